@@ -1,0 +1,97 @@
+"""Every error this package raises on purpose.
+
+    AgenticRagError
+    ├── InputError                what the caller gave is wrong (exit code 2)
+    │   ├── ConfigError           a setting is unknown, out of range or contradictory
+    │   ├── UnknownOperation      no such canvas operation
+    │   ├── UnknownDataset        nothing was ingested under that name
+    │   ├── FilterError           a filter expression cannot be read or applied
+    │   └── MissingExtra          an optional dependency is needed and not installed
+    └── RunError                  the run failed though the input was right (exit code 1)
+        ├── StoreError            a store refused, broke or could not be reached
+        │   ├── StoreLocked       another process is writing
+        │   └── ManifestMismatch  the stored vectors come from another model, dimension or metric
+        ├── ModelError            an embedding, chat or rerank model failed
+        └── AllSourcesFailed      no source could be searched; there is nothing to answer from
+
+A message says what was wrong, which value, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+
+class AgenticRagError(Exception):
+    """Root of the tree; catch it to catch everything the package raises on purpose."""
+
+
+class InputError(AgenticRagError):
+    """What the caller gave is wrong; the same call will fail again."""
+
+
+class ConfigError(InputError):
+    """A setting is unknown, out of range, or contradicts another one."""
+
+
+class UnknownOperation(InputError):
+    """The operation is not one of the canvas operations."""
+
+    def __init__(self, operation: str, known: Iterable[str]) -> None:
+        self.operation = operation
+        self.known = tuple(known)
+        super().__init__(f"unknown operation {operation!r}; use one of: {', '.join(self.known)}")
+
+
+class UnknownDataset(InputError):
+    """No document was ever ingested under this dataset name."""
+
+    def __init__(self, dataset: str, known: Iterable[str]) -> None:
+        self.dataset = dataset
+        self.known = tuple(sorted(known))
+        have = ", ".join(self.known) if self.known else "none yet"
+        super().__init__(
+            f"unknown dataset {dataset!r} (known: {have}); "
+            f"ingest it first: agentic-rag ingest PATH --dataset {dataset}"
+        )
+
+
+class FilterError(InputError):
+    """A filter expression cannot be parsed, or compares what cannot be compared."""
+
+
+class MissingExtra(InputError):
+    """An optional dependency is needed for what was configured."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{feature} needs an extra: pip install 'agentic-rag[{extra}]'")
+
+
+class RunError(AgenticRagError):
+    """The run failed though the input was right; trying again may help."""
+
+
+class StoreError(RunError):
+    """A store refused, broke or could not be reached."""
+
+
+class StoreLocked(StoreError):
+    """Another process holds the only write lock of a store."""
+
+
+class ManifestMismatch(StoreError):
+    """Stored vectors were made by another model, dimension or metric than the configured one."""
+
+
+class ModelError(RunError):
+    """An embedding, chat or rerank model failed or answered nonsense."""
+
+
+class AllSourcesFailed(RunError):
+    """Every source that was asked is degraded, so nothing can be answered honestly."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        self.reasons = dict(reasons)
+        told = "; ".join(f"{name}: {reason}" for name, reason in sorted(self.reasons.items()))
+        super().__init__(f"no source could be searched ({told}); run: agentic-rag doctor")

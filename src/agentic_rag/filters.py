@@ -1,0 +1,210 @@
+"""Filter expressions on chunk metadata: a typed tree, two spellings, and what it means in Python.
+
+The dict spelling is the one people know from document stores::
+
+    {"year": 2023}                              equality
+    {"year": {"$gte": 2020, "$lt": 2024}}       comparison; several on one key are joined by and
+    {"tag": {"$in": ["tea", "茶"]}}             membership, ``$nin`` its negation
+    {"$or": [{"lang": "zh"}, {"$not": {"draft": True}}]}
+
+The command line takes ``year>=2023``, ``lang=zh``, ``tag!=draft``; several are joined by and.
+Stores translate the tree; ``matches`` here is what every translation is tested against.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from agentic_rag.errors import FilterError
+
+Scalar = str | int | float | bool | None
+Operator = Literal["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"]
+
+_ORDERED = ("$gt", "$gte", "$lt", "$lte")
+_OPERATORS = ("$eq", "$ne", *_ORDERED, "$in", "$nin", "$exists")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One metadata key against a value; a list in the metadata matches if one of its members does."""
+
+    key: str
+    operator: Operator
+    value: Scalar | tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Expression
+
+
+Expression = Comparison | And | Or | Not
+
+
+def parse_filters(filters: Mapping[str, Any] | Expression | None) -> Expression | None:
+    """Read the dict spelling; an ``Expression`` passes through, None and {} mean no filter.
+
+    Raises:
+        FilterError: an unknown operator, or a value an operator cannot take.
+    """
+    if filters is None or isinstance(filters, Comparison | And | Or | Not):
+        return filters
+    if not isinstance(filters, Mapping):
+        raise FilterError(f"filters must be a mapping such as {{'year': 2023}}, not {filters!r}")
+    if not filters:
+        return None
+    return _joined([_parse_item(key, value) for key, value in filters.items()])
+
+
+def _joined(parts: list[Expression]) -> Expression:
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def _parse_item(key: Any, value: Any) -> Expression:
+    if not isinstance(key, str) or not key:
+        raise FilterError(f"a filter key must be a non-empty string, not {key!r}")
+    if key in ("$and", "$or"):
+        if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+            raise FilterError(f"{key} takes a non-empty list of filters, not {value!r}")
+        parts = tuple(_required(part) for part in value)
+        return And(parts) if key == "$and" else Or(parts)
+    if key == "$not":
+        return Not(_required(value))
+    if key.startswith("$"):
+        raise FilterError(f"unknown filter operator {key!r}; on top: $and, $or, $not; on a key: {', '.join(_OPERATORS)}")
+    if isinstance(value, Mapping):
+        if not value:
+            raise FilterError(f"the filter on {key!r} is empty; give a value or one of {', '.join(_OPERATORS)}")
+        return _joined([_comparison(key, operator, operand) for operator, operand in value.items()])
+    return _comparison(key, "$eq", value)
+
+
+def _required(value: Any) -> Expression:
+    parsed = parse_filters(value)
+    if parsed is None:
+        raise FilterError("an empty filter stands where $and, $or or $not needs one")
+    return parsed
+
+
+def _comparison(key: str, operator: Any, value: Any) -> Expression:
+    if operator == "$not":
+        return Not(_required({key: value}))
+    if operator not in _OPERATORS:
+        raise FilterError(f"unknown filter operator {operator!r} on {key!r}; use one of {', '.join(_OPERATORS)}, $not")
+    if operator in ("$in", "$nin"):
+        if isinstance(value, str) or not isinstance(value, Sequence | set | frozenset):
+            raise FilterError(f"{operator} on {key!r} takes a list, not {value!r}")
+        return Comparison(key, operator, tuple(_scalar(key, member) for member in value))
+    if operator == "$exists" and not isinstance(value, bool):
+        raise FilterError(f"$exists on {key!r} takes true or false, not {value!r}")
+    value = _scalar(key, value)
+    if operator in _ORDERED and (value is None or isinstance(value, bool)):
+        raise FilterError(f"{operator} on {key!r} takes a number, a date or a text, not {value!r}")
+    return Comparison(key, operator, value)
+
+
+def _scalar(key: str, value: Any) -> Scalar:
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise FilterError(f"the filter on {key!r} compares with {value!r}, which is not a finite number")
+        return value
+    raise FilterError(f"the filter on {key!r} takes a text, number, boolean, date or null, not {value!r}")
+
+
+_TERM = re.compile(r"^\s*([^\s<>=!]+)\s*(>=|<=|!=|==|=|>|<)\s*(.*?)\s*$", re.DOTALL)
+_SPELLED: dict[str, Operator] = {
+    "=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte",
+}  # fmt: skip
+
+
+def parse_terms(terms: Sequence[str]) -> Expression | None:
+    """Read the command line's spelling, joined by and: ``["year>=2023", "lang=zh"]``.
+
+    A value is read as JSON where it is JSON (``2023``, ``true``, ``"2023"``), else as the text it is.
+    """
+    return _joined([_parse_term(term) for term in terms]) if terms else None
+
+
+def _parse_term(term: str) -> Expression:
+    found = _TERM.match(term)
+    if not found:
+        raise FilterError(f"cannot read the filter {term!r}; write KEY=VALUE, with one of = != > >= < <=")
+    key, operator, text = found.groups()
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    return _comparison(key, _SPELLED[operator], value)
+
+
+def matches(expression: Expression, metadata: Mapping[str, Any]) -> bool:
+    """Whether metadata passes. A missing key equals null, and passes only ``$eq`` null, ``$ne``, ``$nin``, ``$exists`` false."""
+    match expression:
+        case And(parts):
+            return all(matches(part, metadata) for part in parts)
+        case Or(parts):
+            return any(matches(part, metadata) for part in parts)
+        case Not(part):
+            return not matches(part, metadata)
+        case Comparison(key, operator, value):
+            return _compare(metadata.get(key), operator, value)
+
+
+def _compare(stored: Any, operator: Operator, value: Any) -> bool:
+    members = list(stored) if isinstance(stored, list | tuple) else [stored]
+    if operator == "$exists":
+        return (stored is not None) == value
+    if operator == "$eq":
+        return any(same(member, value) for member in members)
+    if operator == "$ne":
+        return not any(same(member, value) for member in members)
+    if operator in ("$in", "$nin"):
+        found = any(same(member, wanted) for member in members for wanted in value)
+        return found == (operator == "$in")
+    return any(_ordered(member, value, _ORDER[operator]) for member in members)
+
+
+def same(stored: Any, value: Scalar) -> bool:
+    """Equality as filters mean it: 1 == 1.0, but True is not 1 and "1" is not 1."""
+    if isinstance(stored, bool) or isinstance(value, bool):
+        return stored is value
+    if isinstance(stored, int | float) and isinstance(value, int | float):
+        return stored == value
+    return type(stored) is type(value) and stored == value
+
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "$gt": lambda a, b: a > b,
+    "$gte": lambda a, b: a >= b,
+    "$lt": lambda a, b: a < b,
+    "$lte": lambda a, b: a <= b,
+}
+
+
+def _ordered(stored: Any, value: Any, holds: Callable[[Any, Any], bool]) -> bool:
+    """Numbers compare with numbers, texts (and ISO dates) with texts; anything else does not hold."""
+    if isinstance(stored, bool) or stored is None:
+        return False
+    if isinstance(stored, int | float) and isinstance(value, int | float):
+        return holds(stored, value)
+    if isinstance(stored, str) and isinstance(value, str):
+        return holds(stored, value)
+    return False

@@ -1,0 +1,76 @@
+"""Names that mean the same everywhere: dataset to group id, chunk to episode, name to entity.
+
+One identity per thing is what lets two sources agree on it; every function here is pure.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import uuid
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from agentic_rag.errors import InputError
+
+_NAMESPACE = uuid.UUID("6f2a7c54-2f0b-5f0e-9a6a-4f3f6f0a1c9d")
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
+
+
+def group_id(dataset: str) -> str:
+    """Graphiti group id and table suffix of a dataset name in any script; injective, [A-Za-z0-9_-] only.
+
+    A plain name stays as it is; any other is ``u_`` and the hex of its NFC UTF-8 bytes, or of their
+    digest where that would be longer than 96 characters.
+    """
+    name = unicodedata.normalize("NFC", dataset)
+    if not name.strip() or "\0" in name:
+        raise InputError(f"a dataset needs a name, not {dataset!r}")
+    if _PLAIN.fullmatch(name) and len(name) <= 96:
+        return name
+    raw = name.encode("utf-8", "surrogatepass")
+    return "u_" + (raw.hex() if len(raw) <= 47 else "d" + digest(name, size=23))
+
+
+def chunk_id(document_id: str, local_key: str) -> str:
+    """``<document id>#<local key>``."""
+    return f"{document_id}#{local_key}"
+
+
+def episode_uuid(dataset: str, chunk: str) -> str:
+    """Graphiti uuid of the episode that is this chunk."""
+    return _uuid("episode", dataset, chunk)
+
+
+def entity_key(name: str) -> str:
+    """Identity of a name: NFKC, case folded, white space joined; "Oolong  Tea" and "oolong tea" are one."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def entity_uuid(dataset: str, key: str) -> str:
+    """Graphiti uuid of the entity with this ``entity_key``."""
+    return _uuid("entity", dataset, key)
+
+
+def fact_uuid(dataset: str, chunk: str, source: str, name: str, target: str, text: str) -> str:
+    """Graphiti uuid of a fact; the same statement in one chunk is one fact."""
+    return _uuid("fact", dataset, chunk, source, name, target, text)
+
+
+def mention_uuid(dataset: str, chunk: str, entity: str) -> str:
+    """Graphiti uuid of the episodic edge from a chunk's episode to an entity."""
+    return _uuid("mention", dataset, chunk, entity)
+
+
+def digest(*parts: str, size: int = 16) -> str:
+    """Hex BLAKE2b of length-prefixed parts, so that ("ab", "c") and ("a", "bc") differ."""
+    state = blake2b(digest_size=size)
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass")
+        state.update(len(raw).to_bytes(8, "big"))
+        state.update(raw)
+    return state.hexdigest()
+
+
+def _uuid(kind: str, *parts: Sequence[str] | str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, digest(kind, *(str(part) for part in parts))))

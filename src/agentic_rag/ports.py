@@ -1,0 +1,253 @@
+"""What the stages need of stores and models: protocols whose docstrings are the contracts.
+
+Each port has an in-memory reference (``stores.memory``, ``testing``) and one conformance suite in
+``tests/contract`` that every adapter passes. Every async method raises ``StoreError`` or
+``ModelError`` (never a third-party exception) when the thing behind it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
+from agentic_rag.filters import Expression
+
+FloatArray = NDArray[np.float32]
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """Text to unit vectors in one space for questions and stored text.
+
+    A text's vector depends on the text alone, not on its neighbours in the call. An empty list gives
+    shape (0, dimension). Work runs off the event loop.
+    """
+
+    @property
+    def name(self) -> str:
+        """Identifies the model in the store's manifest."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors of questions, float32, shape (len(texts), dimension), L2 norm 1."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors of stored text, float32, shape (len(texts), dimension), L2 norm 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """What a search may return; applied before ranks are given.
+
+    ``filters`` is evaluated on a chunk's ``metadata`` (see ``filters``); a chunk with ``date`` after
+    ``as_of`` is left out, one without a date passes. A fact holds if valid_at ≤ as_of < invalid_at,
+    where a missing bound is open.
+    """
+
+    filters: Expression | None = None
+    as_of: datetime | None = None
+
+    def is_open(self) -> bool:
+        return self.filters is None and self.as_of is None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A chunk found by one leg; ``score`` is the leg's own (cosine in [-1, 1], or BM25 ≥ 0), higher is better."""
+
+    chunk: Chunk
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedDocument:
+    """All chunks of one document with their vectors, shape (len(chunks), dimension)."""
+
+    document_id: str
+    chunks: tuple[Chunk, ...]
+    vectors: FloatArray
+
+
+@runtime_checkable
+class ChunkStore(Protocol):
+    """The vector half: chunks with text, vector, full text and metadata, one space per dataset."""
+
+    async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
+        """Make each document's stored chunks exactly the given ones; atomic per document, idempotent.
+
+        Raises ``InputError`` on a duplicate document id, ``ManifestMismatch`` on a wrong dimension.
+        """
+        ...
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        """Remove every chunk of the documents; unknown ids are ignored."""
+        ...
+
+    async def search_dense(
+        self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
+    ) -> list[ScoredChunk]:
+        """Nearest chunks by cosine, descending, ties by chunk id; [] for a dataset without chunks."""
+        ...
+
+    async def search_sparse(
+        self, dataset: str, text: str, *, limit: int, restriction: Restriction
+    ) -> list[ScoredChunk]:
+        """Best chunks by BM25 over title, heading path and text, descending, ties by chunk id.
+
+        Any text is accepted; one without a searchable term gives [].
+        """
+        ...
+
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """The chunks that exist among the ids."""
+        ...
+
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
+        """Stored unit vectors of the chunks that exist among the ids."""
+        ...
+
+    async def matching_chunk_ids(
+        self, dataset: str, restriction: Restriction, *, limit: int
+    ) -> list[str]:
+        """Up to ``limit`` chunk ids that the restriction lets pass, in id order."""
+        ...
+
+    async def document_ids(self, dataset: str) -> set[str]:
+        """Every document that has a chunk."""
+        ...
+
+    async def count(self, dataset: str) -> int:
+        """Number of chunks; 0 for an unknown dataset."""
+        ...
+
+    async def datasets(self) -> list[str]:
+        """Names of the datasets that were ever written, sorted."""
+        ...
+
+    async def optimize(self, dataset: str) -> None:
+        """Compact and index what was written since; search is right without it, only slower."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCounts:
+    """How much a dataset's graph holds."""
+
+    entities: int
+    facts: int
+    episodes: int
+    mentions: int
+
+
+@runtime_checkable
+class GraphStore(Protocol):
+    """The graph half: a temporal knowledge graph whose episodes are the chunks."""
+
+    async def replace_documents(self, dataset: str, graphs: Sequence[DocumentGraph]) -> None:
+        """Make each document's episodes, facts and mentions exactly the given ones; idempotent.
+
+        An entity lives while a fact or mention names it. All given documents change together, or,
+        after a crash, are put right by calling again.
+        """
+        ...
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        """Remove episodes, facts and mentions of the documents, and entities nothing names any more."""
+        ...
+
+    async def search(
+        self,
+        dataset: str,
+        query: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        within: Sequence[str] | None = None,
+    ) -> list[GraphHit]:
+        """Facts, entities and episodes for a query, each kind ranked from 1, up to ``limit`` a kind.
+
+        ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``. Any query
+        text is accepted; [] for a dataset without a graph.
+        """
+        ...
+
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """Chunks as the graph's episodes hold them (so that the graph can answer alone)."""
+        ...
+
+    async def counts(self, dataset: str) -> GraphCounts:
+        """Numbers of things held; zeros for an unknown dataset."""
+        ...
+
+    async def optimize(self, dataset: str) -> None:
+        """Compact and index what was written since."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """What the ledger knows of one ingested document."""
+
+    document_id: str
+    root: str
+    """Resolved path that was given to ingest; a document belongs to one root."""
+    path: str
+    content_hash: str
+    graph_hash: str
+    """Digest of the document's contribution to the graph, which also depends on other notes' names."""
+    names: tuple[str, ...]
+    """Title, aliases and file name by which other notes can mention it."""
+    pending: bool
+    """True while a write is under way; such a document is done again by the next ingest."""
+    chunks: int = 0
+
+
+@runtime_checkable
+class Ledger(Protocol):
+    """Which documents a dataset holds, and whether each was stored whole."""
+
+    async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        """By document id."""
+        ...
+
+    async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
+        """Insert or overwrite, all or none."""
+        ...
+
+    async def remove(self, dataset: str, document_ids: Sequence[str]) -> None: ...
+
+    async def datasets(self) -> list[str]:
+        """Names of the datasets that hold a record, sorted."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores passages for a question; used by the configured alternatives to the offline rerank."""
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One relevance in [0, 1] per passage, same order."""
+        ...
+
+
+@runtime_checkable
+class Chat(Protocol):
+    """A chat model, for answers, rewrites and extraction."""
+
+    async def complete(self, system: str, user: str) -> str:
+        """The model's text; raises ``ModelError``."""
+        ...
+
+
