@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 BlockKind = Literal[
     "properties", "heading", "paragraph", "list", "code", "table", "callout", "quote", "html", "turn", "card"
@@ -105,6 +105,11 @@ class Chunk:
     metadata: Metadata = field(default_factory=dict)
 
 
+def search_text(chunk: Chunk) -> str:
+    """What full text and the embedding read: title, heading path, text; joined as the model likes it."""
+    return ". ".join([part for part in (chunk.title, *chunk.heading_path) if part] + [chunk.text.strip()])
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
     """Something the documents speak of. ``key`` identifies it within a dataset (see ``entity_key``)."""
@@ -176,15 +181,18 @@ class GraphHit:
     invalid_at: datetime | None = None
 
 
-Status = Literal["ok", "empty", "degraded"]
+class Hit(TypedDict):
+    """One source's result, projected to the chunk it supports. Plain JSON values."""
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How asking one source went. ``empty`` is an answer; ``degraded`` is not."""
-
-    status: Status
-    reason: str | None
-    count: int
-    ms: float
-    pass_number: int
+    id: str
+    """Chunk id; the thing's own uuid where the graph names no chunk."""
+    content: str
+    type: str
+    """``node``, ``edge``, ``episode``, ``community`` or ``document``."""
+    rank: int
+    """From 1 within the source."""
+    score: float | None
+    """The source's own, higher is better; None where it gave none."""
+    metadata: dict[str, Any]
+    facts: list[dict[str, Any]]
+    """What of the graph supports it."""

@@ -85,10 +85,14 @@ def _parse_item(key: Any, value: Any) -> Expression:
     if key == "$not":
         return Not(_required(value))
     if key.startswith("$"):
-        raise FilterError(f"unknown filter operator {key!r}; on top: $and, $or, $not; on a key: {', '.join(_OPERATORS)}")
+        raise FilterError(
+            f"unknown filter operator {key!r}; on top: $and, $or, $not; on a key: {', '.join(_OPERATORS)}"
+        )
     if isinstance(value, Mapping):
         if not value:
-            raise FilterError(f"the filter on {key!r} is empty; give a value or one of {', '.join(_OPERATORS)}")
+            raise FilterError(
+                f"the filter on {key!r} is empty; give a value or one of {', '.join(_OPERATORS)}"
+            )
         return _joined([_comparison(key, operator, operand) for operator, operand in value.items()])
     return _comparison(key, "$eq", value)
 
@@ -104,7 +108,9 @@ def _comparison(key: str, operator: Any, value: Any) -> Expression:
     if operator == "$not":
         return Not(_required({key: value}))
     if operator not in _OPERATORS:
-        raise FilterError(f"unknown filter operator {operator!r} on {key!r}; use one of {', '.join(_OPERATORS)}, $not")
+        raise FilterError(
+            f"unknown filter operator {operator!r} on {key!r}; use one of {', '.join(_OPERATORS)}, $not"
+        )
     if operator in ("$in", "$nin"):
         if isinstance(value, str) or not isinstance(value, Sequence | set | frozenset):
             raise FilterError(f"{operator} on {key!r} takes a list, not {value!r}")
@@ -188,7 +194,7 @@ def same(stored: Any, value: Scalar) -> bool:
         return stored is value
     if isinstance(stored, int | float) and isinstance(value, int | float):
         return stored == value
-    return type(stored) is type(value) and stored == value
+    return type(stored) is type(value) and bool(stored == value)
 
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
@@ -208,3 +214,16 @@ def _ordered(stored: Any, value: Any, holds: Callable[[Any, Any], bool]) -> bool
     if isinstance(stored, str) and isinstance(value, str):
         return holds(stored, value)
     return False
+
+
+def as_dict(expression: Expression) -> dict[str, Any]:
+    """The dict spelling of an expression: plain values, for the graph's state."""
+    match expression:
+        case And(parts):
+            return {"$and": [as_dict(part) for part in parts]}
+        case Or(parts):
+            return {"$or": [as_dict(part) for part in parts]}
+        case Not(part):
+            return {"$not": as_dict(part)}
+        case Comparison(key, operator, value):
+            return {key: {operator: list(value) if isinstance(value, tuple) else value}}

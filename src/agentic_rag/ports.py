@@ -7,7 +7,7 @@ Each port has an in-memory reference (``stores.memory``, ``testing``) and one co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -117,9 +117,7 @@ class ChunkStore(Protocol):
         """Stored unit vectors of the chunks that exist among the ids."""
         ...
 
-    async def matching_chunk_ids(
-        self, dataset: str, restriction: Restriction, *, limit: int
-    ) -> list[str]:
+    async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         """Up to ``limit`` chunk ids that the restriction lets pass, in id order."""
         ...
 
@@ -197,6 +195,29 @@ class GraphStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Extracted:
+    """How extraction by a chat model went: episodes given, done, tried again, set aside."""
+
+    episodes: int
+    extracted: int
+    retried: int
+    quarantined: int
+
+
+@runtime_checkable
+class GraphExtractor(Protocol):
+    """Builds the graph from episodes with a chat model instead of from what people wrote."""
+
+    async def extract(self, dataset: str, graphs: Sequence[DocumentGraph]) -> Extracted:
+        """Replace the documents' part of the graph by what the model reads from their chunks.
+
+        An episode that keeps failing is quarantined with the reason, and its text stays searchable;
+        the others go on.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentRecord:
     """What the ledger knows of one ingested document."""
 
@@ -249,5 +270,3 @@ class Chat(Protocol):
     async def complete(self, system: str, user: str) -> str:
         """The model's text; raises ``ModelError``."""
         ...
-
-

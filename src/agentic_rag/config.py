@@ -1,0 +1,66 @@
+"""Configuration: the parameters of a call, and what is fixed when stores and models are opened.
+
+Nothing here reads the environment or a file; ``environment.py`` does, for the command line and ``graphs/``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.parameters import Parameters, Section, told
+
+
+class GraphConfig(Section):
+    """Where the knowledge graph lives and how it is built."""
+
+    backend: Literal["ladybug", "neo4j", "falkordb"] = "ladybug"
+    uri: str | None = Field(None, description="of a Neo4j or FalkorDB server")
+    user: str | None = None
+    password: SecretStr | None = None
+    extraction: Literal["written", "chat"] = Field(
+        "written", description="facts from what people wrote, or by Graphiti with the chat model"
+    )
+
+
+class EmbeddingConfig(Section):
+    """Which model makes the vectors; no base_url means the bundled one."""
+
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    model: str | None = None
+    api_key: SecretStr | None = None
+    dimension: int | None = Field(None, ge=1)
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+
+class ChatConfig(Section):
+    """The chat model for answers, rewrites and extraction; no base_url means none."""
+
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    model: str | None = None
+    api_key: SecretStr | None = None
+    timeout_seconds: float = Field(60.0, gt=0)
+    max_retries: int = Field(3, ge=0)
+
+
+class RagConfig(Parameters):
+    """All of it. ``RagConfig(data_dir="data")`` needs nothing else."""
+
+    data_dir: Path = Path(".agentic-rag")
+    lancedb_uri: str | None = Field(
+        None, description="None: inside data_dir; else a path or object-store URI"
+    )
+    storage_options: dict[str, str] = Field(default_factory=dict, description="of the object store")
+    graph: GraphConfig = GraphConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    chat: ChatConfig = ChatConfig()
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ConfigError(told(error)) from error

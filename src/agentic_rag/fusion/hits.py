@@ -1,0 +1,240 @@
+"""Fusion, first step: the one shape of a hit, and the readers of lists of hits and of LanceDB rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, time
+from enum import Enum
+from typing import Any, cast, get_args
+
+from agentic_rag.domain import Hit, HitKind
+from agentic_rag.errors import InputError
+
+TYPES: frozenset[str] = frozenset(get_args(HitKind))
+PASSAGES: frozenset[str] = frozenset({"document", "episode"})
+"""Types whose content is the chunk's own text; any other type only stands in for it."""
+
+
+LanceDBResults = Iterable[Mapping[str, object]]
+
+
+def read_lancedb(rows: LanceDBResults) -> list[Hit]:
+    """The vector store's side as hits, best first, one per chunk.
+
+    Rows as LanceDB returns them are told by one of ``chunk_id``, ``text``, ``_distance``, ``_score``,
+    ``_relevance_score``; their order is their rank. The score is ``_relevance_score``, else
+    ``_score`` (BM25), else 1 - ``_distance`` (cosine distance); None where the row has none of them.
+    The other columns become metadata, except vectors.
+
+    Raises:
+        InputError: as ``read_graphiti``.
+    """
+    items = _items(rows, "lancedb")
+    if all(map(_ROW_KEYS.isdisjoint, items)):
+        return read_hits(items, "lancedb")
+    found = [_read_row(row, rank) for rank, row in enumerate(items, start=1)]
+    best = _once(found)
+    for rank, hit in enumerate(best, start=1):
+        hit["rank"] = rank
+    return best
+
+
+def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
+    """Hits of any source, checked, best first, one per id at its best rank; reading twice changes nothing.
+
+    Given ranks are taken as they are. Without ranks the order is score descending, then id; hits
+    without a score follow in the order given; ranks then count distinct ids from 1.
+    """
+    found = [_read_hit(item, source) for item in _items(items, source)]
+    unranked = sum(hit["rank"] == 0 for hit in found)
+    if unranked == 0:
+        found.sort(key=_by_rank)
+        return _once(found)
+    if unranked < len(found):
+        raise InputError(
+            f"{unranked} of {len(found)} {source} hits have no rank; give all of them one, or none"
+        )
+    found.sort(key=_by_score)
+    best = _once(found)
+    for rank, hit in enumerate(best, start=1):
+        hit["rank"] = rank
+    return best
+
+
+def _by_rank(hit: Hit) -> tuple[int, float, str]:
+    score = hit["score"]
+    return hit["rank"], math.inf if score is None else -score, hit["id"]
+
+
+def _by_score(hit: Hit) -> tuple[float, str]:
+    score = hit["score"]
+    return (math.inf, "") if score is None else (-score, hit["id"])
+
+
+def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[str, Any]]:
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError(f"{source} results are a list of hits, not {type(items).__name__}")
+    listed = cast(list[Mapping[str, Any]], list(items))
+    for item in listed:
+        if type(item) is not dict and not isinstance(item, Mapping):
+            raise InputError(f"a {source} hit is a mapping, not {type(item).__name__}: {item!r:.80}")
+    return listed
+
+
+def _read_hit(item: Mapping[str, Any], source: str) -> Hit:
+    get = item.get
+    identity = as_identity(get("id"), source)
+    kind = get("type")
+    if kind is None:
+        kind = "document" if source == "lancedb" else "episode"
+    elif not isinstance(kind, str) or kind not in TYPES:
+        raise InputError(
+            f"{source} hit {identity!r} has type {kind!r}; use one of: {', '.join(sorted(TYPES))}"
+        )
+    rank = get("rank")
+    if rank is None:
+        rank = 0
+    elif type(rank) is not int or rank < 1:
+        raise InputError(f"{source} hit {identity!r} has rank {rank!r}; ranks are whole numbers from 1")
+    content, metadata, facts = get("content"), get("metadata"), get("facts")
+    return {
+        "id": identity,
+        "content": content if type(content) is str else "" if content is None else str(content),
+        "type": kind,
+        "rank": rank,
+        "score": _score(get("score"), identity, source),
+        "metadata": metadata if type(metadata) is dict else _metadata(metadata, identity, source),
+        "facts": [] if not facts and type(facts) is list else _facts(facts, identity, source),
+    }
+
+
+def _metadata(value: Any, identity: str, source: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{source} hit {identity!r} has metadata {value!r:.80}; give an object")
+    return dict(value)
+
+
+def _facts(value: Any, identity: str, source: str) -> list[dict[str, Any]]:
+    if value is None:
+        return []
+    if isinstance(value, list | tuple):
+        for fact in value:
+            if type(fact) is not dict:
+                break
+        else:
+            return list(value)
+    raise InputError(f"{source} hit {identity!r} has facts {value!r:.80}; give a list of objects")
+
+
+def as_identity(value: Any, source: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InputError(f"a {source} hit needs an id, a string that is not empty, not {value!r}")
+    return value
+
+
+def _score(value: Any, identity: str, source: str) -> float | None:
+    if value is None or (type(value) is float and math.isfinite(value)):
+        return value
+    if type(value) is not float:
+        try:
+            value = float(value) if not isinstance(value, str | bool) else math.nan
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+    if not math.isfinite(value):
+        raise InputError(
+            f"{source} hit {identity!r} has a score that is no finite number; give a number or None"
+        )
+    return cast(float, value)
+
+
+def _once(hits: Sequence[Hit]) -> list[Hit]:
+    """Each id once, at its first place; later finds add facts and metadata, and text to a stand-in."""
+    best: dict[str, Hit] = {hit["id"]: hit for hit in reversed(hits)}
+    if len(best) == len(hits):
+        return list(hits)
+    best = {}
+    for hit in hits:
+        first = best.setdefault(hit["id"], hit)
+        if first is hit:
+            continue
+        first["metadata"] = {**hit["metadata"], **first["metadata"]}
+        first["facts"] = join_facts(first["facts"], hit["facts"])
+        if first["type"] not in PASSAGES and hit["type"] in PASSAGES:
+            first["type"], first["content"] = hit["type"], hit["content"]
+    return list(best.values())
+
+
+def join_facts(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Both in order, in a new list; a fact of ``more`` that repeats one (same ``id``, else equal) is left out."""
+    joined = list(first)
+    seen = {fact.get("id") for fact in first} if more else set()
+    for fact in more:
+        key = fact.get("id")
+        if key not in seen if key is not None else fact not in joined:
+            seen.add(key)
+            joined.append(fact)
+    return joined
+
+
+_ROW_KEYS = frozenset({"chunk_id", "text", "_distance", "_score", "_relevance_score"})
+_NOT_METADATA = {
+    "chunk_id",
+    "id",
+    "text",
+    "content",
+    "vector",
+    "embedding",
+    "metadata",
+    "facts",
+    "type",
+    "rank",
+    "score",
+}
+
+
+def _read_row(row: Mapping[str, Any], rank: int) -> Hit:
+    identity = as_identity(row["chunk_id"] if "chunk_id" in row else row.get("id"), "lancedb")
+    content = row.get("text", row.get("content"))
+    given = row.get("metadata")
+    columns = {name: plain(value) for name, value in row.items() if name not in _NOT_METADATA}
+    return {
+        "id": identity,
+        "content": "" if content is None else str(content),
+        "type": "document",
+        "rank": rank,
+        "score": _row_score(row, identity),
+        "metadata": {**columns, **(plain(given) if isinstance(given, Mapping) else {})},
+        "facts": [],
+    }
+
+
+def _row_score(row: Mapping[str, Any], identity: str) -> float | None:
+    for key in ("_relevance_score", "_score"):
+        if row.get(key) is not None:
+            return _score(row[key], identity, "lancedb")
+    distance = _score(row.get("_distance"), identity, "lancedb")
+    return _score(row.get("score"), identity, "lancedb") if distance is None else 1.0 - distance
+
+
+def plain(value: Any) -> Any:
+    """A deep copy of JSON values: dates as ISO 8601, arrays as lists, a number that JSON lacks as None."""
+    if value is None or type(value) in (str, bool, int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(entry) for entry in value), key=str)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return str(value)

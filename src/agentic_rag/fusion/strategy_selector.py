@@ -1,0 +1,220 @@
+"""Choose a fusion strategy by what the user is doing on the canvas, and carry it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from agentic_rag.domain import Hit
+from agentic_rag.errors import ConfigError, UnknownOperation
+from agentic_rag.fusion.cascade_retrieval import Relevance, decide_tier, fuse_tiers
+from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
+from agentic_rag.fusion.rrf_fusion import fuse_ranks
+from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
+from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.weighted_fusion import fuse_scores, normalise
+from agentic_rag.parameters import FusionParameters, FusionStrategy
+
+
+class CanvasOperation(StrEnum):
+    """What the user is doing on the canvas."""
+
+    VERIFICATION_CANVAS = "verification_canvas"
+    WEAK_POINT_CLUSTERING = "weak_point_clustering"
+    CONCEPT_RELATION = "concept_relation"
+    DOCUMENT_RETRIEVAL = "document_retrieval"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationProfile:
+    """An operation in the user's words, and the strategy that suits it."""
+
+    words: str
+    purpose: str
+    strategy: FusionStrategy
+
+
+OPERATIONS: Mapping[CanvasOperation, OperationProfile] = {
+    CanvasOperation.VERIFICATION_CANVAS: OperationProfile(
+        "检验白板生成", "make a board of questions that checks what I know", FusionStrategy.RRF
+    ),
+    CanvasOperation.WEAK_POINT_CLUSTERING: OperationProfile(
+        "薄弱点聚类", "group what I get wrong", FusionStrategy.WEIGHTED_GRAPHITI
+    ),
+    CanvasOperation.CONCEPT_RELATION: OperationProfile(
+        "概念关联检索", "how do these concepts hang together", FusionStrategy.CASCADE
+    ),
+    CanvasOperation.DOCUMENT_RETRIEVAL: OperationProfile(
+        "文档检索", "find the passage", FusionStrategy.WEIGHTED_LANCEDB
+    ),
+}
+DEFAULT_OPERATION = CanvasOperation.VERIFICATION_CANVAS
+DEFAULT_WEIGHTS: Mapping[FusionStrategy, tuple[float, float]] = {
+    FusionStrategy.WEIGHTED_GRAPHITI: (0.7, 0.3),
+    FusionStrategy.WEIGHTED_LANCEDB: (0.3, 0.7),
+}
+"""Weights (graph, vector store) of the weighted strategies."""
+
+
+def parse_operation(name: CanvasOperation | str) -> CanvasOperation:
+    """The operation of that name, or of those user's words (``文档检索``).
+
+    Raises:
+        UnknownOperation: there is none; the error lists the known names.
+    """
+    for operation, profile in OPERATIONS.items():
+        if name in (operation.value, profile.words):
+            return operation
+    raise UnknownOperation(str(name), [operation.value for operation in OPERATIONS])
+
+
+def parse_strategy(name: FusionStrategy | str) -> FusionStrategy:
+    """The strategy of that name; ``ConfigError`` lists the known ones."""
+    if name not in _STRATEGIES:
+        known = ", ".join(strategy.value for strategy in _STRATEGIES)
+        raise ConfigError(f"unknown fusion strategy {str(name)!r}; use one of: {known}")
+    return FusionStrategy(name)
+
+
+def select_fusion_algorithm(operation: CanvasOperation | str) -> FusionStrategy:
+    """The strategy that suits the operation.
+
+    Raises:
+        UnknownOperation: there is no such operation.
+
+    >>> select_fusion_algorithm("concept_relation").value
+    'cascade'
+    """
+    return OPERATIONS[parse_operation(operation)].strategy
+
+
+def choose_strategy(
+    operation: CanvasOperation | str, parameters: FusionParameters | None = None
+) -> FusionStrategy:
+    """The strategy the parameters name, else the operation's; the operation must be known either way."""
+    by_operation = select_fusion_algorithm(operation)
+    return by_operation if parameters is None or parameters.strategy is None else parameters.strategy
+
+
+@dataclass(frozen=True, slots=True)
+class FusionOutcome:
+    """Fused results, and what was done: plain JSON values.
+
+    The report always has ``strategy``, ``parameters`` (those in effect), ``counts`` (distinct hits by
+    source, ``fused`` ids after the limit), ``tier`` (None outside the cascade) and ``reason``. Weighted
+    fusion adds ``normalised_by`` (``score`` or ``rank``, by source); the cascade adds the fields of
+    ``CascadeReport``.
+    """
+
+    results: list[UnifiedResult]
+    report: dict[str, Any]
+
+
+def execute_fusion(
+    strategy: FusionStrategy | str,
+    graphiti_results: GraphitiResults | None,
+    lancedb_results: LanceDBResults | None,
+    parameters: FusionParameters | None = None,
+    *,
+    relevance: Relevance | None = None,
+    episode_chunks: Mapping[str, str] | None = None,
+) -> FusionOutcome:
+    """Fuse two given lists by a strategy.
+
+    Args:
+        strategy: carried out as given; ``choose_strategy`` is where ``parameters.strategy`` counts.
+        graphiti_results: hits or ``SearchResults``; None is an empty list.
+        lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
+        parameters: default ``FusionParameters()``.
+        relevance: the cascade's calibrated relevance of a graph hit; see ``decide_tier``.
+        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
+
+    Raises:
+        ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
+        InputError: a hit that cannot be read.
+    """
+    chosen = parse_strategy(strategy)
+    graph = [] if graphiti_results is None else read_graphiti(graphiti_results, episode_chunks)
+    vector = None if lancedb_results is None else read_lancedb(lancedb_results)
+    settings = FusionParameters() if parameters is None else parameters
+    results, told = _STRATEGIES[chosen](chosen, graph, vector, settings, relevance)
+    counts = {"graphiti": len(graph), "lancedb": 0 if vector is None else len(vector), "fused": len(results)}
+    report = {"strategy": chosen.value, "tier": None, "counts": counts, **told}
+    report["parameters"]["limit"] = settings.limit
+    return FusionOutcome(results, report)
+
+
+_Told = tuple[list[UnifiedResult], dict[str, Any]]
+
+
+def _rrf(
+    strategy: FusionStrategy,
+    graph: Sequence[Hit],
+    vector: Sequence[Hit] | None,
+    parameters: FusionParameters,
+    relevance: Relevance | None,
+) -> _Told:
+    weights = parameters.rank_weights()
+    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
+    used = {"k": parameters.k, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
+    results = fuse_ranks(sources, parameters.k, limit=parameters.limit)
+    return results, {"parameters": used, "reason": "both sources' ranks count alike, times their weights"}
+
+
+def _weighted(
+    strategy: FusionStrategy,
+    graph: Sequence[Hit],
+    vector: Sequence[Hit] | None,
+    parameters: FusionParameters,
+    relevance: Relevance | None,
+) -> _Told:
+    weights = parameters.sum_weights(DEFAULT_WEIGHTS[strategy])
+    how = parameters.normalization
+    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
+    results = fuse_scores(sources, how, limit=parameters.limit)
+    basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
+    used = {"normalization": how, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
+    reason = "normalised scores times weights"
+    return results, {"parameters": used, "normalised_by": basis, "reason": reason}
+
+
+def _cascade(
+    strategy: FusionStrategy,
+    graph: Sequence[Hit],
+    vector: Sequence[Hit] | None,
+    parameters: FusionParameters,
+    relevance: Relevance | None,
+) -> _Told:
+    threshold, floor = parameters.graphiti_threshold, parameters.graphiti_min_score
+    weights = parameters.rank_weights()
+    results, report = fuse_tiers(
+        graph,
+        vector,
+        decide_tier(graph, threshold, floor, relevance=relevance),
+        use_lancedb_fallback=parameters.use_lancedb_fallback,
+        k=parameters.k,
+        weights=weights,
+        limit=parameters.limit,
+    )
+    used = {
+        "graphiti_threshold": threshold,
+        "graphiti_min_score": floor,
+        "use_lancedb_fallback": parameters.use_lancedb_fallback,
+        "k": parameters.k,
+        "graphiti_weight": weights[0],
+        "lancedb_weight": weights[1],
+    }
+    return results, {"parameters": used, **report}
+
+
+_Carry = Callable[
+    [FusionStrategy, Sequence[Hit], Sequence[Hit] | None, FusionParameters, Relevance | None], _Told
+]
+_STRATEGIES: Mapping[FusionStrategy, _Carry] = {
+    FusionStrategy.RRF: _rrf,
+    FusionStrategy.WEIGHTED_GRAPHITI: _weighted,
+    FusionStrategy.WEIGHTED_LANCEDB: _weighted,
+    FusionStrategy.CASCADE: _cascade,
+}

@@ -1,0 +1,190 @@
+"""Parameters: what a single call may override, each with its default and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agentic_rag.errors import ConfigError
+
+
+class Section(BaseModel):
+    """A frozen group of settings that refuses names it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+
+
+class FusionStrategy(StrEnum):
+    """How two ranked lists become one."""
+
+    RRF = "rrf"
+    WEIGHTED_GRAPHITI = "weighted_graphiti"
+    WEIGHTED_LANCEDB = "weighted_lancedb"
+    CASCADE = "cascade"
+
+
+class FusionParameters(Section):
+    """Parameters of every strategy, each with its default; what a strategy does not use it ignores.
+
+    The cascade's defaults are those of the operation ``concept_relation`` (3 hits of 0.6);
+    ``cascade_retrieval`` called by itself has 5 and 0.7.
+    """
+
+    strategy: FusionStrategy | None = Field(
+        default=None, description="rrf, weighted_graphiti, weighted_lancedb or cascade; unset: by operation."
+    )
+    k: int = Field(
+        default=60, ge=1, le=1_000_000, description="RRF's constant in 1 / (k + rank), rank from 1."
+    )
+    graphiti_weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Weight of the graph; 0 leaves it out. Unset: 0.7 or 0.3 by strategy, 1 under RRF.",
+    )
+    lancedb_weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Weight of the vector store; 0 leaves it out. Unset: 0.3 or 0.7 by strategy, 1 under RRF.",
+    )
+    normalization: Literal["min_max", "z_score"] = Field(
+        default="min_max", description="How weighted fusion brings scores to one scale: min_max or z_score."
+    )
+    graphiti_threshold: int = Field(
+        default=3,
+        ge=1,
+        description="Cascade: this many relevant graph hits are enough without the vector store.",
+    )
+    graphiti_min_score: float = Field(
+        default=0.6, ge=0, le=1, description="Cascade: calibrated relevance from which a graph hit counts."
+    )
+    use_lancedb_fallback: bool = Field(
+        default=True, description="Cascade: ask the vector store when the graph is not enough."
+    )
+    limit: int = Field(default=100, ge=1, le=100_000, description="Fused results to keep.")
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> FusionParameters:
+        """Parameters from settings; ``ConfigError`` names each value that cannot be used and why."""
+        return validated(cls, values)
+
+    def override(self, changes: Mapping[str, Any]) -> FusionParameters:
+        """These parameters with some replaced; checked as ``parse`` does."""
+        return self.parse({**self.model_dump(), **changes})
+
+    def rank_weights(self) -> tuple[float, float]:
+        """Weights (graph, vector store) for RRF, where only their ratio matters; unset is 1."""
+        graph, vector = self.graphiti_weight, self.lancedb_weight
+        return (1.0 if graph is None else graph, 1.0 if vector is None else vector)
+
+    def sum_weights(self, default: tuple[float, float]) -> tuple[float, float]:
+        """Weights (graph, vector store) that should sum to 1; one given alone is completed to 1."""
+        graph, vector = self.graphiti_weight, self.lancedb_weight
+        if graph is None and vector is None:
+            return default
+        if graph is None:
+            return (1.0 - (vector or 0.0), vector or 0.0)
+        return (graph, 1.0 - graph if vector is None else vector)
+
+
+class RetrievalParameters(Section):
+    """How each source is searched."""
+
+    strategy: Literal["dense", "sparse", "hybrid"] = Field("hybrid", description="of the vector store")
+    candidates: int = Field(100, ge=1, le=10_000, description="hits asked of each source")
+    timeout_seconds: float = Field(10.0, gt=0, description="after which a source counts as degraded")
+
+
+class RerankParameters(Section):
+    """How fused results are put in their final order."""
+
+    method: Literal["offline", "cross_encoder", "chat", "none"] = Field("offline")
+    depth: int = Field(100, ge=1, le=1000, description="fused results that are looked at again")
+    model: str | None = Field(None, description="cross-encoder: name or folder of the model")
+
+
+class QualityParameters(Section):
+    """When a result is good enough, and when the loop ends."""
+
+    weak_below: float = Field(0.35, ge=0, le=1, description="best relevance under which a rewrite is tried")
+    max_rewrites: int = Field(1, ge=0, le=5, description="tries after the first")
+    deadline_seconds: float = Field(
+        8.0, gt=0, description="no new try starts after this, from the run's start"
+    )
+
+
+class RewriteParameters(Section):
+    """How a weak question is asked again."""
+
+    method: Literal["expansion", "chat"] = Field("expansion")
+    terms: int = Field(6, ge=1, le=30, description="terms taken from the first pass's best results")
+
+
+class AnswerParameters(Section):
+    """How the answer is written."""
+
+    method: Literal["extractive", "chat"] = Field("extractive")
+    sentences: int = Field(6, ge=1, le=50, description="most sentences or items in an extractive answer")
+    abstain_below: float = Field(
+        0.25, ge=0, le=1, description="best relevance under which nothing is answered"
+    )
+
+
+class Parameters(Section):
+    """Everything a single call may override: ``context={"fusion": {"k": 20}}``."""
+
+    fusion: FusionParameters = FusionParameters()
+    retrieval: RetrievalParameters = RetrievalParameters()
+    rerank: RerankParameters = RerankParameters()
+    quality: QualityParameters = QualityParameters()
+    rewrite: RewriteParameters = RewriteParameters()
+    answer: AnswerParameters = AnswerParameters()
+
+    def overridden(self, context: Mapping[str, Any] | Parameters | None) -> Parameters:
+        """These parameters with a call's own on top.
+
+        Raises:
+            ConfigError: an unknown name or a value out of range.
+        """
+        if context is None:
+            return self
+        if isinstance(context, Parameters):
+            return context
+        base = {name: getattr(self, name).model_dump() for name in Parameters.model_fields}
+        for section, values in context.items():
+            if section not in base or not isinstance(values, Mapping):
+                raise ConfigError(
+                    f"unknown parameter section {section!r}; use one of: {', '.join(base)}, "
+                    "each with a mapping of values"
+                )
+            base[section] = {**base[section], **values}
+        return validated(Parameters, base)
+
+
+SECRETS = frozenset({"api_key", "password", "storage_options"})
+"""Settings whose value is never repeated in an error."""
+
+S = TypeVar("S", bound=Section)
+
+
+def validated(kind: type[S], values: Mapping[str, Any]) -> S:
+    """An instance of a section; ``ConfigError`` names the key where a value is wrong."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(told(error)) from error
+
+
+def told(error: ValidationError) -> str:
+    """A validation error in one line per key, with the value that was given."""
+    lines = []
+    for item in error.errors():
+        key = ".".join(str(part) for part in item["loc"]) or "settings"
+        secret = item["loc"] and str(item["loc"][-1]) in SECRETS
+        given = "" if secret or isinstance(item.get("input"), dict) else f" (given: {item.get('input')!r})"
+        lines.append(f"{key!r}: {item['msg'][0].lower()}{item['msg'][1:]}{given}")
+    return "; ".join(lines)

@@ -1,0 +1,210 @@
+"""RRF against its formula, its properties, and ranx."""
+
+import copy
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.fusion import UnifiedResult, read_hits, read_lancedb, reciprocal_rank_fusion
+
+Hits = list[dict[str, Any]]
+
+
+def hits(*ids: str) -> Hits:
+    return [{"id": identity, "rank": rank} for rank, identity in enumerate(ids, start=1)]
+
+
+def scores(results: list[UnifiedResult]) -> dict[str, float]:
+    return {result.id: result.fused_score for result in results}
+
+
+ranked_ids = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=10)
+scored = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.sampled_from("abcdef"), "score": st.floats(-1e6, 1e6)},
+        optional={"content": st.sampled_from(["", "text"]), "metadata": st.just({"m": 1})},
+    ),
+    max_size=12,
+)
+
+
+# ── arithmetic ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_formula():
+    fused = reciprocal_rank_fusion(hits("a", "b"), hits("b", "c"))
+    assert scores(fused) == {"b": 1 / (60 + 2) + 1 / (60 + 1), "a": 1 / (60 + 1), "c": 1 / (60 + 2)}
+    assert [result.id for result in fused] == ["b", "a", "c"]
+    assert [result.source for result in fused] == ["graphiti+lancedb", "graphiti", "lancedb"]
+
+
+def test_k_and_weights():
+    fused = reciprocal_rank_fusion(hits("a"), hits("b", "a"), k=10, graphiti_weight=2, lancedb_weight=0.5)
+    assert scores(fused) == {"a": 2 * (1 / (10 + 1)) + 0.5 * (1 / (10 + 2)), "b": 0.5 * (1 / (10 + 1))}
+
+
+def test_agreement_beats_one_first_place():
+    fused = reciprocal_rank_fusion(hits("a", "b"), hits("c", "b"))
+    assert fused[0].id == "b"
+
+
+def test_every_source_is_on_record():
+    (result,) = reciprocal_rank_fusion(
+        [{"id": "a", "score": 0.4, "type": "edge", "content": "fact"}],
+        [{"id": "a", "score": 0.0, "content": "text"}],
+    )
+    assert result.sources == {
+        "graphiti": {"rank": 1, "raw": 0.4, "normalised": 1 / 61, "weight": 1.0},
+        "lancedb": {"rank": 1, "raw": 0.0, "normalised": 1 / 61, "weight": 1.0},
+    }
+    assert result.rrf_score == result.fused_score == 1 / 61 + 1 / 61
+    assert result.original_score == 0.4
+    assert (result.type, result.content) == ("document", "text")  # the chunk's own text, not a stand-in
+    assert (result.rerank_score, result.tier) == (None, None)
+
+
+def test_the_original_score_is_that_of_the_best_ranked_source_and_never_invented():
+    fused = reciprocal_rank_fusion(
+        hits("a"), [{"id": "b", "rank": 1, "score": 0.9}, {"id": "a", "rank": 2, "score": 0.8}]
+    )
+    assert {result.id: result.original_score for result in fused} == {"a": None, "b": 0.9}
+
+
+def test_metadata_of_both_sources_the_best_ranked_one_first():
+    graph = [{"id": "a", "rank": 1, "metadata": {"x": "graph", "g": 1}}]
+    vector = [{"id": "a", "rank": 2, "metadata": {"x": "vector", "v": 1}}]
+    assert reciprocal_rank_fusion(graph, vector)[0].metadata == {"x": "graph", "g": 1, "v": 1}
+
+
+def test_ties_are_broken_by_id_and_the_limit_cuts_after():
+    fused = reciprocal_rank_fusion(hits("z"), hits("b"), limit=1)
+    assert [result.id for result in fused] == ["b"]
+
+
+def test_empty_sources():
+    assert reciprocal_rank_fusion([], []) == []
+    assert [result.id for result in reciprocal_rank_fusion([], hits("a"))] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"k": 0},
+        {"k": 1.5},
+        {"k": True},
+        {"limit": 0},
+        {"graphiti_weight": -1},
+        {"graphiti_weight": float("nan")},
+        {"lancedb_weight": float("inf")},
+        {"lancedb_weight": True},
+        {"graphiti_weight": 0, "lancedb_weight": 0},
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters: dict[str, Any]):
+    with pytest.raises(ConfigError):
+        reciprocal_rank_fusion(hits("a"), hits("a"), **parameters)
+
+
+# ── properties ──────────────────────────────────────────────────────────────────────────────────
+
+
+@settings(deadline=None)
+@given(scored, scored, st.randoms(use_true_random=False))
+def test_the_order_of_scored_input_does_not_matter(graph: Hits, vector: Hits, rng: random.Random):
+    shuffled = [rng.sample(items, len(items)) for items in (graph, vector)]
+    fused, again = reciprocal_rank_fusion(graph, vector), reciprocal_rank_fusion(*shuffled)
+    assert [(one.id, one.fused_score) for one in fused] == [(one.id, one.fused_score) for one in again]
+
+
+@settings(deadline=None)
+@given(ranked_ids, ranked_ids)
+def test_the_sources_are_symmetric(graph: list[str], vector: list[str]):
+    one, other = (reciprocal_rank_fusion(hits(*a), hits(*b)) for a, b in ((graph, vector), (vector, graph)))
+    assert [(result.id, result.fused_score) for result in one] == [
+        (result.id, result.fused_score) for result in other
+    ]
+
+
+@settings(deadline=None)
+@given(ranked_ids, ranked_ids, st.data())
+def test_a_better_rank_never_lowers_a_score(graph: list[str], vector: list[str], data: st.DataObject):
+    if not graph:
+        return
+    chosen = data.draw(st.integers(0, len(graph) - 1))
+    better = data.draw(st.integers(0, chosen))
+    moved = [*graph[:chosen], *graph[chosen + 1 :]]
+    moved.insert(better, graph[chosen])
+    before = scores(reciprocal_rank_fusion(hits(*graph), hits(*vector)))
+    after = scores(reciprocal_rank_fusion(hits(*moved), hits(*vector)))
+    assert after[graph[chosen]] >= before[graph[chosen]]
+
+
+@settings(deadline=None)
+@given(ranked_ids, ranked_ids)
+def test_weight_zero_removes_a_source(graph: list[str], vector: list[str]):
+    fused = reciprocal_rank_fusion(hits(*graph), hits(*vector), graphiti_weight=0)
+    assert fused == reciprocal_rank_fusion([], hits(*vector))
+    assert all(result.source == "lancedb" for result in fused)
+
+
+@settings(deadline=None)
+@given(ranked_ids, ranked_ids)
+def test_one_identity_adds_up(graph: list[str], vector: list[str]):
+    fused = reciprocal_rank_fusion(hits(*graph), hits(*vector))
+    assert sorted(result.id for result in fused) == sorted({*graph, *vector})
+    for result in fused:
+        assert result.fused_score == sum(
+            said["weight"] * said["normalised"] for said in result.sources.values()
+        )
+
+
+@settings(deadline=None)
+@given(scored, scored)
+def test_the_order_is_total(graph: Hits, vector: Hits):
+    keys = [(-result.fused_score, result.id) for result in reciprocal_rank_fusion(graph, vector)]
+    assert keys == sorted(set(keys))
+
+
+@settings(deadline=None)
+@given(scored, scored)
+def test_inputs_are_never_mutated(graph: Hits, vector: Hits):
+    before = copy.deepcopy((graph, vector))
+    reciprocal_rank_fusion(graph, vector)
+    assert (graph, vector) == before
+
+
+@settings(deadline=None)
+@given(scored)
+def test_reading_twice_changes_nothing(items: Hits):
+    once = read_lancedb(items)
+    assert read_lancedb(once) == once
+    assert read_hits(once, "lancedb") == once
+    assert len({hit["id"] for hit in once}) == len(once)
+
+
+# ── oracle ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::SyntaxWarning", "ignore:.*:numba.NumbaWarning"
+)
+def test_ranx_agrees():
+    from ranx import Run, fuse
+
+    rng = random.Random(7)
+    queries = [f"q{number}" for number in range(20)]
+    runs = []
+    for _ in range(2):
+        run = {}
+        for query in queries:
+            found = rng.sample(range(40), 25)
+            run[query] = {f"d{document:02}": rng.random() for document in found}
+        runs.append(run)
+    oracle = fuse([Run(run) for run in runs], method="rrf", params={"k": 60}).to_dict()
+    for query in queries:
+        sides = [[{"id": document, "score": score} for document, score in run[query].items()] for run in runs]
+        assert scores(reciprocal_rank_fusion(*sides)) == pytest.approx(oracle[query], rel=1e-12)

@@ -1,0 +1,241 @@
+"""Weighted fusion against its formulas, what absent means, its properties, and ranx."""
+
+import copy
+import math
+import random
+import statistics
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.fusion import UnifiedResult, normalise, read_hits, weighted_fusion
+from agentic_rag.fusion.weighted_fusion import min_max, z_score
+
+Hits = list[dict[str, Any]]
+METHODS = ["min_max", "z_score"]
+
+
+def hits(**raw: float | None) -> Hits:
+    return [{"id": identity, "score": score} for identity, score in raw.items()]
+
+
+def scores(results: list[UnifiedResult]) -> dict[str, float]:
+    return {result.id: result.fused_score for result in results}
+
+
+raw_scores = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20)
+run = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(-1e6, 1e6), max_size=8)
+
+
+# ── arithmetic ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_min_max_by_hand():
+    fused = weighted_fusion(hits(a=0.9, b=0.5, c=0.1), hits(b=8.0, d=2.0))
+    third, half = 1 / 3, 1 / 2
+    assert scores(fused) == pytest.approx(
+        {
+            "a": 0.7 * (third + (1 - third) * 1),
+            "b": 0.7 * (third + (1 - third) * (0.5 - 0.1) / (0.9 - 0.1)) + 0.3 * (half + (1 - half) * 1),
+            "c": 0.7 * third,
+            "d": 0.3 * half,
+        }
+    )
+    assert [result.id for result in fused] == ["b", "a", "c", "d"]
+    assert all(result.rrf_score == 0.0 for result in fused)
+
+
+def test_z_score_by_hand():
+    deviation = math.sqrt(((0.9 - 0.5) ** 2 + 0 + (0.1 - 0.5) ** 2) / 3)
+    fused = weighted_fusion(hits(a=0.9, b=0.5, c=0.1), [], normalization="z_score")
+    assert scores(fused) == pytest.approx(
+        {"a": 0.7 * ((0.9 - 0.1) / deviation + 1), "b": 0.7 * ((0.5 - 0.1) / deviation + 1), "c": 0.7 * 1}
+    )
+
+
+def test_the_weights_change_the_order():
+    graph, vector = hits(a=0.9, b=0.1), hits(b=0.9, a=0.1)
+    assert [result.id for result in weighted_fusion(graph, vector)] == ["a", "b"]
+    assert [result.id for result in weighted_fusion(graph, vector, 0.3, 0.7)] == ["b", "a"]
+
+
+def test_every_source_is_on_record():
+    (result,) = weighted_fusion(hits(a=0.4), hits(a=0.0))
+    assert result.sources == {
+        "graphiti": {"rank": 1, "raw": 0.4, "normalised": 1.0, "weight": 0.7},
+        "lancedb": {"rank": 1, "raw": 0.0, "normalised": 1.0, "weight": 0.3},
+    }
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_absent_lies_below_the_lowest_present(method: str):
+    """Plain min-max gives a source's last hit 0, and plain z-score less: here it beats what is absent."""
+    fused = weighted_fusion(hits(a=3.0, b=2.0, c=-5.0), hits(z=1.0), 0.7, 0.3, method)  # type: ignore[arg-type]
+    assert scores(fused)["c"] > 0
+    both = weighted_fusion(hits(a=1.0, last=0.0), hits(b=1.0, last=0.0), 0.5, 0.5, method)  # type: ignore[arg-type]
+    worth = scores(both)
+    assert worth["last"] == pytest.approx(0.5 * normal(method, 2)[1] * 2)
+    assert worth["last"] > 0
+
+
+def normal(method: str, count: int) -> list[float]:
+    values = [float(-rank) for rank in range(count)]
+    return {"min_max": min_max, "z_score": z_score}[method](values)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_equal_scores_and_a_single_hit_count_one(method: str):
+    assert normalise(read_hits(hits(a=0.4, b=0.4), "lancedb"), method).values == [1.0, 1.0]  # type: ignore[arg-type]
+    assert normalise(read_hits(hits(a=-7.0), "lancedb"), method).values == [1.0]  # type: ignore[arg-type]
+    assert normalise([], method) == ([], "score")  # type: ignore[arg-type]
+
+
+def test_missing_scores_fall_back_to_ranks():
+    given = [
+        {"id": name, "rank": rank, "score": score}
+        for rank, (name, score) in enumerate([("a", 0.9), ("b", None), ("c", 0.8), ("d", 0.1)], 1)
+    ]
+    values, basis = normalise(read_hits(given, "graphiti"), "min_max")
+    assert (values, basis) == (pytest.approx([4 / 4, 3 / 4, 2 / 4, 1 / 4]), "rank")
+    deviation = statistics.pstdev([1, 2, 3, 4])
+    values, basis = normalise(read_hits(given, "graphiti"), "z_score")
+    assert (values, basis) == (pytest.approx([(4 - rank) / deviation + 1 for rank in (1, 2, 3, 4)]), "rank")
+    assert weighted_fusion(given, [])[1].sources["graphiti"]["raw"] is None
+
+
+def test_scores_beyond_half_the_largest_float():
+    assert min_max([1.7e308, 0.0, -1.7e308]) == pytest.approx([1, 1 / 3 + 2 / 3 * 0.5, 1 / 3])
+    assert all(math.isfinite(value) for value in z_score([1.7e308, 0.0, -1.7e308]))
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [(0.7, 0.4), (0.0, 0.0), (1.2, -0.2), (math.nan, 0.5), (math.inf, 0), (True, False), (0.7, 0.3 + 2e-6)],
+)
+def test_weights_that_do_not_sum_to_one_are_refused(weights: tuple[float, float]):
+    with pytest.raises(ConfigError):
+        weighted_fusion(hits(a=1.0), hits(a=1.0), *weights)
+
+
+def test_weights_may_be_off_by_a_rounding():
+    assert len(weighted_fusion(hits(a=1.0), hits(a=1.0), 0.1 + 0.2, 0.7)) == 1
+
+
+def test_other_parameters_are_checked():
+    with pytest.raises(ConfigError, match="min_max, z_score"):
+        weighted_fusion(hits(a=1.0), [], normalization="softmax")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="limit"):
+        weighted_fusion([], [], limit=0)
+    with pytest.raises(InputError, match="'a'"):
+        weighted_fusion(hits(a=math.nan), [])
+
+
+# ── properties ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None)
+@given(raw=raw_scores)
+def test_every_present_hit_counts_more_than_absent_and_order_is_kept(method: str, raw: list[float]):
+    values = {"min_max": min_max, "z_score": z_score}[method](raw)
+    floor = 1 / len(raw) if method == "min_max" else 1.0
+    assert all(value >= floor and math.isfinite(value) for value in values)
+    if method == "min_max":
+        assert max(values) <= 1 + 1e-12
+    ordered = sorted(zip(raw, values, strict=True))
+    assert all(one[1] <= other[1] for one, other in pairwise(ordered))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None)
+@given(graph=run, vector=run)
+def test_weight_zero_removes_a_source(method: str, graph: dict[str, float], vector: dict[str, float]):
+    fused = weighted_fusion(hits(**graph), hits(**vector), 0.0, 1.0, method)  # type: ignore[arg-type]
+    assert {result.id for result in fused} == set(vector)
+    assert all(result.source == "lancedb" for result in fused)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None)
+@given(graph=run, vector=run, rng=st.randoms(use_true_random=False))
+def test_order_symmetry_and_no_mutation(
+    method: str, graph: dict[str, float], vector: dict[str, float], rng: random.Random
+):
+    sides = hits(**graph), hits(**vector)
+    before = copy.deepcopy(sides)
+    fused = weighted_fusion(*sides, 0.25, 0.75, method)  # type: ignore[arg-type]
+    assert sides == before
+    keys = [(-result.fused_score, result.id) for result in fused]
+    assert keys == sorted(set(keys))
+    assert {result.id for result in fused} == {*graph, *vector}
+    swapped = weighted_fusion(sides[1], sides[0], 0.75, 0.25, method)  # type: ignore[arg-type]
+    shuffled = weighted_fusion(*(rng.sample(side, len(side)) for side in sides), 0.25, 0.75, method)  # type: ignore[arg-type]
+    assert scores(swapped) == pytest.approx(scores(fused))
+    assert scores(shuffled) == pytest.approx(scores(fused))
+
+
+@settings(deadline=None)
+@given(run, run, st.sampled_from("abcdefgh"), st.floats(0, 1e6))
+def test_min_max_never_lowers_what_scores_better(
+    graph: dict[str, float], vector: dict[str, float], chosen: str, more: float
+):
+    if chosen not in graph:
+        return
+    before = scores(weighted_fusion(hits(**graph), hits(**vector)))
+    after = scores(weighted_fusion(hits(**{**graph, chosen: graph[chosen] + more}), hits(**vector)))
+    assert after[chosen] >= before[chosen] - 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None)
+@given(
+    raw=st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-50, 50), min_size=2),
+    scale=st.floats(0.01, 100),
+    shift=st.floats(-100, 100),
+)
+def test_a_sources_scale_does_not_matter(method: str, raw: dict[str, float], scale: float, shift: float):
+    moved = {identity: score * scale + shift for identity, score in raw.items()}
+    values = [normalise(read_hits(hits(**side), "lancedb"), method).values for side in (raw, moved)]  # type: ignore[arg-type]
+    assert values[0] == pytest.approx(values[1], rel=1e-6, abs=1e-6)
+
+
+# ── oracle ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::SyntaxWarning", "ignore:.*:numba.NumbaWarning"
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_ranx_agrees_where_the_formulas_do(whole: bool):
+    """ranx maps to [0, 1], so that a source's last hit and an absent one are both 0; ours maps to [1/n, 1].
+
+    ``ours = Σ w (1/n + (1 - 1/n) · theirs)`` over the sources that hold the document: with both sources
+    whole the order is the same and only the scale differs, else each source's own list is compared.
+    """
+    from ranx import Run, fuse
+
+    rng = random.Random(3)
+    count = 25
+    runs = []
+    for _ in range(2):
+        found = range(count) if whole else rng.sample(range(40), count)
+        runs.append({"q": {f"d{document:02}": rng.random() for document in found}})
+    oracle = fuse(
+        [Run(run) for run in runs], norm="min-max", method="wsum", params={"weights": [0.7, 0.3]}
+    ).to_dict()["q"]
+    sides = [[{"id": document, "score": score} for document, score in run["q"].items()] for run in runs]
+    ours = weighted_fusion(*sides)
+    floor = 1 / count
+    for result in ours:
+        present = sum(said["weight"] for said in result.sources.values())
+        assert result.fused_score == pytest.approx(
+            floor * present + (1 - floor) * oracle[result.id], abs=1e-9
+        )
+    if whole:
+        assert [result.id for result in ours] == sorted(
+            oracle, key=lambda document: (-oracle[document], document)
+        )

@@ -1,0 +1,82 @@
+"""Fusion's parameters: defaults, bounds, overrides, and errors that say which value."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.fusion import FusionParameters, FusionStrategy
+
+
+def test_defaults():
+    assert FusionParameters().model_dump() == {
+        "strategy": None,
+        "k": 60,
+        "graphiti_weight": None,
+        "lancedb_weight": None,
+        "normalization": "min_max",
+        "graphiti_threshold": 3,
+        "graphiti_min_score": 0.6,
+        "use_lancedb_fallback": True,
+        "limit": 100,
+    }
+
+
+def test_every_parameter_is_described():
+    assert all(field.description for field in FusionParameters.model_fields.values())
+
+
+def test_settings_may_be_text():
+    parsed = FusionParameters.parse({"k": "20", "strategy": "cascade", "use_lancedb_fallback": "false"})
+    assert (parsed.k, parsed.strategy, parsed.use_lancedb_fallback) == (20, FusionStrategy.CASCADE, False)
+
+
+def test_override_keeps_the_rest_and_changes_nothing_in_place():
+    base = FusionParameters(k=10, limit=5)
+    assert base.override({"k": 20}) == FusionParameters(k=20, limit=5)
+    assert base.k == 10
+    with pytest.raises(ValidationError):
+        base.k = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("k", 0),
+        ("graphiti_weight", -0.1),
+        ("lancedb_weight", 1.1),
+        ("graphiti_min_score", float("nan")),
+        ("graphiti_threshold", 0),
+        ("normalization", "softmax"),
+        ("strategy", "borda"),
+        ("limit", 0),
+        ("colour", "red"),
+    ],
+)
+def test_a_bad_value_is_named(name: str, value: Any):
+    with pytest.raises(ConfigError, match=f"{name!r}"):
+        FusionParameters.parse({name: value})
+
+
+def test_an_unknown_name_lists_the_known():
+    with pytest.raises(ConfigError, match="graphiti_min_score"):
+        FusionParameters().override({"kk": 1})
+
+
+@pytest.mark.parametrize(
+    ("given", "rank", "total"),
+    [
+        ({}, (1.0, 1.0), (0.7, 0.3)),
+        ({"graphiti_weight": 0.0}, (0.0, 1.0), (0.0, 1.0)),
+        ({"lancedb_weight": 0.0}, (1.0, 0.0), (1.0, 0.0)),
+        ({"lancedb_weight": 0.25}, (1.0, 0.25), (0.75, 0.25)),
+        ({"graphiti_weight": 0.5, "lancedb_weight": 0.5}, (0.5, 0.5), (0.5, 0.5)),
+    ],
+)
+def test_weights_that_are_unset(
+    given: dict[str, float], rank: tuple[float, float], total: tuple[float, float]
+):
+    parameters = FusionParameters.parse(given)
+    assert parameters.rank_weights() == rank
+    assert parameters.sum_weights((0.7, 0.3)) == total
