@@ -1,0 +1,1 @@
+"""Evaluation: judged queries, ranking measures, and how sure their differences are."""

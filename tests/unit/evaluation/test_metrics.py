@@ -1,0 +1,115 @@
+"""Ranking measures by hand, and against trec_eval through ir_measures."""
+
+import math
+import random
+
+import pytest
+
+from agentic_rag.errors import InputError
+from agentic_rag.evaluation.metrics import MEASURES, document_ranking, evaluate_run, measure
+from agentic_rag.fusion import reciprocal_rank_fusion
+
+RELEVANT = {"a": 1, "b": 3, "c": 2, "no": 0, "spam": -1}
+
+
+def test_reciprocal_rank():
+    assert measure("mrr@10", ["x", "no", "b"], RELEVANT) == 1 / 3
+    assert measure("mrr@2", ["x", "no", "b"], RELEVANT) == 0
+
+
+def test_recall_is_of_all_relevant():
+    assert measure("recall@10", ["x", "b", "a"], RELEVANT) == 2 / 3
+    assert measure("recall@1", ["b", "a"], RELEVANT) == 1 / 3
+
+
+def test_ndcg_has_linear_gain_and_a_cut_ideal():
+    ideal = 3 / math.log2(2) + 2 / math.log2(3)
+    assert measure("ndcg@2", ["spam", "c", "b"], RELEVANT) == pytest.approx((0 + 2 / math.log2(3)) / ideal)
+    assert measure("ndcg@10", ["b", "c", "a"], RELEVANT) == pytest.approx(1)
+
+
+def test_success_and_all_gold():
+    assert [measure("success@1", [first, "b"], RELEVANT) for first in ("a", "x")] == [1.0, 0.0]
+    assert measure("all_gold@3", ["b", "c", "a"], RELEVANT) == 1.0
+    assert measure("all_gold@2", ["b", "c", "a"], RELEVANT) == 0.0
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_no_results_count_zero(name: str):
+    assert measure(f"{name}@10", [], RELEVANT) == 0
+
+
+@pytest.mark.parametrize("name", ["map@10", "mrr", "mrr@0", "mrr@x", "mrr@²", ""])
+def test_an_unknown_measure_is_refused(name: str):
+    with pytest.raises(InputError, match="all_gold"):
+        measure(name, ["a"], RELEVANT)
+
+
+def test_a_repeated_document_and_a_query_without_an_answer_are_refused():
+    with pytest.raises(InputError, match="twice"):
+        measure("mrr@10", ["a", "a"], RELEVANT)
+    for name in MEASURES:
+        with pytest.raises(InputError, match="leave it out"):
+            measure(f"{name}@10", ["a"], {"a": 0})
+
+
+def test_a_run_counts_every_judged_query():
+    values = evaluate_run({"q1": ["a"], "unjudged": ["a"]}, {"q1": {"a": 1}, "q2": {"a": 1}}, ["mrr@10"])
+    assert values == {"mrr@10": {"q1": 1.0, "q2": 0.0}}
+
+
+def test_a_document_stands_where_its_best_chunk_stands():
+    chunks = [
+        {"id": "d1#p2", "metadata": {"document_id": "d1"}},
+        {"id": "entity"},
+        {"id": "d2#p1", "metadata": {"document_id": "d2"}},
+        {"id": "d1#p1", "metadata": {"document_id": "d1"}},
+    ]
+    assert document_ranking(chunks) == ["d1", "entity", "d2"]
+    assert document_ranking(reciprocal_rank_fusion(chunks, [])) == ["d1", "entity", "d2"]
+
+
+def test_trec_eval_agrees():
+    ir_measures = pytest.importorskip("ir_measures")
+    rng = random.Random(11)
+    judgements = {
+        f"q{number}": {f"d{rng.randrange(60)}": rng.choice([0, 1, 1, 2, 3]) for _ in range(12)} | {"d0": 1}
+        for number in range(40)
+    }
+    run = {
+        query: rng.sample([f"d{number}" for number in range(60)], rng.randrange(30)) for query in judgements
+    }
+    names = {
+        "mrr@10": ir_measures.RR @ 10,
+        "recall@10": ir_measures.R @ 10,
+        "ndcg@10": ir_measures.nDCG @ 10,
+        "ndcg@3": ir_measures.nDCG @ 3,
+        "success@1": ir_measures.Success @ 1,
+    }
+    scored = {
+        query: {document: float(-rank) for rank, document in enumerate(found)} for query, found in run.items()
+    }
+    ours = evaluate_run(run, judgements, names)
+    for name, theirs in names.items():
+        for value in ir_measures.iter_calc([theirs], judgements, scored):
+            assert ours[name][value.query_id] == pytest.approx(value.value, abs=1e-9)
+
+
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::SyntaxWarning", "ignore:.*:numba.NumbaWarning"
+)
+def test_ranx_agrees():
+    from ranx import Qrels, Run, evaluate
+
+    rng = random.Random(5)
+    judgements = {
+        f"q{number:02}": {f"d{rng.randrange(40)}": rng.choice([1, 2, 3]) for _ in range(8)}
+        for number in range(20)
+    }
+    run = {query: rng.sample([f"d{number}" for number in range(40)], 15) for query in judgements}
+    scored = {
+        query: {document: 100.0 - rank for rank, document in enumerate(found)} for query, found in run.items()
+    }
+    theirs = evaluate(Qrels(judgements), Run(scored), ["mrr@10", "recall@10", "ndcg@10"])
+    for name, values in evaluate_run(run, judgements, list(theirs)).items():
+        assert sum(values.values()) / len(values) == pytest.approx(theirs[name])

@@ -1,0 +1,96 @@
+"""Intervals and tests: exact where a hand can compute them, seeded everywhere."""
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from agentic_rag.errors import InputError
+from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test
+
+
+def test_the_interval_holds_the_mean_and_is_seeded():
+    values = np.random.default_rng(1).random(200).tolist()
+    interval = bootstrap_interval(values)
+    assert interval.value == pytest.approx(sum(values) / 200)
+    assert interval.low < interval.value < interval.high
+    assert bootstrap_interval(values) == interval
+    assert bootstrap_interval(values, seed=1) != interval
+
+
+def test_the_interval_agrees_with_scipy():
+    values = np.random.default_rng(2).beta(0.5, 0.5, 300)
+    theirs = scipy.stats.bootstrap(
+        (values,), np.mean, method="percentile", rng=np.random.default_rng(3)
+    ).confidence_interval
+    ours = bootstrap_interval(values.tolist())
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.004)
+
+
+def test_equal_values_have_no_width_and_a_lower_level_is_narrower():
+    assert bootstrap_interval([0.5] * 7) == (0.5, 0.5, 0.5)
+    values = [0.0, 1.0] * 20
+    wide, narrow = bootstrap_interval(values), bootstrap_interval(values, level=0.5)
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_many_values_are_resampled_in_pieces():
+    interval = bootstrap_interval([0.0, 1.0] * 5_000, samples=1_000)
+    assert 0.48 < interval.low < 0.5 < interval.high < 0.52
+
+
+def test_the_exact_p_value_by_hand():
+    first, second = [0.9, 0.8, 0.3, 0.5], [0.1, 0.3, 0.4, 0.5]
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    observed = abs(sum(differences))
+    swaps = list(product([1, -1], repeat=4))
+    extreme = sum(
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True))) >= observed - 1e-12
+        for signs in swaps
+    )
+    assert randomisation_test(first, second) == extreme / len(swaps)
+    assert randomisation_test(second, first) == extreme / len(swaps)
+
+
+def test_sampling_agrees_with_scipy():
+    rng = np.random.default_rng(4)
+    first = rng.random(60)
+    second = first - rng.normal(0.05, 0.2, 60)
+    theirs = scipy.stats.permutation_test(
+        (first, second), lambda a, b, axis: np.mean(a - b, axis=axis), permutation_type="samples",
+        vectorized=True, n_resamples=50_000, rng=np.random.default_rng(5),
+    ).pvalue  # fmt: skip
+    assert randomisation_test(first.tolist(), second.tolist()) == pytest.approx(theirs, abs=0.01)
+
+
+def test_equal_systems_do_not_differ_and_different_ones_never_get_zero():
+    assert randomisation_test([0.5, 0.2], [0.5, 0.2]) == 1.0
+    assert randomisation_test([1.0] * 50, [0.0] * 50, samples=999) == 1 / 1000
+
+
+def test_holm_by_hand():
+    adjusted = holm({"x": 0.04, "y": 0.01, "z": 0.03, "w": 0.5})
+    assert adjusted == pytest.approx({"x": 3 * 0.03, "y": 4 * 0.01, "z": 3 * 0.03, "w": 1 * 0.5})
+    assert list(adjusted) == ["x", "y", "z", "w"]
+    assert holm({"a": 0.7, "b": 0.9}) == {"a": 1.0, "b": 1.0}
+    assert holm({}) == {}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: bootstrap_interval([]),
+        lambda: bootstrap_interval([float("nan")]),
+        lambda: bootstrap_interval([1.0], samples=0),
+        lambda: bootstrap_interval([1.0], level=1.0),
+        lambda: randomisation_test([1.0], [1.0, 2.0]),
+        lambda: randomisation_test([], []),
+        lambda: randomisation_test([1.0], [0.0], samples=0),
+        lambda: holm({"a": 1.5}),
+    ],
+)
+def test_bad_input_is_refused(call: Any):
+    with pytest.raises(InputError):
+        call()
