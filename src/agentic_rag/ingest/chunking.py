@@ -1,0 +1,313 @@
+"""Documents to chunks: pieces of a size the model reads, cut where the author did, that partition the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from agentic_rag.domain import Block, Chunk, Document
+from agentic_rag.errors import InputError
+from agentic_rag.identity import chunk_id, digest
+from agentic_rag.ingest.splitting import TokenCounter, split_span
+
+TARGET_TOKENS = 200
+"""A chunk is filled up to this many tokens: a few paragraphs, one thought."""
+TINY_TOKENS = 30
+"""A section shorter than this does not stand alone; what follows joins it."""
+
+_ATX = re.compile(r"[ \t]{0,3}(#{1,6})(?=\s|$)")
+_SETEXT_SECOND = re.compile(r"(?:\r\n?|\n)[ \t]{0,3}-+[ \t]*$")
+_OWN_CHUNK = frozenset({"properties", "turn"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A block, or a part of one that was too long, with the white space behind it."""
+
+    block: Block
+    start: int
+    end: int
+    tokens: int
+
+    @property
+    def is_heading(self) -> bool:
+        return self.block.kind == "heading"
+
+
+def chunk_document(
+    document: Document, *, max_tokens: int, count_tokens: TokenCounter, target_tokens: int = TARGET_TOKENS
+) -> tuple[Chunk, ...]:
+    """Chunks that partition the document's text; () for a document without a visible character.
+
+    A section (heading of level 1 to 3, canvas group) starts a chunk unless the one before is tiny; a heading
+    goes with what follows it; properties and dialogue turns are chunks of their own; white space between
+    chunks belongs to the one before. Pure: the same document gives the same chunks.
+
+    Args:
+        document: What a parser made.
+        max_tokens: Hard limit of a chunk's text, leaving the model room for title and heading path.
+        count_tokens: Token numbers of a batch of texts.
+        target_tokens: Where a chunk is full though more would fit.
+
+    Raises:
+        InputError: a limit below 1.
+    """
+    if max_tokens < 1 or target_tokens < 1:
+        raise InputError(
+            f"a chunk needs room for a token: max_tokens={max_tokens}, target_tokens={target_tokens}"
+        )
+    if not document.text.strip():
+        return ()
+    packer = _Packer(document.text, max_tokens, min(target_tokens, max_tokens), count_tokens)
+    for piece in _pieces(document, count_tokens):
+        packer.add(piece)
+    return _chunks(document, packer.finish())
+
+
+def _pieces(document: Document, count_tokens: TokenCounter) -> list[_Piece]:
+    """One piece a block, each reaching to the next block's start, the first from the text's start."""
+    text = document.text
+    blocks = document.blocks or (Block("paragraph", 0, len(text)),)
+    starts = [0, *(block.start for block in blocks[1:]), len(text)]
+    spans = list(pairwise(starts))
+    counts = count_tokens([text[start:end] for start, end in spans])
+    return [
+        _Piece(block, start, end, tokens)
+        for block, (start, end), tokens in zip(blocks, spans, counts, strict=True)
+        if end > start
+    ]
+
+
+class _Packer:
+    """Fills one chunk after the other; ``current`` is the one being filled."""
+
+    def __init__(self, text: str, limit: int, target: int, count_tokens: TokenCounter) -> None:
+        self._text = text
+        self._limit = limit
+        self._target = target
+        self._count_tokens = count_tokens
+        self._current: list[_Piece] = []
+        self._done: list[list[_Piece]] = []
+
+    def add(self, piece: _Piece) -> None:
+        if piece.block.kind in _OWN_CHUNK:
+            self._flush()
+            for part in self._parts(piece, self._limit):
+                self._current = [part]
+                self._flush()
+            return
+        tiny = min(TINY_TOKENS, self._target)
+        if self._current and self._tokens() >= tiny and self._starts_section(piece):
+            self._flush_body()
+        if self._current and not self._fits(piece):
+            self._flush_body()
+        room = self._limit - self._tokens() if self._only_headings() else self._limit
+        if piece.tokens > room and room < self._limit // 4:
+            self._flush()
+            room = self._limit
+        for number, part in enumerate(self._parts(piece, room)):
+            if number > 0:
+                self._flush()
+            self._current.append(part)
+
+    def finish(self) -> list[list[_Piece]]:
+        self._flush()
+        return self._held_to_limit()
+
+    def _held_to_limit(self) -> list[list[_Piece]]:
+        """Count full chunks as one text: a sum of parts can be a token or two below what the whole has."""
+        full = [
+            index
+            for index, group in enumerate(self._done)
+            if sum(piece.tokens for piece in group) > self._limit * 3 // 4
+        ]
+        texts = [self._text[self._done[index][0].start : self._done[index][-1].end] for index in full]
+        counts = dict(zip(full, self._count_tokens(texts) if texts else (), strict=True))
+        held: list[list[_Piece]] = []
+        for index, group in enumerate(self._done):
+            held += [group] if counts.get(index, 0) <= self._limit else self._halved(group)
+        return held
+
+    def _halved(self, group: list[_Piece]) -> list[list[_Piece]]:
+        spans = split_span(
+            self._text,
+            group[0].start,
+            group[-1].end,
+            group[-1].block.kind,
+            limit=self._limit,
+            target=max(1, self._limit // 2),
+            count_tokens=self._count_tokens,
+        )
+        blocks = {start: next(p.block for p in reversed(group) if p.start <= start) for start, _, _ in spans}
+        return [[_Piece(blocks[start], start, end, tokens)] for start, end, tokens in spans]
+
+    def _tokens(self) -> int:
+        return sum(piece.tokens for piece in self._current)
+
+    def _only_headings(self) -> bool:
+        return bool(self._current) and all(piece.is_heading for piece in self._current)
+
+    def _parts(self, piece: _Piece, limit: int) -> list[_Piece]:
+        if piece.tokens <= limit:
+            return [piece]
+        spans = split_span(
+            self._text,
+            piece.start,
+            piece.end,
+            piece.block.kind,
+            limit=limit,
+            target=min(self._target, limit),
+            count_tokens=self._count_tokens,
+        )
+        return [_Piece(piece.block, start, end, tokens) for start, end, tokens in spans]
+
+    def _starts_section(self, piece: _Piece) -> bool:
+        if piece.is_heading:
+            return not self._only_headings() and _level(self._text, piece.block) <= 3
+        before = self._current[-1].block
+        return piece.block.kind == "card" and piece.block.heading_path != before.heading_path
+
+    def _fits(self, piece: _Piece) -> bool:
+        total = self._tokens() + piece.tokens
+        if total > self._limit:
+            return False
+        # A heading waits for what follows it, and a scrap is not worth a chunk.
+        scrap = TINY_TOKENS if self._target // 4 >= TINY_TOKENS else 0
+        return (
+            total <= self._target
+            or self._only_headings()
+            or self._tokens() < scrap
+            or (piece.tokens < scrap and total <= self._target + scrap)
+        )
+
+    def _flush_body(self) -> None:
+        """End the chunk; headings at its end wait for what comes, unless they are all it has."""
+        kept = len(self._current)
+        while kept > 0 and self._current[kept - 1].is_heading:
+            kept -= 1
+        if kept > 0:
+            waiting = self._current[kept:]
+            self._current = self._current[:kept]
+            self._flush()
+            self._current = waiting
+
+    def _flush(self) -> None:
+        if self._current:
+            self._done.append(self._current)
+        self._current = []
+
+
+def _level(text: str, block: Block) -> int:
+    line = text[block.start : block.end]
+    atx = _ATX.match(line)
+    if atx is not None:
+        return len(atx.group(1))
+    return 2 if _SETEXT_SECOND.search(line) else 1
+
+
+def _chunks(document: Document, groups: list[list[_Piece]]) -> tuple[Chunk, ...]:
+    shared = {key: value for key, value in document.metadata.items() if key != "_warnings"}
+    if document.tags:
+        shared["tags"] = list(document.tags)
+    keys = _Keys()
+    chunks = []
+    for ordinal, group in enumerate(_visible(document.text, groups)):
+        start, end = group[0].start, group[-1].end
+        path = _heading_path(group)
+        text = document.text[start:end]
+        chunks.append(
+            Chunk(
+                id=chunk_id(document.id, keys.take(group[0].block, path, text)),
+                document_id=document.id,
+                text=text,
+                start=start,
+                end=end,
+                ordinal=ordinal,
+                title=document.title,
+                path=document.path,
+                kind=_kind(group),
+                heading_path=path,
+                date=next(
+                    (piece.block.date for piece in group if piece.block.date is not None), document.date
+                ),
+                url=document.url,
+                metadata=_merged(shared, group),
+            )
+        )
+    return tuple(chunks)
+
+
+def _visible(text: str, groups: list[list[_Piece]]) -> list[list[_Piece]]:
+    """Give a chunk of nothing but white space to its neighbour before, or the first one to the next."""
+    kept: list[list[_Piece]] = []
+    leading: list[_Piece] = []
+    for group in groups:
+        if text[group[0].start : group[-1].end].strip():
+            kept.append(_stretched(group, leading))
+            leading = []
+        elif kept:
+            kept[-1] = [*kept[-1][:-1], _joined(kept[-1][-1], group[-1])]
+        else:
+            leading += group
+    return kept
+
+
+def _stretched(group: list[_Piece], leading: list[_Piece]) -> list[_Piece]:
+    if not leading:
+        return group
+    first = group[0]
+    return [_Piece(first.block, leading[0].start, first.end, first.tokens), *group[1:]]
+
+
+def _joined(piece: _Piece, behind: _Piece) -> _Piece:
+    return _Piece(piece.block, piece.start, behind.end, piece.tokens)
+
+
+def _heading_path(group: list[_Piece]) -> tuple[str, ...]:
+    """What the chunk's text stands under: the common headings of its blocks, headings aside if it can."""
+    paths = [piece.block.heading_path for piece in group if not piece.is_heading]
+    paths = paths or [piece.block.heading_path for piece in group]
+    shared = paths[0]
+    for path in paths[1:]:
+        length = next((i for i, (a, b) in enumerate(zip(shared, path, strict=False)) if a != b), None)
+        shared = shared[: min(len(shared), len(path)) if length is None else length]
+    return shared
+
+
+def _kind(group: list[_Piece]) -> str:
+    kinds = {piece.block.kind for piece in group if not piece.is_heading} or {"heading"}
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def _merged(shared: Mapping[str, Any], group: list[_Piece]) -> dict[str, Any]:
+    merged = dict(shared)
+    for piece in group:
+        merged.update(piece.block.metadata)
+    return merged
+
+
+class _Keys:
+    """Local keys of one document's chunks: a turn's own, else a digest that an edit elsewhere leaves alone."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._seen: dict[tuple[tuple[str, ...], str], int] = {}
+
+    def take(self, block: Block, path: tuple[str, ...], text: str) -> str:
+        if block.kind == "turn" and block.key is not None:
+            return self._free(block.key)
+        stripped = text.strip()
+        occurrence = self._seen.get((path, stripped), 0) + 1
+        self._seen[path, stripped] = occurrence
+        return self._free(digest(*path, "", stripped, str(occurrence), size=6))
+
+    def _free(self, key: str) -> str:
+        candidate, number = key, 1
+        while candidate in self._taken:
+            number += 1
+            candidate = f"{key}~{number}"
+        self._taken.add(candidate)
+        return candidate

@@ -1,0 +1,170 @@
+"""LoCoMo conversations to documents: one a session, one block a turn.
+
+The public file has session dates without a session, sessions of an odd number of turns, and turns whose
+meaning is in an image's caption; all of that is read as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from agentic_rag.domain import Block, Document
+from agentic_rag.ingest.values import jsonable, read_date, valid_unicode
+
+_SESSION = re.compile(r"session_(\d{1,6})")
+_WHEN = re.compile(
+    r"(?:(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\.?\s*(?:on\s*)?)?(\d{1,2})\s+([A-Za-z]+),?\s+(\d{4})", re.I
+)
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of a conversation, not parsed yet."""
+
+    conversation: str
+    number: int
+    speakers: tuple[str, ...]
+    date_text: str | None
+    turns: tuple[Mapping[str, Any], ...]
+
+    @property
+    def document_id(self) -> str:
+        return f"{self.conversation}/session_{self.number}"
+
+
+def looks_like_locomo(loaded: object) -> bool:
+    """Whether a JSON value is a list of LoCoMo samples, or a single one."""
+    if isinstance(loaded, list):
+        return bool(loaded) and all(
+            isinstance(sample, dict) and "qa" in sample and isinstance(sample.get("conversation"), dict)
+            for sample in loaded
+        )
+    return isinstance(loaded, dict) and any(_SESSION.fullmatch(key) for key in _conversation(loaded))
+
+
+def sessions(loaded: object, *, name: str) -> Iterator[Session]:
+    """The sessions that have turns, conversation by conversation, by number.
+
+    Args:
+        loaded: The JSON value: a list of samples, one sample, or the inside of its ``conversation``.
+        name: What a conversation without ``sample_id`` is called.
+    """
+    samples = loaded if isinstance(loaded, list) else [loaded]
+    for number, sample in enumerate(samples, 1):
+        if not isinstance(sample, dict):
+            continue
+        inner = _conversation(sample)
+        given = sample.get("sample_id")
+        fallback = name if len(samples) == 1 else f"{name}-{number}"
+        conversation = valid_unicode(str(given)) if given not in (None, "") else fallback
+        speakers = tuple(
+            valid_unicode(inner[key]) for key in ("speaker_a", "speaker_b") if isinstance(inner.get(key), str)
+        )
+        numbered = {
+            int(match.group(1)): key for key in inner if (match := _SESSION.fullmatch(key)) is not None
+        }
+        for session in sorted(numbered):
+            turns = inner[numbered[session]]
+            kept = tuple(turn for turn in turns if isinstance(turn, dict)) if isinstance(turns, list) else ()
+            if kept:
+                date_text = inner.get(f"{numbered[session]}_date_time")
+                yield Session(
+                    conversation, session, speakers, date_text if isinstance(date_text, str) else None, kept
+                )
+
+
+def _conversation(sample: dict[str, Any]) -> dict[str, Any]:
+    inner = sample.get("conversation")
+    return inner if isinstance(inner, dict) else sample
+
+
+def parse_session(session: Session, *, path: str) -> Document:
+    """The document of one session: ``Speaker: text [shares a photo: caption]``, a line a turn."""
+    date = parse_session_date(session.date_text)
+    shared: dict[str, Any] = {"conversation": session.conversation, "session": session.number}
+    if date is not None:
+        shared["date"] = date.date().isoformat()
+    lines: list[str] = []
+    blocks: list[Block] = []
+    position = 0
+    for number, turn in enumerate(session.turns, 1):
+        line = _turn_line(turn)
+        if not line:
+            continue
+        key = _text(turn, "dia_id") or f"D{session.number}:{number}"
+        metadata = {**shared, **_turn_metadata(turn, key)}
+        blocks.append(Block("turn", position, position + len(line), key=key, date=date, metadata=metadata))
+        lines.append(line)
+        position += len(line) + 1
+    metadata = dict(shared)
+    if date is None:
+        metadata["_warnings"] = [f"the session has no date that can be read: {session.date_text!r}"]
+    return Document(
+        id=session.document_id,
+        path=path,
+        title=_title(session, date),
+        text="\n".join(lines),
+        kind="session",
+        blocks=tuple(blocks),
+        metadata=metadata,
+        date=date,
+    )
+
+
+def parse_session_date(text: str | None) -> datetime | None:
+    """``1:56 pm on 8 May, 2023`` (or an ISO date) in UTC; None where there is no date in it."""
+    if text is None:
+        return None
+    match = _WHEN.search(text)
+    if match is None:
+        return read_date(text)
+    hour, minute, half, day, month, year = match.groups()
+    found = next((n for n, name in enumerate(_MONTHS, 1) if name[:3].lower() == month[:3].lower()), None)
+    if found is None:
+        return None
+    clock = 0 if hour is None else int(hour) % 12 + (12 if half.lower() == "p" else 0)
+    try:
+        return datetime(int(year), found, int(day), clock, int(minute or 0), tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _turn_line(turn: Mapping[str, Any]) -> str:
+    said = _text(turn, "text")
+    caption = _text(turn, "blip_caption")
+    if caption:
+        said = f"{said} [shares a photo: {caption}]".strip()
+    speaker = _text(turn, "speaker")
+    return f"{speaker}: {said}" if speaker and said else said
+
+
+def _turn_metadata(turn: Mapping[str, Any], key: str) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"dia_id": key}
+    for name, field in (("speaker", "speaker"), ("image_caption", "blip_caption"), ("image_query", "query")):
+        if _text(turn, field):
+            metadata[name] = _text(turn, field)
+    if turn.get("img_url"):
+        metadata["image_url"] = jsonable(turn["img_url"])
+    return metadata
+
+
+def _text(turn: Mapping[str, Any], key: str) -> str:
+    value = turn.get(key)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return valid_unicode(str(value)).strip()
+
+
+def _title(session: Session, date: datetime | None) -> str:
+    who = " and ".join(session.speakers) or session.conversation
+    if date is None:
+        return f"{who}, session {session.number}"
+    return f"{who}, {date.day} {_MONTHS[date.month - 1]} {date.year}"

@@ -1,0 +1,169 @@
+"""A note's frontmatter: where it lies, what it says, and the links its properties hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from agentic_rag.domain import Link
+from agentic_rag.ingest.links import wikilinks
+from agentic_rag.ingest.values import jsonable
+
+if TYPE_CHECKING:
+    from yaml import SafeLoader as _BaseLoader
+else:
+    # libyaml is about ten times faster and part of every published wheel; the pure loader reads the same.
+    _BaseLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_KEY = re.compile(r"""(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\s#:\-"'\[{][^:\r\n]*?))[ \t]*:(?=[ \t\r\n]|\Z)""")
+_MAX_DEPTH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Frontmatter:
+    """``end`` is after the closing fence, 0 where a note has none."""
+
+    end: int = 0
+    values: dict[str, Any] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class _Loader(_BaseLoader):
+    """YAML 1.2 scalars, as Obsidian reads them: ``yes`` and ``12:30`` are text, dates stay dates."""
+
+
+def _timestamp(loader: Any, node: yaml.ScalarNode) -> Any:
+    try:
+        return loader.construct_yaml_timestamp(node)
+    except (ValueError, OverflowError):
+        return node.value
+
+
+def _integer(loader: Any, node: yaml.ScalarNode) -> Any:
+    text = node.value
+    base = {"0o": 8, "0x": 16}.get(text[:2], 10)
+    try:
+        return int(text[2:] if base != 10 else text, base)
+    except ValueError:  # more digits than Python converts
+        return text
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in pairs if tag.rpartition(":")[2] in ("null", "timestamp")]
+    for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(r"^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$"), list("-+0123456789")
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(
+        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+    ),
+    list("-+.0123456789"),
+)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
+
+
+def read_frontmatter(text: str) -> Frontmatter:
+    """The properties in front of a note; broken YAML gives no values and a warning, never an error."""
+    span = _span(text)
+    if span is None:
+        return Frontmatter()
+    start, stop, end = span
+    values, warnings = _load(text[start:stop])
+    return Frontmatter(end, values, tuple(_links(text, start, stop)), warnings)
+
+
+def _span(text: str) -> tuple[int, int, int] | None:
+    """Start and end of the YAML, and the end of the closing fence."""
+    if not text.startswith("---"):
+        return None
+    start = stop = -1
+    for match in _LINE.finditer(text):
+        if match.group().rstrip() == "---" and not match.group()[0].isspace():
+            if start >= 0:
+                stop = match.start()
+                return start, stop, stop + 3
+            start = match.end()
+        elif start < 0:
+            return None
+    return None
+
+
+def _load(source: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    try:
+        _check_depth(source)
+        loaded = yaml.load(source, Loader=_Loader)  # a subclass of the safe loader
+        values = jsonable(_bare_wikilinks(loaded))
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        return {}, (f"the frontmatter is not valid YAML and was kept as text: {_reason(error)}",)
+    if values is None:
+        return {}, ()
+    if not isinstance(values, dict):
+        return {}, ("the frontmatter is not a list of properties (name: value) and was kept as text",)
+    return values, ()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
+        # Counted in the file: from 1, after the opening fence.
+        return f"line {error.problem_mark.line + 2}: {error.problem}"
+    return " ".join(str(error).split())
+
+
+def _check_depth(source: str) -> None:
+    """Refuse deep nesting before building it: the loader recurses in C and would take the process down."""
+    depth = 0
+    for event in yaml.parse(source, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MAX_DEPTH:
+                raise ValueError("nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _bare_wikilinks(value: Any) -> Any:
+    """``author: [[Ann]]`` without quotes is a list in a list to YAML; give back what was written."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _unbracketed(member) for key, member in value.items()}
+
+
+def _unbracketed(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    if len(value) == 1 and _is_bare(value[0]):
+        return f"[[{value[0][0]}]]"
+    return [f"[[{m[0][0]}]]" if isinstance(m, list) and len(m) == 1 and _is_bare(m[0]) else m for m in value]
+
+
+def _is_bare(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], str)
+
+
+def _links(text: str, start: int, stop: int) -> Iterator[Link]:
+    """Wikilinks in the properties, each standing under its top-level key."""
+    key: str | None = None
+    position = start
+    while position < stop:
+        line = _LINE.match(text, position, stop)
+        if line is None:
+            return
+        named = _KEY.match(line.group())
+        if named is not None:
+            key = next(group for group in named.groups() if group is not None)
+        if not line.group().lstrip().startswith("#"):
+            yield from wikilinks(text, position, line.end(), relation=key)
+        position = line.end()

@@ -1,0 +1,100 @@
+"""Links an author wrote: wikilinks, embeds, and Markdown links and images to local files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from agentic_rag.domain import Link
+
+_WIKILINK = re.compile(r"(!?)\[\[([^\[\]\r\n]+(?:\[[^\[\]\r\n]*\][^\[\]\r\n]*)*+)\]\]")
+_TEXT = r"\[((?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+)\]"
+_DESTINATION = (
+    r"(<[^<>\r\n]*>|(?:[^\s()<\\]|\\.|\((?:[^\s()\\]|\\.)*+\))(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*+\))*+)"
+)
+_TITLE = r"""(?:\s+(?:"[^"]*+"|'[^']*+'|\([^()]*+\)))?"""
+_INLINE = re.compile(rf"(!?){_TEXT}\(\s*+{_DESTINATION}{_TITLE}\s*+\)", re.DOTALL)
+_DEFINITION = re.compile(rf"^[ ]{{0,3}}\[(?!\^)([^\[\]\r\n]+)\]:[ \t]*+{_DESTINATION}", re.MULTILINE)
+_EXTERNAL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+def wikilinks(
+    text: str, start: int, end: int, *, masked: str | None = None, relation: str | None = None
+) -> Iterator[Link]:
+    """``[[Note#Heading|alias]]``, ``[[Note#^block]]``, ``[[#Heading]]``, ``![[embed]]`` in text[start:end].
+
+    ``masked`` is the text with code hidden (same length); links are found there and read from ``text``.
+    """
+    for match in _WIKILINK.finditer(text if masked is None else masked, start, end):
+        opening = _opening(text, match)
+        inner = text[match.start(2) : match.end(2)]
+        # In a table the pipe before an alias is written \|, else it would end the cell.
+        address, pipe, alias = inner.replace("\\|", "|", 1).partition("|")
+        target, _, fragment = address.partition("#")
+        named = _address(target, fragment)
+        if opening is None or named is None:
+            continue
+        target, heading, block = named
+        first, embed = opening
+        shown = alias.strip() or None if pipe else None
+        yield Link(target, first, match.end(), heading, block, shown, embed, relation)
+
+
+def markdown_links(text: str, start: int, end: int, *, masked: str) -> Iterator[Link]:
+    """``[text](file.md#Heading)``, ``![alt](picture%20one.png)`` and ``[ref]: file.md`` that name local files."""
+    for match in _INLINE.finditer(masked, start, end):
+        opening = _opening(text, match)
+        if opening is not None:
+            yield from _local(text, match, opening, alias=2, destination=3)
+            # An image inside a link's text is a link of its own.
+            yield from markdown_links(text, match.start(2), match.end(2), masked=masked)
+    for match in _DEFINITION.finditer(masked, start, end):
+        yield from _local(text, match, (match.start(), False), alias=1, destination=2)
+
+
+def _opening(text: str, match: re.Match[str]) -> tuple[int, bool] | None:
+    """Where a link opens and whether it embeds; a backslash takes the ``!`` or the bracket out of it."""
+    escaped = is_escaped(text, match.start())
+    if match.group(1):
+        return match.start() + escaped, not escaped
+    return None if escaped else (match.start(), False)
+
+
+def _local(
+    text: str, match: re.Match[str], opening: tuple[int, bool], *, alias: int, destination: int
+) -> Iterator[Link]:
+    written = text[match.start(destination) : match.end(destination)]
+    if written.startswith("<"):
+        written = written[1:-1]
+    written = _ESCAPE.sub(r"\1", written)
+    if _EXTERNAL.match(written):
+        return
+    path, _, fragment = written.partition("#")
+    named = _address(unquote(path), unquote(fragment))
+    if named is None:
+        return
+    target, heading, block = named
+    first, embed = opening
+    label = text[match.start(alias) : match.end(alias)].strip()
+    yield Link(target, first, match.end(), heading, block, label or None, embed)
+
+
+def _address(target: str, fragment: str) -> tuple[str, str | None, str | None] | None:
+    """Target, heading and block of ``Note#Heading`` or ``Note#^block``; None where nothing is named."""
+    target, fragment = target.strip(), fragment.strip()
+    if not target and not fragment:
+        return None
+    before, caret, block = fragment.rpartition("^")
+    if caret and (not before or before.endswith("#")):
+        return target, before.rstrip("#").strip() or None, block.strip() or None
+    return target, fragment or None, None
+
+
+def is_escaped(text: str, position: int) -> bool:
+    """Whether an odd number of backslashes stands before ``position``."""
+    first = position
+    while first > 0 and text[first - 1] == "\\":
+        first -= 1
+    return (position - first) % 2 == 1

@@ -1,0 +1,262 @@
+"""Markdown notes to documents: blocks with exact offsets, properties, headings, links, tags.
+
+markdown-it finds the blocks; their line numbers are turned into code points of the text as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from agentic_rag.domain import Block, BlockKind, Document, Link
+from agentic_rag.ingest.frontmatter import Frontmatter, read_frontmatter
+from agentic_rag.ingest.inline import InlineField, fields, hide_code, is_tag, tags
+from agentic_rag.ingest.links import markdown_links, wikilinks
+from agentic_rag.ingest.values import date_in_name, metadata_date
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_CALLOUT = re.compile(r"[ \t]{0,3}>[ \t>]*\[![^\]\r\n]+\]")
+_MARKUP = re.compile(r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
+_HEADING_LINK = re.compile(r"!?\[\[([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
+_BLOCK_ID = re.compile(r"[ \t]+\^[\w-]+[ \t]*$")
+_KINDS: dict[str, BlockKind] = {
+    "heading_open": "heading",
+    "bullet_list_open": "list",
+    "ordered_list_open": "list",
+    "fence": "code",
+    "code_block": "code",
+    "table_open": "table",
+    "blockquote_open": "quote",
+    "html_block": "html",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """What the block parser found: blocks, and the spans that hold running text."""
+
+    blocks: tuple[Block, ...]
+    regions: list[tuple[int, int]]
+
+
+def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = None) -> Document:
+    """Parse one note. Any text gives a document; what could not be read is told in ``_warnings``.
+
+    Args:
+        document_id: Identity of the document.
+        path: Path relative to the ingested root; its stem is the title unless a property says otherwise.
+        text: Decoded text without BOM, line ends as in the file.
+        url: Opens the note where it lives.
+    """
+    front = read_frontmatter(text)
+    body = _parse_body(text, front.end)
+    masked = hide_code(text, body.regions)
+    found = fields(text, masked)
+    metadata = _metadata(front, found)
+    stem = unicodedata.normalize("NFC", PurePosixPath(path).stem)
+    return Document(
+        id=document_id,
+        path=path,
+        title=_title(front.values.get("title")) or stem,
+        text=text,
+        kind="markdown",
+        blocks=_with_properties(front, body.blocks),
+        metadata=metadata,
+        date=metadata_date(front.values) or metadata_date(metadata) or date_in_name(stem),
+        aliases=_unique(_names(front.values, ("aliases", "alias"), r"[,\r\n]+")),
+        tags=_unique([*_property_tags(front.values), *tags(masked)]),
+        links=front.links + _links(text, masked, body.regions, found),
+        url=url,
+    )
+
+
+def parse_text(document_id: str, path: str, text: str, *, url: str | None = None) -> Document:
+    """Parse a plain text file: paragraphs between blank lines, no markup."""
+    stem = unicodedata.normalize("NFC", PurePosixPath(path).stem)
+    return Document(
+        id=document_id,
+        path=path,
+        title=stem,
+        text=text,
+        kind="text",
+        blocks=paragraphs(text),
+        date=date_in_name(stem),
+        url=url,
+    )
+
+
+def paragraphs(text: str) -> tuple[Block, ...]:
+    """Paragraph blocks of plain text, parted by blank lines."""
+    starts = line_starts(text)
+    blocks: list[Block] = []
+    first: int | None = None
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        if text[start:end].strip():
+            first = start if first is None else first
+        elif first is not None:
+            blocks += _block("paragraph", text, first, start, ())
+            first = None
+    if first is not None:
+        blocks += _block("paragraph", text, first, len(text), ())
+    return tuple(blocks)
+
+
+def line_starts(text: str) -> list[int]:
+    """Code-point offset of each line, ended by CRLF, CR or LF as markdown-it counts them."""
+    starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    return starts[:-1] if len(starts) > 1 and starts[-1] == len(text) else starts
+
+
+def plain(markup: str) -> str:
+    """A heading or card's first line as it is read: links by what they show, no emphasis, no block id."""
+    shown = _HEADING_LINK.sub(_shown, _BLOCK_ID.sub("", markup))
+    return " ".join(_MARKUP.sub("", shown).split())
+
+
+def _shown(match: re.Match[str]) -> str:
+    if match.group(1) is None:
+        return match.group(2)
+    address, pipe, alias = match.group(1).partition("|")
+    return alias if pipe else address
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable("table").disable("reference")
+    # Only blocks: inline tokens carry no offsets, so links and tags are read from the text itself.
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+def _parse_body(text: str, begin: int) -> _Body:
+    body = text[begin:]
+    offsets = [begin + start for start in line_starts(body)]
+    offsets.append(len(text))
+    blocks: list[Block] = []
+    regions: list[tuple[int, int]] = []
+    trail: list[tuple[int, str]] = []
+    tokens = _parser().parse(body)
+    end = begin
+    for index, token in enumerate(tokens):
+        if token.map is None or token.nesting < 0:
+            continue
+        first, last = (offsets[min(line, len(offsets) - 1)] for line in token.map)
+        if token.type == "inline":
+            _add_region(regions, first, last)
+        if token.level == 0:
+            if token.type == "heading_open":
+                trail = [part for part in trail if part[0] < int(token.tag[1])]
+                trail.append((int(token.tag[1]), plain(tokens[index + 1].content)))
+            path = tuple(title for _, title in trail if title)
+            blocks += _block("paragraph", text, end, first, path)
+            blocks += _block(_kind(token, text, first), text, first, last, path)
+            end = max(end, last)
+    blocks += _block("paragraph", text, end, len(text), tuple(title for _, title in trail if title))
+    return _Body(tuple(blocks), regions)
+
+
+def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:
+    """Cells of one table row share their lines; keep the spans apart and in order."""
+    if regions and start < regions[-1][1]:
+        start, end = regions[-1][0], max(end, regions.pop()[1])
+    regions.append((start, end))
+
+
+def _kind(token: Token, text: str, start: int) -> BlockKind:
+    if token.type == "blockquote_open" and _CALLOUT.match(text, start):
+        return "callout"
+    return _KINDS.get(token.type, "paragraph")
+
+
+def _block(kind: BlockKind, text: str, start: int, end: int, path: tuple[str, ...]) -> list[Block]:
+    """The block of text[start:end] without the white space behind it; none where nothing is left."""
+    end = start + len(text[start:end].rstrip())
+    return [Block(kind, start, end, path)] if end > start else []
+
+
+def _with_properties(front: Frontmatter, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    return (Block("properties", 0, front.end), *blocks) if front.end else blocks
+
+
+def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> dict[str, Any]:
+    """Properties, then Dataview fields; a name given several times holds the list of its values."""
+    metadata = dict(front.values)
+    for field in found:
+        if field.key not in metadata or metadata[field.key] is None:
+            metadata[field.key] = field.value
+            continue
+        present = metadata[field.key]
+        values = list(present) if isinstance(present, list) else [present]
+        if field.value not in values:
+            metadata[field.key] = [*values, field.value]
+    if front.warnings:
+        metadata["_warnings"] = list(front.warnings)
+    return metadata
+
+
+def _links(
+    text: str, masked: str, regions: list[tuple[int, int]], found: list[InlineField]
+) -> tuple[Link, ...]:
+    links: list[Link] = []
+    starts = [field.start for field in found]
+    for start, end in regions:
+        if "[" not in masked[start:end]:
+            continue
+        written = chain(
+            wikilinks(text, start, end, masked=masked), markdown_links(text, start, end, masked=masked)
+        )
+        links += [_under_field(link, found, starts) for link in written]
+    return tuple(sorted(links, key=lambda link: (link.start, link.end)))
+
+
+def _under_field(link: Link, found: list[InlineField], starts: list[int]) -> Link:
+    index = bisect_right(starts, link.start) - 1
+    if index < 0 or link.end > found[index].end:
+        return link
+    return replace(link, relation=found[index].key)
+
+
+def _title(value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return " ".join(str(value).split()) or None
+
+
+def _property_tags(values: Mapping[str, Any]) -> list[str]:
+    names = (name.lstrip("#").strip("/") for name in _names(values, ("tags", "tag"), r"[,\s]+"))
+    return [name for name in names if is_tag(name)]
+
+
+def _names(values: Mapping[str, Any], keys: tuple[str, ...], separator: str) -> list[str]:
+    """Names in a property, given as a list or as one text with separators, as Obsidian reads both."""
+    folded = {key.casefold(): value for key, value in values.items()}
+    names: list[str] = []
+    for key in keys:
+        value = folded.get(key)
+        members = (
+            value
+            if isinstance(value, list)
+            else re.split(separator, value)
+            if isinstance(value, str)
+            else [value]
+        )
+        names += [str(member).strip() for member in members if isinstance(member, str | int | float)]
+    return [name for name in names if name]
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name once, as first written; names that differ only in case are one."""
+    first: dict[str, str] = {}
+    for name in names:
+        first.setdefault(name.casefold(), name)
+    return tuple(first.values())

@@ -1,0 +1,355 @@
+"""The first stage of ingest: what the given paths hold, as documents to parse and things left out.
+
+The only module of ingest that touches the disk. Whatever is wrong with one file is told about that file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from typing import Literal, get_args
+from urllib.parse import quote
+
+from agentic_rag.domain import Document
+from agentic_rag.errors import InputError
+from agentic_rag.identity import digest
+from agentic_rag.ingest.canvas import parse_canvas
+from agentic_rag.ingest.conversation import Session, looks_like_locomo, parse_session, sessions
+from agentic_rag.ingest.decoding import SourceError, decode
+from agentic_rag.ingest.ignore import IgnoreRules, obsidian_filters
+from agentic_rag.ingest.markdown import parse_markdown, parse_text
+from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
+
+__all__ = ["PARSER_VERSION", "Skipped", "SourceError", "SourceItem", "SourceKind", "SourceScan", "discover"]
+
+PARSER_VERSION = "1"
+"""Part of every content hash: raise it when a parser gives another document for the same bytes."""
+
+SourceKind = Literal["auto", "vault", "files", "locomo", "jsonl"]
+_PARSERS = {
+    ".md": parse_markdown,
+    ".markdown": parse_markdown,
+    ".txt": parse_text,
+    ".canvas": parse_canvas,
+}
+_MAX_BAD_LINES = 20
+_NO_FILE = "neither a file nor a folder"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """One document that can be parsed."""
+
+    document_id: str
+    path: str
+    """Relative to the root, as on disk."""
+    root: str
+    """Resolved path that was given."""
+    content_hash: str
+    """Unchanged while the document would be the same."""
+    parse: Callable[[], Document]
+    """Reads and parses; raises ``SourceError`` where the source changed or broke since it was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something left out that the user may have expected, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceScan:
+    """What the paths hold: documents in order of path, and what was left out."""
+
+    items: tuple[SourceItem, ...]
+    skipped: tuple[Skipped, ...]
+    roots: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Found:
+    """The scan while it grows; a document id is given once."""
+
+    items: dict[str, SourceItem] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    def add(self, item: SourceItem, shown: str) -> None:
+        taken = self.items.get(item.document_id)
+        if taken is None:
+            self.items[item.document_id] = item
+        else:
+            self.skip(shown, f"its id {item.document_id!r} is already that of {taken.path} in {taken.root}")
+
+    def skip(self, path: object, reason: str) -> None:
+        self.skipped.append(Skipped(_printable(str(path)), reason))
+
+
+def discover(paths: Sequence[Path], kind: SourceKind = "auto") -> SourceScan:
+    """Find the documents under the paths.
+
+    ``auto``: a folder with ``corpus.jsonl`` and ``queries.jsonl`` is a BEIR corpus, any other folder a vault;
+    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file; ``.md``, ``.txt`` and ``.canvas`` are single files.
+    Reads every file once, to hash it. Other files of a folder are counted by suffix in one entry.
+
+    Raises:
+        InputError: a path does not exist, or the kind is unknown.
+    """
+    if kind not in get_args(SourceKind):
+        raise InputError(f"unknown kind {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
+    found = _Found()
+    roots: dict[str, None] = {}
+    for given in paths:
+        try:
+            root = given.resolve(strict=True)
+        except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+            raise InputError(f"there is no file or folder {str(given)!r}") from error
+        except (OSError, RuntimeError) as error:
+            found.skip(given, _reason(error))
+            continue
+        if str(root) not in roots:
+            roots[str(root)] = None
+            _scan(root, kind, found)
+    return SourceScan(tuple(found.items.values()), tuple(found.skipped), tuple(roots))
+
+
+def _scan(root: Path, kind: SourceKind, found: _Found) -> None:
+    try:
+        if root.is_dir():
+            _scan_folder(root, kind, found)
+        elif root.is_file():
+            _scan_file(root, kind, found)
+        else:
+            found.skip(root, _NO_FILE)
+    except OSError as error:
+        found.skip(root, _reason(error))
+
+
+def _scan_folder(root: Path, kind: SourceKind, found: _Found) -> None:
+    is_beir = (root / "corpus.jsonl").is_file() and (root / "queries.jsonl").is_file()
+    if kind == "jsonl" or (kind == "auto" and is_beir):
+        _scan_records(root, root / "corpus.jsonl", found)
+    elif kind == "locomo":
+        found.skip(root, "a folder; name the LoCoMo file itself")
+    else:
+        _scan_tree(root, found, is_vault=kind != "files")
+
+
+def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
+    suffix = root.suffix.lower()
+    if kind == "jsonl" or (kind == "auto" and suffix == ".jsonl"):
+        _scan_records(root, root, found)
+    elif kind == "locomo" or (kind == "auto" and suffix == ".json"):
+        _scan_locomo(root, found)
+    elif suffix in _PARSERS:
+        _add_file(root, root, root.name, found, vault=None)
+    else:
+        found.skip(
+            root,
+            f"{suffix or 'a file without suffix'} is not read; known: {', '.join(_PARSERS)}, .json, .jsonl",
+        )
+
+
+def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
+    attachments: Counter[str] = Counter()
+    for path, relative in _walk(root, found):
+        if path.suffix.lower() in _PARSERS:
+            _add_file(path, root, relative, found, vault=root.name if is_vault else None)
+        else:
+            attachments[path.suffix.lower() or "without suffix"] += 1
+    if attachments:
+        counts = ", ".join(f"{number} {suffix}" for suffix, number in sorted(attachments.items()))
+        found.skip(root, f"files of other kinds: {counts}")
+
+
+def _walk(root: Path, found: _Found) -> Iterator[tuple[Path, str]]:
+    """Files of the tree that no rule leaves out, in order of path; links are not followed."""
+    rules = IgnoreRules(filters=obsidian_filters(_read_if_there(root / ".obsidian" / "app.json")))
+    todo: list[tuple[str, IgnoreRules]] = [("", rules)]
+    while todo:
+        folder, rules = todo.pop()
+        try:
+            with os.scandir(root / folder) as listing:
+                entries = sorted(listing, key=lambda entry: _name_order(entry.name))
+        except OSError as error:
+            found.skip(root / folder, _reason(error))
+            continue
+        rules = rules.below(folder, _read_if_there(root / folder / ".gitignore"))
+        inner: list[tuple[str, IgnoreRules]] = []
+        for entry in entries:
+            relative = f"{folder}/{entry.name}" if folder else entry.name
+            kind = _entry_kind(root, entry, relative, rules, found)
+            if kind == "folder":
+                inner.append((relative, rules))
+            elif kind == "file":
+                yield root / relative, relative
+        todo += reversed(inner)
+
+
+def _entry_kind(
+    root: Path, entry: os.DirEntry[str], relative: str, rules: IgnoreRules, found: _Found
+) -> Literal["file", "folder", "none"]:
+    if entry.name.startswith("."):
+        return "none"
+    try:
+        if entry.is_symlink():
+            if not rules.ignores(relative, is_folder=False):
+                found.skip(root / relative, _link_reason(root, root / relative))
+            return "none"
+        is_folder = entry.is_dir()
+        if rules.ignores(relative, is_folder=is_folder):
+            return "none"
+        if is_folder:
+            return "folder"
+        if entry.is_file():
+            return "file"
+        found.skip(root / relative, _NO_FILE)
+    except OSError as error:
+        found.skip(root / relative, _reason(error))
+    return "none"
+
+
+def _link_reason(root: Path, link: Path) -> str:
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return "a link that leads nowhere"
+    if target.is_relative_to(root):
+        return "a link inside the folder; its target is read under its own name"
+    return f"a link out of the folder (to {target}); ingest its target by itself"
+
+
+def _name_order(name: str) -> tuple[str, bool]:
+    """By NFC name; of twins that differ only in normal form, the NFC one comes first and is kept."""
+    composed = unicodedata.normalize("NFC", name)
+    return composed, composed != name
+
+
+def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: str | None) -> None:
+    if _printable(relative) != relative:
+        found.skip(path, "its name is not valid UTF-8; rename it")
+        return
+    document_id = unicodedata.normalize("NFC", relative)
+    url = (
+        None
+        if vault is None
+        else f"obsidian://open?vault={quote(vault, safe='')}&file={quote(relative, safe='')}"
+    )
+    try:
+        raw = path.read_bytes()
+        decode(raw)
+    except OSError as error:
+        found.skip(path, _reason(error))
+    except SourceError as error:
+        found.skip(path, str(error))
+    else:
+        content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
+        parse = partial(_parse_file, path, document_id, relative, url)
+        found.add(SourceItem(document_id, relative, str(root), content_hash, parse), str(path))
+
+
+def _parse_file(path: Path, document_id: str, relative: str, url: str | None) -> Document:
+    try:
+        text = decode(path.read_bytes())
+    except OSError as error:
+        raise SourceError(f"{relative}: {_reason(error)}") from error
+    except SourceError as error:
+        raise SourceError(f"{relative}: {error}") from error
+    return _PARSERS[PurePosixPath(relative).suffix.lower()](document_id, relative, text, url=url)
+
+
+def _scan_locomo(root: Path, found: _Found) -> None:
+    try:
+        loaded = json.loads(decode(root.read_bytes()))
+    except SourceError as error:
+        found.skip(root, str(error))
+        return
+    except (ValueError, RecursionError) as error:
+        found.skip(root, f"no valid JSON ({error})")
+        return
+    if not looks_like_locomo(loaded):
+        found.skip(root, "not a LoCoMo file: a list of objects with 'conversation' and 'qa' was expected")
+        return
+    for session in sessions(loaded, name=unicodedata.normalize("NFC", root.stem)):
+        parse = partial(parse_session, session, path=root.name)
+        item = SourceItem(session.document_id, root.name, str(root), _session_hash(session, root.name), parse)
+        found.add(item, f"{root}: {session.document_id}")
+
+
+def _session_hash(session: Session, path: str) -> str:
+    """Of the session alone, so that a new session in the file leaves the others unchanged."""
+    parts = [list(session.speakers), session.date_text, list(session.turns)]
+    return digest(PARSER_VERSION, session.document_id, path, json.dumps(parts, sort_keys=True))
+
+
+def _scan_records(root: Path, path: Path, found: _Found) -> None:
+    bad = 0
+    for number, offset, line in _lines(path):
+        record = load_record(line)
+        if isinstance(record, BadRecord):
+            bad += 1
+            if bad <= _MAX_BAD_LINES:
+                found.skip(f"{path}:{number}", record.reason)
+            continue
+        content_hash = digest(PARSER_VERSION, _raw_digest(line), path.name)
+        parse = partial(_parse_line, path, number, offset, len(line), content_hash)
+        found.add(
+            SourceItem(record_id(record), path.name, str(root), content_hash, parse), f"{path}:{number}"
+        )
+    if bad > _MAX_BAD_LINES:
+        found.skip(path, f"{bad - _MAX_BAD_LINES} more lines that are no records")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Number, offset and bytes of each line that is not blank, one at a time."""
+    offset = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                yield number, offset, line
+            offset += len(line)
+
+
+def _parse_line(path: Path, number: int, offset: int, length: int, content_hash: str) -> Document:
+    try:
+        with path.open("rb") as stream:
+            stream.seek(offset)
+            line = stream.read(length)
+    except OSError as error:
+        raise SourceError(f"{path.name}:{number}: {_reason(error)}") from error
+    record = load_record(line)
+    if isinstance(record, BadRecord) or digest(PARSER_VERSION, _raw_digest(line), path.name) != content_hash:
+        raise SourceError(f"{path.name}:{number}: the file changed while it was being read; ingest it again")
+    return parse_record(record, path=path.name)
+
+
+def _read_if_there(path: Path) -> str:
+    """A rule file's text; "" where there is none to read, as git and Obsidian take it."""
+    try:
+        return path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
+    except OSError:
+        return ""
+
+
+def _raw_digest(raw: bytes) -> str:
+    return blake2b(raw, digest_size=16).hexdigest()
+
+
+def _printable(path: str) -> str:
+    """The path with bytes that are not UTF-8 written as escapes."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _reason(error: OSError | RuntimeError) -> str:
+    """The operating system's words, without the path that stands beside them."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"cannot be read: {error.strerror}"
+    return f"cannot be read: {error}"

@@ -1,0 +1,211 @@
+"""Chunks: they partition the text, keep their ids, and are cut where the author did."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.domain import Block, Chunk, Document
+from agentic_rag.errors import InputError
+from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.markdown import parse_markdown, parse_text
+
+
+def by_words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+def by_characters(texts: Sequence[str]) -> list[int]:
+    return [len(text) for text in texts]
+
+
+def chunks(text: str, *, max_tokens: int = 400, target_tokens: int = 200) -> tuple[Chunk, ...]:
+    document = parse_markdown("n.md", "n.md", text)
+    return chunk_document(document, max_tokens=max_tokens, count_tokens=by_words, target_tokens=target_tokens)
+
+
+def words(count: int, word: str = "word") -> str:
+    return " ".join(f"{word}{number}" for number in range(count))
+
+
+def check_partition(document: Document, found: tuple[Chunk, ...]) -> None:
+    assert "".join(chunk.text for chunk in found) == (document.text if document.text.strip() else "")
+    assert [chunk.ordinal for chunk in found] == list(range(len(found)))
+    assert len({chunk.id for chunk in found}) == len(found)
+    for chunk in found:
+        assert chunk.text == document.text[chunk.start : chunk.end]
+        assert chunk.text.strip()
+
+
+@pytest.mark.parametrize("text", ["", " \n\r\n\t", "\n" * 1000])
+def test_a_blank_document_has_no_chunks(text: str) -> None:
+    assert chunks(text) == ()
+
+
+def test_white_space_between_goes_to_the_chunk_before_and_leading_to_the_first() -> None:
+    text = f"\n\n# A\n\n{words(50)}\n\n\n# B\n{words(50)}\n \n"
+    found = chunks(text)
+    assert [chunk.text for chunk in found] == [f"\n\n# A\n\n{words(50)}\n\n\n", f"# B\n{words(50)}\n \n"]
+
+
+def test_properties_are_a_chunk_of_their_own() -> None:
+    first, second = chunks("---\nyear: 1957\n---\nText.")
+    assert (first.kind, first.text) == ("properties", "---\nyear: 1957\n---\n")
+    assert second.metadata == {"year": 1957}
+
+
+def test_sections_start_chunks_and_carry_their_heading_path() -> None:
+    found = chunks(f"# T\n\n## A\n\n{words(60)}\n\n## B\n\n{words(60)}\n\n#### deep\n\n{words(60)}")
+    assert [chunk.heading_path for chunk in found] == [("T", "A"), ("T", "B")]
+
+
+def test_a_tiny_section_joins_the_next() -> None:
+    (only,) = chunks(f"## A\n\nshort\n\n## B\n\n{words(60)}")
+    assert only.heading_path == ()
+
+
+@pytest.mark.parametrize("size", [150, 190, 199, 210, 395, 399, 401, 900])
+def test_a_heading_never_ends_a_chunk_alone(size: int) -> None:
+    found = chunks(f"{words(150)}\n\n#### Deep heading\n\n{words(size)}")
+    assert not found[-1].text.strip().endswith("heading")
+    for chunk in found:
+        assert not chunk.text.rstrip().endswith("#### Deep heading")
+        assert by_words([chunk.text])[0] <= 400
+
+
+def test_paragraphs_are_packed_to_the_target() -> None:
+    found = chunks("\n\n".join(words(60) for _ in range(9)))
+    assert [by_words([chunk.text])[0] for chunk in found] == [180, 180, 180]
+
+
+def test_many_scraps_do_not_overrun_the_target() -> None:
+    found = chunks("\n\n".join(words(10) for _ in range(100)))
+    assert max(by_words([chunk.text])[0] for chunk in found) <= 230
+
+
+def test_a_long_paragraph_is_split_at_sentences() -> None:
+    text = " ".join(f"{words(20)} Sentence." for _ in range(40))
+    document = dataclasses.replace(parse_text("a", "a.txt", text))
+    found = chunk_document(document, max_tokens=300, count_tokens=by_words)
+    check_partition(document, found)
+    assert all(chunk.text.rstrip().endswith("Sentence.") for chunk in found)
+    assert all(by_words([chunk.text])[0] <= 300 for chunk in found)
+    assert len(found) == 4
+
+
+def test_an_endless_word_is_split_between_characters() -> None:
+    document = parse_text("a", "a.txt", "茶" * 1000 + "e\u0301" * 500 + "👩\u200d🚀" * 100)
+    found = chunk_document(document, max_tokens=50, count_tokens=by_characters)
+    check_partition(document, found)
+    assert all(len(chunk.text) <= 50 for chunk in found)
+    assert not any(chunk.text.startswith(("\u0301", "\u200d")) for chunk in found)
+
+
+def test_a_table_is_split_between_rows() -> None:
+    text = "| a | b |\n|---|---|\n" + "".join(f"| row{n} | {words(5)} |\n" for n in range(100))
+    found = chunks(text)
+    assert len(found) > 1
+    assert all(chunk.text.startswith("| ") and chunk.text.endswith("|\n") for chunk in found)
+
+
+def test_turns_are_chunks_with_their_own_keys() -> None:
+    lines = ["Ann: hello", "Bob: " + words(90), "Ann: bye"]
+    starts = [0, len(lines[0]) + 1, len(lines[0]) + len(lines[1]) + 2]
+    day = datetime(2023, 5, 8, tzinfo=UTC)
+    blocks = tuple(
+        Block("turn", start, start + len(line), key=key, date=day, metadata={"dia_id": key})
+        for start, line, key in zip(starts, lines, ["D1:1", "D1:2", "D1:1"], strict=True)
+    )
+    document = Document(
+        "c/session_1", "c.json", "t", "\n".join(lines), "session", blocks, metadata={"session": 1}
+    )
+    found = chunk_document(document, max_tokens=50, count_tokens=by_words)
+    check_partition(document, found)
+    assert [chunk.id for chunk in found] == [
+        "c/session_1#D1:1",
+        "c/session_1#D1:2",
+        "c/session_1#D1:2~2",
+        "c/session_1#D1:1~2",
+    ]
+    assert {chunk.date for chunk in found} == {day}
+    assert found[0].metadata == {"session": 1, "dia_id": "D1:1"}
+    assert found[0].kind == "turn"
+
+
+def test_an_edit_elsewhere_leaves_ids_unchanged() -> None:
+    sections = [f"## Section {n}\n\n{words(80, f'w{n}_')}\n\n" for n in range(5)]
+    before = {chunk.id for chunk in chunks("".join(sections))}
+    edited = [*sections]
+    edited[2] = f"## Section 2\n\n{words(80, 'new')}\n\n"
+    after = {chunk.id for chunk in chunks("Preface " + words(40) + "\n\n" + "".join(edited))}
+    assert len(before & after) == 4
+
+
+def test_twin_sections_have_different_ids() -> None:
+    section = f"## Same\n\n{words(80)}\n\n"
+    found = chunks(section * 3)
+    assert len({chunk.id for chunk in found}) == 3
+
+
+def test_metadata_has_tags_and_no_warnings() -> None:
+    (chunk,) = [c for c in chunks("---\n- a\n---\ntext #tea/green #水果") if c.kind != "properties"]
+    assert chunk.metadata == {"tags": ["tea/green", "水果"]}
+
+
+def test_a_limit_below_one_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="max_tokens=0"):
+        chunks("a", max_tokens=0)
+
+
+def test_a_count_of_the_whole_above_the_sum_of_its_parts_is_held_to_the_limit() -> None:
+    def rounding_down(texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) * 99 // 100 for text in texts]
+
+    document = parse_markdown("a", "a.md", "\n\n".join(words(9) for _ in range(50)))
+    found = chunk_document(document, max_tokens=90, count_tokens=rounding_down)
+    check_partition(document, found)
+    assert max(rounding_down([chunk.text for chunk in found])) <= 90
+
+
+MARKDOWN = st.text(
+    alphabet=st.sampled_from("ab1 .。!\n\n\r\t#>-*|`~[]():$茶é\u0301👩\u200d\x00\u2028\x0b\ufeff-"),
+    max_size=400,
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(MARKDOWN, st.integers(1, 60), st.integers(1, 40), st.sampled_from([by_words, by_characters]))
+def test_chunks_partition_any_note(text: str, limit: int, target: int, counter: object) -> None:
+    document = parse_markdown("n.md", "n.md", text)
+    found = chunk_document(document, max_tokens=limit, count_tokens=counter, target_tokens=target)  # type: ignore[arg-type]
+    check_partition(document, found)
+    assert found == chunk_document(document, max_tokens=limit, count_tokens=counter, target_tokens=target)  # type: ignore[arg-type]
+    if counter is by_words:
+        assert all(by_words([chunk.text])[0] <= limit for chunk in found)
+    else:
+        # White space at a chunk's edge may be more than the limit; the model does not read it.
+        assert all(len(chunk.text.strip()) <= limit for chunk in found)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.text(max_size=30), max_size=20), st.integers(1, 30))
+def test_chunks_partition_any_plain_text(lines: list[str], limit: int) -> None:
+    document = parse_text("n.txt", "n.txt", "\n".join(lines))
+    check_partition(document, chunk_document(document, max_tokens=limit, count_tokens=by_characters))
+
+
+@pytest.mark.parametrize(
+    "piece", ["## H\n\nSome text. More.\n\n", "word ", "茶", "- item\n", "a\r", "| a | b |\n"]
+)
+def test_a_note_of_300_kb_takes_no_time(piece: str) -> None:
+    document = parse_markdown("n.md", "n.md", piece * (300_000 // len(piece)))
+    began = time.perf_counter()
+    found = chunk_document(document, max_tokens=400, count_tokens=lambda texts: [len(t) // 4 for t in texts])
+    assert time.perf_counter() - began < 3
+    check_partition(document, found)
