@@ -1,0 +1,11 @@
+#!/bin/sh
+# Every check, in the order in which they fail fastest.
+set -eu
+BIN=${BIN:-.venv/bin}
+started=$(date +%s)
+echo "format";   "$BIN/ruff" format --check --quiet .
+echo "lint";     "$BIN/ruff" check --quiet .
+echo "types";    "$BIN/mypy" --no-error-summary
+echo "imports";  "$BIN/lint-imports" --no-cache >/dev/null || "$BIN/lint-imports" --no-cache
+echo "tests";    "$BIN/python" -m pytest --cov --cov-report=term "$@"
+echo "all checks passed in $(( $(date +%s) - started )) s"

@@ -1,0 +1,65 @@
+"""Citations: every claim points at code points of a document, verbatim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentic_rag.answering.quotes import Quote
+
+
+class CitationList:
+    """Numbers quotes in the order they are first cited; the same quote keeps its number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, int, int], int] = {}
+        self._citations: list[dict[str, Any]] = []
+
+    def cite(self, quote: Quote) -> str:
+        """``[n]`` for a quote."""
+        key = (str(quote.result["id"]), quote.start, quote.end)
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers) + 1
+            self._citations.append(citation(self._numbers[key], quote))
+        return f"[{self._numbers[key]}]"
+
+    def all(self) -> list[dict[str, Any]]:
+        """What was cited, by number."""
+        return list(self._citations)
+
+
+def citation(number: int, quote: Quote) -> dict[str, Any]:
+    """One citation; ``start`` and ``end`` are code points in the document's decoded text, half-open."""
+    metadata = quote.result["metadata"]
+    offset = metadata.get("start")
+    return {
+        "n": number,
+        "chunk_id": quote.result["id"],
+        "document_id": metadata.get("document_id"),
+        "path": metadata.get("path"),
+        "title": metadata.get("title"),
+        "heading_path": metadata.get("heading_path", []),
+        "start": None if offset is None else offset + quote.start,
+        "end": None if offset is None else offset + quote.end,
+        "quote": quote.text,
+        "score": quote.result.get("rerank_score"),
+        "url": metadata.get("url"),
+    }
+
+
+def whole(result: dict[str, Any], order: int) -> Quote:
+    """A result's whole text as a quote, without the white space around it."""
+    content = result["content"]
+    start = len(content) - len(content.lstrip())
+    text = content.strip()
+    return Quote(text, start, start + len(text), result, 0.0, order)
+
+
+def cited_numbers(text: str, known: Sequence[int]) -> list[int]:
+    """Numbers in ``[n]`` marks of a text that are known, in order of first appearance."""
+    import re
+
+    found = [
+        int(number) for group in re.findall(r"\[([\d,\s]+)\]", text) for number in re.findall(r"\d+", group)
+    ]
+    return [number for number in dict.fromkeys(found) if number in known]

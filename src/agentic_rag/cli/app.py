@@ -1,0 +1,175 @@
+"""All commands of ``agentic-rag``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from agentic_rag.cli.options import AsOf, DataDir, Dataset, Filters, Json, Settings, TopK
+from agentic_rag.errors import InputError
+
+app = typer.Typer(
+    name="agentic-rag",
+    help="Ask your notes: a knowledge graph and a vector store searched together, answers with citations.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+T = TypeVar("T")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The one place where the command line enters the event loop."""
+    return asyncio.run(work)
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on stdout, UTF-8."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+@app.command()
+def ingest(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Vault, folder, .md/.txt/.canvas, corpus.jsonl, LoCoMo .json.")
+    ],
+    dataset: Dataset = "default",
+    kind: Annotated[str, typer.Option(help="auto, vault, files, locomo or jsonl.")] = "auto",
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Make a dataset hold what the paths hold now: unchanged content costs nothing, removed content disappears."""
+    from agentic_rag.cli.ingest import ingest_paths
+    from agentic_rag.cli.render import print_ingest
+    from agentic_rag.environment import load_config
+
+    report = run(ingest_paths(load_config(data_dir, settings), paths, dataset, kind, quiet=as_json))
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_ingest(report)
+    if report.count("failed"):
+        raise typer.Exit(1)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in any language.")],
+    dataset: Dataset = "default",
+    operation: Annotated[
+        str,
+        typer.Option(
+            help="verification_canvas, weak_point_clustering, concept_relation or document_retrieval."
+        ),
+    ] = "verification_canvas",
+    top_k: TopK = 10,
+    filters: Filters = None,
+    as_of: AsOf = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Parameter for this call, such as fusion.k=20; repeatable."),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what each source said of each result.")
+    ] = False,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Ask a question; every claim of the answer points at a note."""
+    started = time.perf_counter()
+    from agentic_rag.cli.ask import asked, request
+    from agentic_rag.cli.render import print_answer
+    from agentic_rag.environment import load_config, parse_assignments
+
+    config = load_config(data_dir, settings)
+    state = request(question, dataset, operation, top_k, filters or [], as_of)
+    result = run(asked(config, state, parse_assignments(assignments or [])))
+    result["seconds"] = round(time.perf_counter() - started, 3)
+    if as_json:
+        print_json(result)
+    else:
+        print_answer(result, explain=explain)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    dataset: Dataset = "default",
+    strategy: Annotated[str, typer.Option(help="dense, sparse or hybrid.")] = "hybrid",
+    top_k: TopK = 4,
+    threshold: Annotated[float, typer.Option(help="Least relevance, from 0 to 1.")] = 0.0,
+    filters: Filters = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Search the vector store alone."""
+    started = time.perf_counter()
+    from agentic_rag.cli.ask import searched
+    from agentic_rag.cli.render import print_search
+    from agentic_rag.environment import load_config
+
+    config = load_config(data_dir, settings)
+    result = run(searched(config, query, dataset, strategy, top_k, threshold, filters or []))
+    result["seconds"] = round(time.perf_counter() - started, 3)
+    if as_json:
+        print_json(result)
+    else:
+        print_search(result)
+
+
+@app.command()
+def graph(name: Annotated[str, typer.Argument(help="Name of the graph.")] = "agentic_rag") -> None:
+    """Print a compiled graph's Mermaid text."""
+    from agentic_rag.drawings import drawing
+
+    sys.stdout.write(drawing(name))
+
+
+@app.command()
+def doctor(as_json: Json = False, data_dir: DataDir = None, settings: Settings = None) -> None:
+    """What is configured, reachable and installed; what is missing, and the line that fixes it."""
+    from agentic_rag.cli.doctor import examine, print_findings
+
+    findings = run(examine(data_dir, settings))
+    if as_json:
+        print_json([finding.to_dict() for finding in findings])
+    else:
+        print_findings(findings)
+    if any(finding.status == "missing" for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command("eval")
+def evaluate(
+    source: Annotated[Path, typer.Argument(help="BEIR directory, or LoCoMo .json file.")],
+    systems: Annotated[
+        str,
+        typer.Option(help="Comma-separated: graphiti, lancedb, dense, sparse, rrf, …, NAME+rerank, full."),
+    ] = "graphiti,lancedb,full",
+    operation: Annotated[
+        str | None,
+        typer.Option(help="Operation for all queries; default: the query's own, else document_retrieval."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries.")] = None,
+    output: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file.")] = None,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Score sources, fusions and the whole graph on labelled queries: MRR@10, Recall@10, nDCG@10."""
+    from agentic_rag.cli.evaluate import evaluate_source
+
+    if not source.exists():
+        raise InputError(f"there is no file or folder {str(source)!r}")
+    names = [name.strip() for name in systems.split(",") if name.strip()]
+    run(evaluate_source(source, names, operation, limit, output, data_dir, settings))

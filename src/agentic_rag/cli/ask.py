@@ -1,0 +1,79 @@
+"""What ``ask`` and ``search`` do between the arguments and the printing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentic_rag.composition import open_rag
+from agentic_rag.config import RagConfig
+from agentic_rag.filters import as_dict, parse_terms
+
+ASK_KEYS = (
+    "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
+    "quality", "rewrites",
+)  # fmt: skip
+
+
+def request(
+    question: str, dataset: str, operation: str, top_k: int, filters: Sequence[str], as_of: str | None
+) -> dict[str, Any]:
+    """The graph's input."""
+    expression = parse_terms(filters)
+    return {
+        "query": question,
+        "dataset": dataset,
+        "operation": operation,
+        "top_k": top_k,
+        "filters": None if expression is None else as_dict(expression),
+        "as_of": as_of,
+    }
+
+
+async def asked(config: RagConfig, state: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
+    """The graph's answer as the contract's JSON.
+
+    Raises:
+        UnknownDataset: nothing was ingested under the name.
+    """
+    async with open_rag(config) as rag:
+        await rag.require_dataset(state["dataset"])
+        done = await rag.graph.ainvoke(state, context=context)
+    done["results"] = done["reranked_results"][: state["top_k"]]
+    return {key: done[key] for key in ASK_KEYS}
+
+
+async def searched(
+    config: RagConfig,
+    query: str,
+    dataset: str,
+    strategy: str,
+    top_k: int,
+    threshold: float,
+    filters: Sequence[str],
+) -> dict[str, Any]:
+    """The retrieval engine's results as the contract's JSON."""
+    async with open_rag(config) as rag:
+        await rag.require_dataset(dataset)
+        results = await rag.search(
+            query,
+            dataset=dataset,
+            top_k=top_k,
+            threshold=threshold,
+            filters=parse_terms(filters),
+            strategy=strategy,
+        )
+    return {
+        "query": query,
+        "strategy": strategy,
+        "results": [
+            {
+                "id": result.id,
+                "content": result.content,
+                "score": result.score,
+                "metadata": result.metadata,
+                "legs": {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()},
+            }
+            for result in results
+        ],
+    }

@@ -1,0 +1,207 @@
+"""What ``doctor`` does: look at what is configured, reachable and installed, and name the cure."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from rich.console import Console
+from rich.table import Table
+
+from agentic_rag.config import RagConfig
+from agentic_rag.errors import AgenticRagError
+
+Status = Literal["ok", "off", "missing"]
+PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "openai", "onnxruntime")
+EXTRAS = {
+    "cross-encoder": ("sentence_transformers", "rerank"),
+    "LangGraph Studio": ("langgraph_api", "studio"),
+    "FalkorDB": ("falkordb", "falkordb"),
+}
+REACH_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; ``cure`` is the line that mends it where it is missing or turns it on where it is off."""
+
+    what: str
+    status: Status
+    detail: str
+    cure: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+async def examine(data_dir: Path | None, settings: Path | None) -> list[Finding]:
+    """Look at everything; nothing is written, and a failure of one check never hides the others."""
+    from agentic_rag.environment import load_config
+
+    findings = [_python(), *_packages()]
+    try:
+        config = load_config(data_dir, settings)
+    except AgenticRagError as error:
+        return [*findings, Finding("configuration", "missing", str(error), "mend the value it names")]
+    findings.append(_data_folder(config))
+    checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [_embedding, _datasets, _graph, _chat]
+    findings += [await _safely(check, config) for check in checks]
+    return [*findings, *_extras()]
+
+
+def print_findings(findings: list[Finding]) -> None:
+    """A table, and the cures under it."""
+    table = Table(title="agentic-rag doctor", title_justify="left")
+    for name in ("what", "status", "detail"):
+        table.add_column(name)
+    colours = {"ok": "green", "off": "dim", "missing": "red"}
+    for finding in findings:
+        table.add_row(
+            finding.what,
+            f"[{colours[finding.status]}]{finding.status}[/]",
+            finding.detail.replace("[", "\\["),
+        )
+    out = Console(highlight=False)
+    out.print(table)
+    for finding in findings:
+        if finding.cure is not None and finding.status != "ok":
+            out.print(f"{finding.what}: {finding.cure}", markup=False, soft_wrap=True)
+
+
+async def _safely(check: Callable[[RagConfig], Awaitable[Finding]], config: RagConfig) -> Finding:
+    try:
+        return await check(config)
+    except AgenticRagError as error:
+        return Finding(check.__name__.strip("_"), "missing", str(error), "mend what the message names")
+
+
+def _python() -> Finding:
+    version = platform.python_version()
+    good = sys.version_info[:2] >= (3, 11)
+    return Finding(
+        "python", "ok" if good else "missing", version, None if good else "install Python 3.11 or newer"
+    )
+
+
+def _packages() -> list[Finding]:
+    findings = []
+    for name in PACKAGES:
+        try:
+            findings.append(Finding(name, "ok", importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            findings.append(Finding(name, "missing", "not installed", f"pip install {name}"))
+    return findings
+
+
+def _data_folder(config: RagConfig) -> Finding:
+    folder = config.data_dir
+    if not folder.exists():
+        return Finding(
+            "data folder", "off", f"{folder} is made by the first ingest", "agentic-rag ingest PATH"
+        )
+    if not os.access(folder, os.W_OK):
+        return Finding(
+            "data folder", "missing", f"{folder} is not writable", f"chmod u+w {folder}, or --data-dir"
+        )
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return Finding("data folder", "ok", f"{folder}, {size / 1e6:.1f} MB")
+
+
+async def _embedding(config: RagConfig) -> Finding:
+    from agentic_rag.composition import embedding_from_config
+
+    model = embedding_from_config(config)
+    vectors = await model.embed_queries(["ready?"])
+    return Finding("embedding", "ok", f"{model.name}, {vectors.shape[1]} dimensions")
+
+
+async def _datasets(config: RagConfig) -> Finding:
+    if not config.data_dir.exists():
+        return Finding("datasets", "off", "none yet", "agentic-rag ingest PATH")
+    from agentic_rag.composition import open_rag
+
+    async with open_rag(config) as rag:
+        names = await rag.ledger.datasets()
+        held = [f"{name} ({await rag.chunks.count(name)} chunks)" for name in names]
+        pending = [
+            f"{name}: {document}"
+            for name in names
+            for document, record in (await rag.ledger.records(name)).items()
+            if record.pending
+        ]
+    if pending:
+        return Finding(
+            "datasets",
+            "missing",
+            f"an ingest was interrupted: {', '.join(pending[:3])}",
+            "run the same ingest again",
+        )
+    return Finding(
+        "datasets", "ok" if held else "off", ", ".join(held) or "none yet", "agentic-rag ingest PATH"
+    )
+
+
+async def _graph(config: RagConfig) -> Finding:
+    graph = config.graph
+    if graph.backend == "ladybug":
+        return Finding("graph", "ok", "LadybugDB in process")
+    detail = f"{graph.backend} at {graph.uri}"
+    problem = await _unreachable(graph.uri)
+    cure = "docker compose up -d, or set AGENTIC_RAG_GRAPH__URI"
+    return Finding(
+        "graph", "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure
+    )
+
+
+async def _chat(config: RagConfig) -> Finding:
+    chat = config.chat
+    if chat.base_url is None:
+        return Finding(
+            "chat model",
+            "off",
+            "answers quote the notes",
+            "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL",
+        )
+    problem = await _unreachable(chat.base_url)
+    detail = f"{chat.model} at {chat.base_url}"
+    cure = "start the server, or correct AGENTIC_RAG_CHAT__BASE_URL"
+    return Finding(
+        "chat model", "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure
+    )
+
+
+async def _unreachable(uri: str | None) -> str | None:
+    """Why nothing listens at a URI, or None where something does."""
+    import asyncio
+
+    if uri is None:
+        return "no URI is configured"
+    parts = urlsplit(uri)
+    port = parts.port or {"https": 443, "http": 80, "bolt": 7687, "neo4j": 7687}.get(parts.scheme, 6379)
+    try:
+        async with asyncio.timeout(REACH_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except TimeoutError:
+        return f"no answer within {REACH_SECONDS:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    writer.close()
+    return None
+
+
+def _extras() -> list[Finding]:
+    findings = []
+    for what, (module, extra) in EXTRAS.items():
+        have = importlib.util.find_spec(module) is not None
+        detail = "installed" if have else "not installed"
+        findings.append(Finding(what, "ok" if have else "off", detail, f"pip install 'agentic-rag[{extra}]'"))
+    return findings

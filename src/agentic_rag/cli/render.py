@@ -1,0 +1,139 @@
+"""What people see: answers, citations, the explain table, reports. Colour on terminals only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from agentic_rag.ingest.report import IngestReport
+
+SHOWN_FILES = 20
+
+
+def console() -> Console:
+    """Stdout; rich leaves colour out where it is no terminal or NO_COLOR is set."""
+    return Console(highlight=False)
+
+
+def print_answer(result: dict[str, Any], *, explain: bool) -> None:
+    """Answer, citations, and one line on how it came about; the table with ``explain``."""
+    out = console()
+    out.print(result["answer"], markup=False, style="yellow" if result["abstained"] else None)
+    if result["citations"]:
+        out.print()
+    for cited in result["citations"]:
+        place = " › ".join([str(cited["path"] or cited["chunk_id"]), *cited["heading_path"]])
+        span = "" if cited["start"] is None else f" ({cited['start']}–{cited['end']})"
+        out.print(f"\\[{cited['n']}] [cyan]{escape(place)}[/cyan][dim]{span}[/dim]", soft_wrap=True)
+        if cited["url"]:
+            out.print(f"    [dim]{escape(cited['url'])}[/dim]", soft_wrap=True)
+    out.print()
+    out.print(_summary(result), style="dim", markup=False)
+    for name, outcome in result["outcomes"].items():
+        if isinstance(outcome, dict) and outcome["status"] == "degraded":
+            out.print(f"degraded: {name}: {outcome['reason']}", style="red", markup=False)
+    if explain:
+        out.print(explain_table(result))
+
+
+def _summary(result: dict[str, Any]) -> str:
+    fusion, quality = result["fusion"], result["quality"]
+    sources = ", ".join(
+        f"{name} {outcome if isinstance(outcome, str) else outcome['status']}"
+        + ("" if isinstance(outcome, str) else f" ({outcome['count']} in {outcome['ms']:.0f} ms)")
+        for name, outcome in result["outcomes"].items()
+    )
+    tier = "" if fusion.get("tier") is None else f", tier {fusion['tier']} ({fusion['reason']})"
+    rewrites = f"; rewritten {len(result['rewrites'])}×" if result["rewrites"] else ""
+    return (
+        f"{result['operation']} · {fusion['strategy']}{tier} · {sources} · "
+        f"{'; '.join(quality['reasons'])}{rewrites} · {result['seconds']:.2f} s"
+    )
+
+
+def explain_table(result: dict[str, Any]) -> Table:
+    """One row a result: where it stands, and what each source said of it."""
+    table = Table(title="why these results", title_justify="left")
+    for name in ("#", "result"):
+        table.add_column(name)
+    for name in (
+        "rerank",
+        "fused",
+        "tier",
+        "graphiti rank · raw · norm × w",
+        "lancedb rank · raw · norm × w",
+    ):
+        table.add_column(name, justify="right")
+    table.add_column("because the graph says")
+    for number, found in enumerate(result["results"], start=1):
+        table.add_row(
+            str(number),
+            escape(_place(found)),
+            _number(found["rerank_score"]),
+            _number(found["fused_score"], 4),
+            "–" if found["tier"] is None else str(found["tier"]),
+            _said(found["sources"].get("graphiti")),
+            _said(found["sources"].get("lancedb")),
+            escape("; ".join(_arrow(fact) for fact in found["facts"][:2])),
+        )
+    return table
+
+
+def print_search(result: dict[str, Any]) -> None:
+    """Results with score and legs."""
+    out = console()
+    if not result["results"]:
+        out.print("nothing found", style="yellow")
+    for number, found in enumerate(result["results"], start=1):
+        legs = ", ".join(f"{n} #{leg['rank']} {leg['score']:.3f}" for n, leg in found["legs"].items())
+        out.print(f"{number}. [cyan]{escape(_place(found))}[/cyan] [dim]{found['score']:.3f} ({legs})[/dim]")
+        out.print("   " + " ".join(found["content"].split())[:200], markup=False)
+    out.print(f"{result['strategy']} · {result['seconds']:.2f} s", style="dim")
+
+
+def print_ingest(report: IngestReport) -> None:
+    """Counts, then every file that was not simply read or unchanged, with the reason."""
+    out = console()
+    told = [f"{report.count(a)} {a}" for a in ("added", "changed", "relinked", "removed", "unchanged", "skipped", "failed") if report.count(a)]  # fmt: skip
+    out.print(f"{report.dataset}: {', '.join(told) or 'nothing found'}", markup=False)
+    out.print(
+        f"holds {report.documents} documents, {report.chunks} chunks, {report.entities} entities, "
+        f"{report.facts} facts · {report.seconds:.1f} s",
+        markup=False,
+        style="dim",
+    )
+    if report.extraction.episodes:
+        found = report.extraction
+        out.print(
+            f"extraction: {found.extracted} of {found.episodes} episodes, {found.retried} retried, "
+            f"{found.quarantined} quarantined",
+            markup=False,
+        )
+    odd = [file for file in report.files if file.reason]
+    for file in odd[:SHOWN_FILES]:
+        style = "red" if file.action == "failed" else "yellow"
+        out.print(f"{file.action}: {file.path}: {file.reason}", markup=False, style=style, soft_wrap=True)
+    if len(odd) > SHOWN_FILES:
+        out.print(f"… and {len(odd) - SHOWN_FILES} more; all of them with --json", style="yellow")
+
+
+def _place(found: dict[str, Any]) -> str:
+    metadata = found["metadata"]
+    return " › ".join([str(metadata.get("path") or found["id"]), *(metadata.get("heading_path") or [])])
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _said(said: dict[str, Any] | None) -> str:
+    if said is None:
+        return "–"
+    return f"{said['rank']} · {_number(said['raw'])} · {_number(said['normalised'])} × {said['weight']:g}"
+
+
+def _arrow(fact: dict[str, Any]) -> str:
+    return f"{fact.get('source')} —{str(fact.get('name')).lower()}→ {fact.get('target')}"

@@ -1,0 +1,204 @@
+"""The composition for people in a hurry: stores, models and the compiled graph, opened and closed together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentic_rag.config import RagConfig
+from agentic_rag.errors import ConfigError, StoreError, UnknownDataset
+from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.ports import Chat, ChunkStore, Embedding, GraphStore, Ledger, Reranker
+from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.graph_engine import GraphEngine
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+    from agentic_rag.ingest.report import IngestReport, Progress
+    from agentic_rag.ingest.sources import SourceKind
+
+VECTORS = "vectors"
+GRAPH_FILE = "graph.lbug"
+
+
+@dataclass(frozen=True, slots=True)
+class Rag:
+    """Everything open. ``graph`` is the compiled LangGraph graph; the rest is what it stands on."""
+
+    config: RagConfig
+    graph: CompiledStateGraph[Any, Any, Any, Any]
+    retrieval: RetrievalEngine
+    graph_engine: GraphEngine
+    chunks: ChunkStore
+    knowledge: GraphStore
+    ledger: Ledger
+    embedding: Embedding
+    chat: Chat | None
+
+    async def ingest(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        dataset: str = "default",
+        kind: SourceKind = "auto",
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Make a dataset hold what the paths hold now; see ``ingest.pipeline``.
+
+        Raises:
+            InputError: a path does not exist, or a bad dataset name or kind.
+            StoreError, ModelError: something failed; run again to finish.
+        """
+        from agentic_rag.ingest.pipeline import IngestPipeline
+
+        given = [paths] if isinstance(paths, str | Path) else list(paths)
+        pipeline = IngestPipeline(
+            self.chunks, self.knowledge, self.ledger, self.embedding, _token_counter(), self._extractor()
+        )
+        return await pipeline.run([Path(path) for path in given], dataset, kind, progress)
+
+    async def require_dataset(self, dataset: str) -> None:
+        """Raises ``UnknownDataset`` where nothing was ever ingested under the name."""
+        known = await self.ledger.datasets()
+        if dataset not in known:
+            raise UnknownDataset(dataset, known)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        dataset: str = "default",
+        top_k: int = 10,
+        threshold: float | None = None,
+        filters: Mapping[str, Any] | Any | None = None,
+        strategy: Any = None,
+        as_of: datetime | None = None,
+    ) -> Sequence[Any]:
+        """The vector store alone; see ``RetrievalEngine.search``."""
+        return await self.retrieval.search(
+            dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
+        )
+
+    def _extractor(self) -> Any:
+        if self.config.graph.extraction == "written":
+            return None
+        if self.config.chat.base_url is None:
+            raise ConfigError("graph.extraction is 'chat' but chat.base_url is not set")
+        from agentic_rag.stores.graphiti.extractor import extractor_from_config
+
+        return extractor_from_config(self.knowledge, self.config.chat)
+
+
+@asynccontextmanager
+async def open_rag(
+    config: RagConfig | None = None,
+    *,
+    embedding: Embedding | None = None,
+    chat: Chat | None = None,
+    reranker: Reranker | None = None,
+    checkpointer: Any = None,
+) -> AsyncIterator[Rag]:
+    """Open stores and models, give the compiled graph, close everything at the end.
+
+    Args:
+        config: defaults need nothing but a writable ``data_dir``.
+        embedding, chat, reranker: used instead of the configured ones.
+        checkpointer: any LangGraph checkpointer.
+
+    Raises:
+        ConfigError: the configuration contradicts itself.
+        StoreError: a store cannot be opened.
+    """
+    config = config or RagConfig()
+    embedding = embedding or embedding_from_config(config)
+    async with AsyncExitStack() as stack:
+        chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
+        chat = chat or _chat(config)
+        calibration = Calibration.for_model(embedding.name)
+        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy)
+        graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
+        parts = GraphParts(graph_engine, engine, embedding, chat, reranker or _reranker(config, chat))
+        graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
+        yield Rag(config, graph, engine, graph_engine, chunks, knowledge, ledger, embedding, chat)
+
+
+def embedding_from_config(config: RagConfig) -> Embedding:
+    """The configured embedding model; the bundled one where no endpoint is configured."""
+    if config.embedding.base_url is None:
+        from agentic_rag.models.bundled import BundledEmbedding
+
+        return BundledEmbedding()
+    from agentic_rag.models.remote import OpenAIEmbedding
+
+    return OpenAIEmbedding(config.embedding)
+
+
+async def _open_stores(
+    config: RagConfig, embedding: Embedding, stack: AsyncExitStack
+) -> tuple[ChunkStore, GraphStore, Ledger]:
+    from agentic_rag.stores.graphiti.store import GraphitiStore
+    from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
+    from agentic_rag.stores.lancedb.connection import LanceConnection
+    from agentic_rag.stores.lancedb.ledger import LanceLedger
+
+    uri = config.lancedb_uri or str(_made(config.data_dir) / VECTORS)
+    connection = LanceConnection(uri, config.storage_options)
+    stack.push_async_callback(connection.close)
+    chunks = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
+    graph = config.graph
+    knowledge = await GraphitiStore.open(
+        uri=connection,
+        graph_path=_made(config.data_dir) / GRAPH_FILE,
+        embedding=embedding,
+        backend=graph.backend,
+        server_uri=graph.uri,
+        user=graph.user,
+        password=graph.password.get_secret_value() if graph.password else None,
+    )
+    stack.push_async_callback(knowledge.close)
+    return chunks, knowledge, LanceLedger(connection)
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the data folder {folder}: {error.strerror or error}; choose another with --data-dir"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise StoreError(f"the data folder {folder} is not writable; choose another with --data-dir")
+    return folder
+
+
+def _chat(config: RagConfig) -> Chat | None:
+    from agentic_rag.models.chat import chat_from_config
+
+    return chat_from_config(config.chat)
+
+
+def _reranker(config: RagConfig, chat: Chat | None) -> Reranker | None:
+    if config.rerank.method == "chat" and chat is not None:
+        from agentic_rag.models.rerankers import ChatReranker
+
+        return ChatReranker(chat)
+    if config.rerank.method == "cross_encoder":
+        from agentic_rag.models.rerankers import CrossEncoderReranker
+
+        if config.rerank.model is None:
+            raise ConfigError("rerank.method is 'cross_encoder' but rerank.model is not set")
+        return CrossEncoderReranker(config.rerank.model)
+    return None
+
+
+def _token_counter() -> Any:
+    from agentic_rag.models.bundled import count_tokens_batch
+
+    return count_tokens_batch

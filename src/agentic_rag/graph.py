@@ -1,0 +1,117 @@
+"""The wiring of the main graph; reads aloud as the flow in the README."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from agentic_rag.fusion.cascade_retrieval import decide_tier
+from agentic_rag.fusion.strategy_selector import choose_strategy
+from agentic_rag.nodes.answer import answer
+from agentic_rag.nodes.check_quality import check_quality
+from agentic_rag.nodes.fuse_results import current_outcome, current_results, fuse_results
+from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, prepare_query
+from agentic_rag.nodes.rerank import rerank
+from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
+from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
+from agentic_rag.nodes.rewrite_query import rewrite_query
+from agentic_rag.parameters import FusionStrategy, Parameters
+from agentic_rag.ports import Chat, Embedding, Reranker
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.state import CanvasRAGState
+
+RagStateGraph = StateGraph[CanvasRAGState, Any, CanvasRAGState, CanvasRAGState]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphParts:
+    """What the graph is made of; stores and models stand behind the two engines."""
+
+    graphiti: GraphEngine
+    lancedb: RetrievalEngine
+    embedding: Embedding
+    chat: Chat | None = None
+    reranker: Reranker | None = None
+
+
+def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
+    """The uncompiled graph. Compile it with any checkpointer: the state is plain values.
+
+    Args:
+        parts: engines and models.
+        defaults: parameters a call's ``context`` overrides.
+    """
+    defaults = defaults or Parameters()
+    graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=dict)
+    graph.add_node("prepare_query", prepare_query)
+    graph.add_node("retrieve_graphiti", retrieve_graphiti(parts.graphiti, defaults))
+    graph.add_node("retrieve_lancedb", retrieve_lancedb(parts.lancedb, defaults))
+    graph.add_node("fuse_results", partial(fuse_results, defaults=defaults))
+    graph.add_node("rerank", rerank(defaults, parts.reranker))
+    graph.add_node("check_quality", partial(check_quality, defaults=defaults))
+    graph.add_node("rewrite_query", rewrite_query(defaults, parts.chat))
+    graph.add_node("answer", answer(parts.embedding, defaults, parts.chat))
+
+    graph.add_edge(START, "prepare_query")
+    graph.add_conditional_edges("prepare_query", partial(to_sources, defaults=defaults), list(SOURCES))
+    graph.add_conditional_edges(
+        "retrieve_graphiti", partial(to_second_tier, defaults=defaults), ["retrieve_lancedb", "fuse_results"]
+    )
+    graph.add_edge("retrieve_lancedb", "fuse_results")
+    graph.add_edge("fuse_results", "rerank")
+    graph.add_edge("rerank", "check_quality")
+    graph.add_conditional_edges("check_quality", to_answer_or_again, ["rewrite_query", "answer"])
+    graph.add_edge("rewrite_query", "prepare_query")
+    graph.add_edge("answer", END)
+    return graph
+
+
+SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
+    "retrieve_graphiti",
+    "retrieve_lancedb",
+)
+
+
+def to_sources(
+    state: CanvasRAGState, runtime: Runtime[Any], *, defaults: Parameters
+) -> Sequence[Literal["retrieve_graphiti", "retrieve_lancedb"]]:
+    """Both sources at once; under the cascade the graph alone."""
+    return SOURCES[:1] if _is_cascade(state, runtime, defaults) else SOURCES
+
+
+def to_second_tier(
+    state: CanvasRAGState, runtime: Runtime[Any], *, defaults: Parameters
+) -> Literal["retrieve_lancedb", "fuse_results"]:
+    """Under the cascade, on to the vector store where the graph's result is not enough; else to fusion.
+
+    Where both sources ran at once, both arrive at fusion in one superstep, so it runs once.
+    """
+    if not _is_cascade(state, runtime, defaults):
+        return "fuse_results"
+    parameters = defaults.overridden(runtime.context).fusion
+    down = current_outcome(state, "graphiti")["status"] == "degraded"
+    enough = decide_tier(
+        current_results(state, "graphiti") or [],
+        parameters.graphiti_threshold,
+        parameters.graphiti_min_score,
+    )
+    if down or (enough["tier"] == 2 and parameters.use_lancedb_fallback):
+        return "retrieve_lancedb"
+    return "fuse_results"
+
+
+def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answer"]:
+    """Once more in other words, or answer (which abstains where the decision says so)."""
+    return "rewrite_query" if state["quality"]["decision"] == "rewrite" else "answer"
+
+
+def _is_cascade(state: CanvasRAGState, runtime: Runtime[Any], defaults: Parameters) -> bool:
+    parameters = defaults.overridden(runtime.context).fusion
+    strategy = choose_strategy(state.get("operation") or DEFAULT_OPERATION, parameters)
+    return strategy is FusionStrategy.CASCADE

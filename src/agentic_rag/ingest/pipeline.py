@@ -1,0 +1,330 @@
+"""Incremental ingest: what changed goes into both stores, what is gone leaves both, the rest costs nothing.
+
+Every document is marked pending in the ledger before the first store changes and done after the last,
+so an interrupted ingest is put right by the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from agentic_rag.domain import Chunk, Document, DocumentGraph, search_text
+from agentic_rag.identity import digest
+from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.facts import derive_graph
+from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
+from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport, Progress
+from agentic_rag.ingest.sources import SourceError, SourceItem, SourceKind, SourceScan, discover
+from agentic_rag.ingest.splitting import TokenCounter
+from agentic_rag.ports import (
+    ChunkStore,
+    DocumentRecord,
+    EmbeddedDocument,
+    Embedding,
+    FloatArray,
+    GraphExtractor,
+    GraphStore,
+    Ledger,
+)
+
+MAX_CHUNK_TOKENS = 400
+"""Leaves the 512-token model room for prefix, title and heading path."""
+BATCH_DOCUMENTS = 64
+BATCH_CHUNKS = 512
+EXTRACTION_VERSION = "1"
+"""Part of every graph hash: raise it when the same note gives other facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A document to store, parsed."""
+
+    item: SourceItem
+    document: Document
+    action: str
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What is to be done, and what there is to tell already."""
+
+    work: list[_Work]
+    removed: list[DocumentRecord]
+    files: list[FileReport]
+    untouched: list[DocumentRecord]
+    titles: TitleIndex
+    graph_hash: str
+
+
+class IngestPipeline:
+    """Writes sources into a chunk store and a graph store.
+
+    Args:
+        chunks, graph, ledger: the stores.
+        embedding: the model for the chunks.
+        count_tokens: the model's tokens of a batch of texts.
+        extractor: reads facts with a chat model; None: from what people wrote.
+    """
+
+    def __init__(
+        self,
+        chunks: ChunkStore,
+        graph: GraphStore,
+        ledger: Ledger,
+        embedding: Embedding,
+        count_tokens: TokenCounter,
+        extractor: GraphExtractor | None = None,
+    ) -> None:
+        self._chunks = chunks
+        self._graph = graph
+        self._ledger = ledger
+        self._embedding = embedding
+        self._count_tokens = count_tokens
+        self._extractor = extractor
+
+    async def run(
+        self,
+        paths: Sequence[Path],
+        dataset: str,
+        kind: SourceKind = "auto",
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Make the dataset hold what the paths hold now; other roots of the dataset stay as they are.
+
+        Raises:
+            InputError: a path does not exist, a bad dataset name or kind.
+            StoreError, ModelError: a store or model failed; run again to finish.
+        """
+        clock = _Clock()
+        told = progress or (lambda stage, done, total: None)
+        scan = await asyncio.to_thread(discover, paths, kind)
+        records = await self._ledger.records(dataset)
+        clock.lap("scan")
+        plan = await asyncio.to_thread(_plan, scan, records, told)
+        clock.lap("parse")
+        await self._remove(dataset, [record.document_id for record in plan.removed])
+        clock.lap("remove")
+        written, counts = await self._write(dataset, plan, told, clock)
+        await self._ledger.put(
+            dataset, [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
+        )
+        if plan.work or plan.removed:
+            await asyncio.gather(self._chunks.optimize(dataset), self._graph.optimize(dataset))
+        clock.lap("index")
+        held = await self._graph.counts(dataset)
+        return IngestReport(
+            dataset=dataset,
+            files=tuple(sorted([*plan.files, *written], key=lambda file: (file.path, file.action))),
+            documents=len(await self._ledger.records(dataset)),
+            chunks=await self._chunks.count(dataset),
+            entities=held.entities,
+            facts=held.facts,
+            seconds=clock.total(),
+            stages=clock.stages,
+            extraction=counts,
+        )
+
+    async def _remove(self, dataset: str, document_ids: Sequence[str]) -> None:
+        if not document_ids:
+            return
+        await self._chunks.remove_documents(dataset, document_ids)
+        await self._graph.remove_documents(dataset, document_ids)
+        await self._ledger.remove(dataset, document_ids)
+
+    async def _write(
+        self, dataset: str, plan: _Plan, told: Progress, clock: _Clock
+    ) -> tuple[list[FileReport], ExtractionCounts]:
+        files: list[FileReport] = []
+        counts = ExtractionCounts()
+        done = 0
+        for batch in _batches(plan.work, self._count_tokens):
+            chunked = {work.document.id: chunks for work, chunks in batch}
+            await self._ledger.put(dataset, [_record(work, plan, chunks, True) for work, chunks in batch])
+            new = [(work, chunks) for work, chunks in batch if work.action != "relinked"]
+            embedded = await self._embedded(dataset, new)
+            clock.lap("embed")
+            await self._chunks.replace_documents(dataset, embedded)
+            clock.lap("vectors")
+            graphs = await asyncio.to_thread(_derived, batch, plan.titles)
+            clock.lap("facts")
+            counts = await self._write_graph(dataset, graphs, counts)
+            clock.lap("graph")
+            await self._ledger.put(dataset, [_record(work, plan, chunks, False) for work, chunks in batch])
+            done += len(batch)
+            told("store", done, len(plan.work))
+            by_id = {graph.document_id: graph for graph in graphs}
+            files += [
+                _reported(work, len(chunked[work.document.id]), len(by_id[work.document.id].facts))
+                for work, _ in batch
+            ]
+        return files, counts
+
+    async def _write_graph(
+        self, dataset: str, graphs: Sequence[DocumentGraph], counts: ExtractionCounts
+    ) -> ExtractionCounts:
+        if self._extractor is None:
+            await self._graph.replace_documents(dataset, graphs)
+            return counts
+        found = await self._extractor.extract(dataset, graphs)
+        return ExtractionCounts(
+            counts.episodes + found.episodes,
+            counts.extracted + found.extracted,
+            counts.retried + found.retried,
+            counts.quarantined + found.quarantined,
+        )
+
+    async def _embedded(
+        self, dataset: str, batch: Sequence[tuple[_Work, tuple[Chunk, ...]]]
+    ) -> list[EmbeddedDocument]:
+        """Vectors of the chunks; one whose text is stored already keeps its vector."""
+        chunks = [chunk for _, own in batch for chunk in own]
+        changed_ids = [c.id for work, own in batch if work.action == "changed" for c in own]
+        stored = await self._chunks.get_chunks(dataset, changed_ids)
+        same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
+        vectors: dict[str, FloatArray] = await self._chunks.get_vectors(dataset, same)
+        missing = [chunk for chunk in chunks if chunk.id not in vectors]
+        made = await self._embedding.embed_passages([search_text(chunk) for chunk in missing])
+        vectors.update({chunk.id: vector for chunk, vector in zip(missing, made, strict=True)})
+        empty = np.zeros((0, self._embedding.dimension), dtype=np.float32)
+        return [
+            EmbeddedDocument(work.document.id, own, np.stack([vectors[c.id] for c in own]) if own else empty)
+            for work, own in batch
+        ]
+
+
+class _Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self._started = self._last = time.perf_counter()
+        self.stages: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.stages[stage] = round(self.stages.get(stage, 0.0) + now - self._last, 4)
+        self._last = now
+
+    def total(self) -> float:
+        return round(time.perf_counter() - self._started, 4)
+
+
+def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progress) -> _Plan:
+    """Compare what is there with what is stored. Parses what changed, and what may mention what changed."""
+    files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
+    work: list[_Work] = []
+    unchanged: list[tuple[SourceItem, DocumentRecord]] = []
+    for number, item in enumerate(scan.items, start=1):
+        record = records.get(item.document_id)
+        if record is not None and record.root != item.root and Path(record.root).exists():
+            files.append(FileReport(item.path, "skipped", f"{record.root} already holds a note of that id"))
+        elif record is not None and not record.pending and record.content_hash == item.content_hash:
+            unchanged.append((item, record))
+        else:
+            _parse(item, "added" if record is None else "changed", work, files)
+        told("read", number, len(scan.items))
+    present = {item.document_id for item in scan.items}
+    removed = [r for r in records.values() if r.root in scan.roots and r.document_id not in present]
+    files += [FileReport(record.path, "removed") for record in removed]
+    titles, graph_hash = _titles(work, records, removed)
+    untouched = _relinked(work, unchanged, removed, records, titles, graph_hash, files)
+    return _Plan(work, removed, files, untouched, titles, graph_hash)
+
+
+def _parse(item: SourceItem, action: str, work: list[_Work], files: list[FileReport]) -> None:
+    try:
+        work.append(_Work(item, item.parse(), action))
+    except SourceError as error:
+        files.append(FileReport(item.path, "failed", str(error)))
+
+
+def _titles(
+    work: Sequence[_Work], records: Mapping[str, DocumentRecord], removed: Sequence[DocumentRecord]
+) -> tuple[TitleIndex, str]:
+    """The names of all documents as they will be, and their digest."""
+    names = {record.document_id: record.names for record in records.values()}
+    for record in removed:
+        del names[record.document_id]
+    names.update({done.document.id: document_names(done.document) for done in work})
+    flat = [part for document_id in sorted(names) for part in (document_id, *names[document_id])]
+    return TitleIndex(sorted(names.items())), digest(EXTRACTION_VERSION, *flat)
+
+
+def _relinked(
+    work: list[_Work],
+    unchanged: Sequence[tuple[SourceItem, DocumentRecord]],
+    removed: Sequence[DocumentRecord],
+    records: Mapping[str, DocumentRecord],
+    titles: TitleIndex,
+    graph_hash: str,
+    files: list[FileReport],
+) -> list[DocumentRecord]:
+    """Unchanged documents whose facts may differ now join the work; the rest only gets the new hash."""
+    before = {r.document_id: r.names for r in records.values() if not r.pending}
+    after = {d: names for d, names in before.items() if d not in {r.document_id for r in removed}}
+    after.update({done.document.id: document_names(done.document) for done in work})
+    names = changed(before, after)
+    hashes = {record.graph_hash for _, record in unchanged}
+    untouched: list[DocumentRecord] = []
+    for item, record in unchanged:
+        if record.graph_hash == graph_hash:
+            files.append(FileReport(item.path, "unchanged", chunks=record.chunks))
+            continue
+        before_parse = len(work)
+        _parse(item, "relinked", work, files)
+        if len(work) == before_parse:
+            continue
+        # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
+        if len(hashes) == 1 and not mentions_any(_written(work[-1].document), names):
+            work.pop()
+            untouched.append(record)
+            files.append(FileReport(item.path, "unchanged", chunks=record.chunks))
+    return untouched
+
+
+def _written(document: Document) -> str:
+    """The text, and link targets as they read once percent signs are decoded."""
+    return "\n".join([document.text, *(link.target for link in document.links)])
+
+
+def _derived(batch: Sequence[tuple[_Work, tuple[Chunk, ...]]], titles: TitleIndex) -> list[DocumentGraph]:
+    return [derive_graph(work.document, chunks, titles) for work, chunks in batch]
+
+
+def _batches(
+    work: Sequence[_Work], count_tokens: TokenCounter
+) -> list[list[tuple[_Work, tuple[Chunk, ...]]]]:
+    batches: list[list[tuple[_Work, tuple[Chunk, ...]]]] = [[]]
+    size = 0
+    for done in work:
+        chunks = chunk_document(done.document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=count_tokens)
+        if batches[-1] and (len(batches[-1]) == BATCH_DOCUMENTS or size + len(chunks) > BATCH_CHUNKS):
+            batches.append([])
+            size = 0
+        batches[-1].append((done, chunks))
+        size += len(chunks)
+    return [batch for batch in batches if batch]
+
+
+def _record(work: _Work, plan: _Plan, chunks: Sequence[Chunk], pending: bool) -> DocumentRecord:
+    return DocumentRecord(
+        document_id=work.document.id,
+        root=work.item.root,
+        path=work.item.path,
+        content_hash="" if pending else work.item.content_hash,
+        graph_hash="" if pending else plan.graph_hash,
+        names=document_names(work.document),
+        pending=pending,
+        chunks=len(chunks),
+    )
+
+
+def _reported(work: _Work, chunks: int, facts: int) -> FileReport:
+    warnings = work.document.metadata.get("_warnings") or []
+    reason = "; ".join(str(warning) for warning in warnings) or None
+    return FileReport(work.item.path, work.action, reason, chunks, facts)  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""A document's running text without its markup: offsets kept for finding names, sentences made readable for facts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import partial
+
+from agentic_rag.domain import Document
+from agentic_rag.ingest.sentences import split_sentences
+
+MAX_SENTENCE = 600
+"""A fact's sentence is cut to this many code points around what it is about."""
+
+_HIDDEN_BLOCKS = ("properties", "code", "html")
+_WIKILINK = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\\?\|([^\[\]\r\n]*))?\]\]")
+_MD_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\r\n]|\([^()\r\n]*\))*\)")
+_HIDDEN = re.compile(
+    r"(?<!`)(`+)(?!`)[^\r\n]*?(?<!`)\1(?!`)|%%.*?%%|&\w+;|\b[a-z][a-z0-9+.-]*://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
+)
+_MARKS = re.compile(
+    r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|\[\^[^\]\s]*\]"
+    r"|^[ \t]*(?:>[ \t]*)+(?:\[![^\]\r\n]*\][+-]?)?|^[ \t]*(?:#{1,6}|[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?"
+    r"|[ \t]\^[\w-]+[ \t]*$|^[ \t]*\|[ \t:|-]*$|(?<!\\)\|",
+    re.MULTILINE,
+)
+_ATTACHMENT = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico|pdf|mp[34]|m4a|wav|ogg|flac|3gp|webm|mov|mkv|ogv|zip|base|css|js|json|csv|docx?|xlsx?|pptx?)$",
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """``text`` is as long as the document's, with markup and hidden blocks as spaces."""
+
+    source: str
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    has_markup: bool
+
+    def span_at(self, position: int) -> tuple[int, int]:
+        """The sentence around a code point, or the point itself where there is none."""
+        index = bisect_right(self.spans, (position, len(self.source) + 1)) - 1
+        if index < 0 or self.spans[index][1] <= position:
+            return position, position
+        return self.spans[index]
+
+    def sentence_at(self, position: int, *, within: tuple[int, int]) -> str:
+        """The sentence around a code point as it is read, no longer than ``MAX_SENTENCE``, inside ``within``."""
+        start, end, before, after = self._cut(position, within)
+        piece = self.source[start:end]
+        return before + (readable(piece) if self.has_markup else " ".join(piece.split())) + after
+
+    def words_at(self, position: int, *, within: tuple[int, int]) -> str:
+        """The author's own words of that sentence: without links, as a note's name may hold a date."""
+        start, end, _, _ = self._cut(position, within)
+        piece = self.source[start:end]
+        return readable(_MD_LINK.sub("…", _WIKILINK.sub("…", piece))) if self.has_markup else piece
+
+    def _cut(self, position: int, within: tuple[int, int]) -> tuple[int, int, str, str]:
+        start, end = self.span_at(position)
+        start, end = max(start, within[0]), min(end, within[1])
+        if end - start <= MAX_SENTENCE:
+            return start, end, "", ""
+        first = max(start, position - MAX_SENTENCE // 2)
+        last = min(end, first + MAX_SENTENCE)
+        return first, last, "…" if first > start else "", "…" if last < end else ""
+
+
+def prose(document: Document) -> Prose:
+    """The running text of a document; without markup in plain text, dialogue and records."""
+    has_markup = document.kind in ("markdown", "canvas")
+    text = document.text
+    if has_markup:
+        text = _blanked(text)
+        for block in document.blocks:
+            if block.kind in _HIDDEN_BLOCKS:
+                text = text[: block.start] + _blank(text[block.start : block.end]) + text[block.end :]
+    return Prose(document.text, text, tuple(split_sentences(document.text)), has_markup)
+
+
+def readable(markup: str) -> str:
+    """Markdown as it is read: ``[[A|b]]`` is b, ``[[folder/A#B]]`` is A, no emphasis, no list or heading marks.
+
+    >>> readable("- See **[[tea/Oolong|oolong]]** and [this](x.md).")
+    'See oolong and this.'
+    """
+    text = _WIKILINK.sub(_shown, markup)
+    text = _MD_LINK.sub(r"\1", text)
+    text = _MARKS.sub("", text).replace("`", "").replace("::", ":")
+    return " ".join(text.split())
+
+
+def link_name(target: str) -> str:
+    """What a link's target is called: the last part of a path, without ``.md``."""
+    return target.replace("\\", "/").rstrip("/").rpartition("/")[2].strip().removesuffix(".md").strip()
+
+
+def is_attachment(target: str) -> bool:
+    """Whether a link leads to a picture or another file that is not a note."""
+    return _ATTACHMENT.search(target.strip()) is not None
+
+
+def _shown(match: re.Match[str]) -> str:
+    if match.group(3):
+        return match.group(3)
+    target, _, heading = match.group(2).partition("#")
+    return link_name(target) or heading
+
+
+def _blanked(text: str) -> str:
+    text = _HIDDEN.sub(lambda match: _blank(match.group()), text)
+    text = _WIKILINK.sub(_bare_link, text)
+    text = _MD_LINK.sub(partial(_keep, group=1), text)
+    # The bar between two cells stays, so that no name reaches from one into the other.
+    return _MARKS.sub(lambda match: "|" if match.group() == "|" else _blank(match.group()), text)
+
+
+def _bare_link(match: re.Match[str]) -> str:
+    if match.group(3) is not None:
+        return _keep(match, group=3)
+    if is_attachment(match.group(2).partition("#")[0]):
+        return _blank(match.group())
+    start = match.start(2) + match.group(2).rpartition("/")[0].__len__() + ("/" in match.group(2))
+    end = match.start(2) + len(match.group(2).partition("#")[0].removesuffix(".md"))
+    return _kept(match, start, max(start, end))
+
+
+def _keep(match: re.Match[str], *, group: int) -> str:
+    return _kept(match, *match.span(group))
+
+
+def _kept(match: re.Match[str], start: int, end: int) -> str:
+    whole, begin = match.group(), match.start()
+    return _blank(whole[: start - begin]) + whole[start - begin : end - begin] + _blank(whole[end - begin :])
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\r\n]", " ", text)

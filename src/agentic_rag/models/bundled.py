@@ -1,0 +1,182 @@
+"""The bundled embedding model: multilingual-e5-small, int8 ONNX, run in process with onnxruntime.
+
+Nothing is read before the first text is embedded. Runs are spread over one-thread calls on a single
+session, which on two cores is faster than one two-thread call for all but the shortest texts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.errors import ModelError
+from agentic_rag.ports import FloatArray
+
+DIMENSION = 384
+MAX_TOKENS = 510
+"""Tokens of one run besides the two the model adds; the prefix counts among them."""
+BATCH_TEXTS = 16
+BATCH_TOKENS = 2048
+"""A run holds at most this many tokens with padding, so that memory stays bounded."""
+QUERY_CACHE = 4096
+
+_BEGIN, _PAD, _END = 0, 1, 2
+_FOLDER = "models/multilingual-e5-small"
+
+
+class _Engine:
+    """Session and tokenizer, loaded once per process and safe to use from many threads."""
+
+    def __init__(self) -> None:
+        import onnxruntime
+        import sentencepiece
+
+        onnxruntime.disable_telemetry_events()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        folder = resources.files("agentic_rag") / _FOLDER
+        try:
+            with (
+                resources.as_file(folder / "model_int8.onnx") as model,
+                resources.as_file(folder / "sentencepiece.model") as pieces,
+            ):
+                self.session = onnxruntime.InferenceSession(
+                    str(model), options, providers=["CPUExecutionProvider"]
+                )
+                self.tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(pieces))
+        except Exception as error:
+            raise ModelError(f"the bundled embedding model cannot be loaded: {error}") from error
+
+    def run(self, rows: Sequence[list[int]]) -> FloatArray:
+        width = max(len(row) for row in rows) + 2
+        ids = np.full((len(rows), width), _PAD, dtype=np.int64)
+        mask = np.zeros((len(rows), width), dtype=np.int64)
+        for index, row in enumerate(rows):
+            ids[index, : len(row) + 2] = [_BEGIN, *row, _END]
+            mask[index, : len(row) + 2] = 1
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        output: FloatArray = self.session.run(["sentence_embedding"], inputs)[0]
+        return output
+
+
+_load_lock = threading.Lock()
+_engine: _Engine | None = None
+
+
+def _loaded() -> _Engine:
+    global _engine
+    with _load_lock:
+        if _engine is None:
+            _engine = _Engine()
+        return _engine
+
+
+@lru_cache(maxsize=1)
+def _workers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="embedding")
+
+
+class BundledEmbedding:
+    """``ports.Embedding`` on the model inside the package; 384 dimensions, cosine.
+
+    A text longer than the model takes is embedded in consecutive windows and their mean is
+    normalised, so nothing is cut off. Queries are cached (least recently used).
+    """
+
+    name = "multilingual-e5-small-int8"
+    dimension = DIMENSION
+    max_tokens = MAX_TOKENS
+
+    def __init__(self) -> None:
+        self._cache: dict[str, FloatArray] = {}
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._cache]
+        vectors = await self._embed([f"query: {text.strip()}" for text in missing])
+        found = dict(zip(missing, vectors, strict=True))
+        for text in texts:
+            found[text] = found[text] if text in found else self._cache.pop(text)
+            self._cache[text] = found[text]
+        while len(self._cache) > QUERY_CACHE:
+            self._cache.pop(next(iter(self._cache)))
+        return _stacked([found[text] for text in texts])
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        return await self._embed([f"passage: {text.strip()}" for text in texts])
+
+    async def warm(self) -> None:
+        """Load the model now instead of at the first text."""
+        await asyncio.get_running_loop().run_in_executor(_workers(), _loaded)
+
+    async def _embed(self, texts: list[str]) -> FloatArray:
+        if not texts:
+            return np.zeros((0, DIMENSION), dtype=np.float32)
+        loop = asyncio.get_running_loop()
+        rows, owners = await loop.run_in_executor(_workers(), _windows, texts)
+        vectors = np.empty((len(rows), DIMENSION), dtype=np.float32)
+
+        async def embed_batch(batch: list[int]) -> None:
+            vectors[batch] = await loop.run_in_executor(
+                _workers(), lambda: _loaded().run([rows[i] for i in batch])
+            )
+
+        await asyncio.gather(*(embed_batch(batch) for batch in _batches(rows)))
+        return _merged(vectors, owners, len(texts))
+
+
+def count_tokens(text: str) -> int:
+    """Tokens the model reads of a text, without prefix and without the two it adds itself."""
+    return len(_loaded().tokenizer.encode(text.strip()))
+
+
+def count_tokens_batch(texts: Sequence[str]) -> list[int]:
+    """``count_tokens`` of many texts."""
+    return [len(ids) for ids in _loaded().tokenizer.encode([text.strip() for text in texts])]
+
+
+def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:
+    """Token rows of at most MAX_TOKENS, and for each the index of the text it belongs to."""
+    encoded: Any = _loaded().tokenizer.encode(texts)
+    rows: list[list[int]] = []
+    owners: list[int] = []
+    for index, ids in enumerate(encoded):
+        for start in range(0, max(len(ids), 1), MAX_TOKENS):
+            rows.append(ids[start : start + MAX_TOKENS])
+            owners.append(index)
+    return rows, owners
+
+
+def _batches(rows: Sequence[list[int]]) -> list[list[int]]:
+    """Indices of rows of like length together, longest first, within BATCH_TEXTS and BATCH_TOKENS."""
+    batches: list[list[int]] = []
+    current: list[int] = []
+    for index in sorted(range(len(rows)), key=lambda i: (-len(rows[i]), i)):
+        widest = len(rows[current[0]]) if current else len(rows[index])
+        if current and (len(current) == BATCH_TEXTS or (len(current) + 1) * widest > BATCH_TOKENS):
+            batches.append(current)
+            current = []
+        current.append(index)
+    return [*batches, current]
+
+
+def _merged(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArray:
+    if len(owners) == count:
+        return vectors
+    sums = np.zeros((count, DIMENSION), dtype=np.float32)
+    np.add.at(sums, np.asarray(owners), vectors)
+    unit: FloatArray = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    return unit
+
+
+def _stacked(vectors: Sequence[FloatArray]) -> FloatArray:
+    return np.stack(vectors) if vectors else np.zeros((0, DIMENSION), dtype=np.float32)

@@ -1,0 +1,98 @@
+"""Last node: answer from the passages with citations, or say that the notes do not have it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from agentic_rag.answering.citations import CitationList, citation, cited_numbers, whole
+from agentic_rag.answering.quotes import best_quotes
+from agentic_rag.answering.shapes import SHAPES, not_found
+from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.nodes.check_quality import judged
+from agentic_rag.nodes.node import Node
+from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K
+from agentic_rag.parameters import Parameters
+from agentic_rag.ports import Chat, Embedding
+from agentic_rag.prompts import ANSWER_SYSTEM, fenced
+from agentic_rag.state import CanvasRAGState
+
+logger = logging.getLogger(__name__)
+NOT_FOUND = "NOT FOUND"
+
+
+def answer(embedding: Embedding, defaults: Parameters, chat: Chat | None = None) -> Node:
+    """The node; writes ``answer``, ``abstained``, ``citations`` and ``answer_outcome``.
+
+    Only results at or above ``answer.abstain_below`` are quoted. A chat model that fails is replaced by
+    quotes, and ``answer_outcome`` says so.
+    """
+
+    async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
+        parameters = defaults.overridden(runtime.context).answer
+        top_k = state.get("top_k", DEFAULT_TOP_K)
+        usable = [r for r in state["reranked_results"][:top_k] if judged(r) >= parameters.abstain_below]
+        question = state["run"]["query"]
+        if state["quality"]["decision"] == "abstain" or not usable:
+            return _abstained(question)
+        degraded = None
+        if parameters.method == "chat":
+            if chat is None:
+                raise ConfigError(
+                    "answer.method is 'chat' but no chat model is configured; set chat.base_url"
+                )
+            try:
+                return await _from_chat(chat, question, usable)
+            except ModelError as error:
+                degraded = str(error)
+                logger.warning("the chat model failed, quoting instead: %s", degraded)
+        shape = SHAPES[parse_operation(state.get("operation") or DEFAULT_OPERATION)]
+        quotes = await best_quotes(state["search_query"], usable, embedding, limit=parameters.sentences)
+        if not quotes:
+            quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
+        cited = CitationList()
+        text = shape(question, quotes, cited)
+        return {
+            "answer": text,
+            "abstained": False,
+            "citations": cited.all(),
+            "answer_outcome": _outcome("extractive", degraded),
+        }
+
+    return node
+
+
+def _abstained(question: str, method: str = "extractive") -> dict[str, Any]:
+    return {
+        "answer": not_found(question),
+        "abstained": True,
+        "citations": [],
+        "answer_outcome": _outcome(method, None),
+    }
+
+
+def _outcome(method: str, reason: str | None) -> dict[str, Any]:
+    return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
+
+
+async def _from_chat(chat: Chat, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
+    text = (
+        await chat.complete(
+            ANSWER_SYSTEM, f"{fenced([r['content'] for r in results])}\n\nQuestion: {question}"
+        )
+    ).strip()
+    if not text or text.rstrip(".").upper() == NOT_FOUND:
+        return _abstained(question, "chat")
+    numbers = cited_numbers(text, range(1, len(results) + 1))
+    if not numbers:
+        raise ModelError("the chat model's answer cites no passage, so none of it can be checked")
+    citations = [citation(number, whole(results[number - 1], number - 1)) for number in numbers]
+    return {
+        "answer": text,
+        "abstained": False,
+        "citations": citations,
+        "answer_outcome": _outcome("chat", None),
+    }

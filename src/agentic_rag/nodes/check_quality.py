@@ -1,0 +1,73 @@
+"""Judge what was found, and decide: answer, try once more in other words, or admit that nothing was found."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+from langgraph.runtime import Runtime
+
+from agentic_rag.parameters import Parameters
+from agentic_rag.rerank.offline import relevance
+from agentic_rag.state import CanvasRAGState
+
+Decision = Literal["answer", "rewrite", "abstain"]
+
+
+def check_quality(
+    state: CanvasRAGState, runtime: Runtime[Any] | None = None, *, defaults: Parameters | None = None
+) -> dict[str, Any]:
+    """Writes ``quality``: grade, best relevance, reasons, decision, and the pass it judges.
+
+    The grade reads calibrated relevance in [0, 1] (the rerank score, else the sources'), never a fused
+    score. A weak result is tried again while tries and time are left; the reasons say why it stopped.
+    """
+    parameters = (defaults or Parameters()).overridden(runtime.context if runtime else None)
+    best = max((judged(result) for result in state["reranked_results"]), default=0.0)
+    floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
+    grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
+    reasons = [_found(state, best, grade)]
+    decision: Decision = "answer" if grade != "none" else "abstain"
+    if grade != "strong":
+        refusal = _why_stop(state, parameters)
+        if refusal is None:
+            decision = "rewrite"
+            reasons.append("trying other words")
+        else:
+            reasons.append(refusal)
+    return {
+        "quality": {
+            "grade": grade,
+            "score": round(best, 6),
+            "reasons": reasons,
+            "decision": decision,
+            "pass": state["pass"],
+        }
+    }
+
+
+def judged(result: dict[str, Any]) -> float:
+    """Calibrated relevance of a result in [0, 1]: the rerank score, else the best a source gave."""
+    score = result.get("rerank_score")
+    return relevance(result) if score is None else float(score)
+
+
+def _found(state: CanvasRAGState, best: float, grade: str) -> str:
+    count = len(state["reranked_results"])
+    if count == 0:
+        return "no source found anything"
+    return f"the best of {count} results has relevance {best:.2f}: {grade}"
+
+
+def _why_stop(state: CanvasRAGState, parameters: Parameters) -> str | None:
+    """Why no further pass is made, or None where one may be."""
+    quality, run = parameters.quality, state["run"]
+    tried = state["pass"] - run["first_pass"]
+    if tried >= quality.max_rewrites:
+        return f"stopped: {tried} of {quality.max_rewrites} rewrites tried"
+    seconds = time.time() - run["started"]
+    if seconds >= quality.deadline_seconds:
+        return f"stopped: {seconds:.1f} s of {quality.deadline_seconds:g} s are used"
+    if not state["search_query"].strip():
+        return "stopped: the question is empty"
+    return None

@@ -1,0 +1,49 @@
+"""Asking one source: its results and an honest outcome, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+from agentic_rag.domain import Hit
+from agentic_rag.errors import InputError, ManifestMismatch, RunError
+from agentic_rag.state import CanvasRAGState, Outcome
+
+logger = logging.getLogger(__name__)
+
+
+async def asked(
+    search: Callable[[], Awaitable[list[Hit]]], state: CanvasRAGState, timeout_seconds: float
+) -> tuple[list[Hit], Outcome]:
+    """Run one source's search within its time.
+
+    A failure or time-out gives no hits and a ``degraded`` outcome with the reason; input errors are
+    the caller's and pass through.
+    """
+    started = time.perf_counter()
+    hits: list[Hit] = []
+    status, reason = "ok", None
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            hits = await search()
+    except (InputError, ManifestMismatch):
+        raise
+    except TimeoutError:
+        status, reason = "degraded", f"no answer within {timeout_seconds:g} s"
+    except (RunError, OSError, RuntimeError) as error:
+        status, reason = "degraded", f"{type(error).__name__}: {error}"
+    if status == "ok" and not hits:
+        status = "empty"
+    if status == "degraded":
+        logger.warning("a source is degraded: %s", reason)
+    milliseconds = round((time.perf_counter() - started) * 1000, 3)
+    outcome: Outcome = {
+        "status": status,
+        "reason": reason,
+        "count": len(hits),
+        "ms": milliseconds,
+        "pass": state["pass"],
+    }
+    return hits, outcome

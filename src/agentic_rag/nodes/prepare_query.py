@@ -1,0 +1,132 @@
+"""First node of every pass: what is searched for now, and the pass number that keeps stale results out."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from langchain_core.messages import AnyMessage, HumanMessage
+
+from agentic_rag.errors import InputError
+from agentic_rag.filters import parse_filters
+from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.instants import parse_as_of
+from agentic_rag.state import CanvasRAGState
+from agentic_rag.text import STOPWORDS, content_tokens
+
+DEFAULT_OPERATION = "verification_canvas"
+DEFAULT_DATASET = "default"
+DEFAULT_TOP_K = 10
+FOLLOW_UP_TERMS = 3
+"""A question with fewer words of its own than this is read together with the one before it."""
+
+_POINTING = frozenset(
+    [
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "they",
+        "them",
+        "their",
+        "he",
+        "him",
+        "his",
+        "she",
+        "her",
+        "there",
+        "one",
+        "ones",
+        "same",
+        "such",
+        "former",
+        "latter",
+        "它",
+        "它们",
+        "这",
+        "那",
+        "这个",
+        "那个",
+        "这些",
+        "那些",
+        "他",
+        "她",
+        "他们",
+        "她们",
+        "其",
+        "此",
+        "该",
+    ]
+)
+
+
+def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
+    """Start a pass: check the caller's keys, complete a follow-up question, count the pass.
+
+    Raises:
+        InputError: no question, an unknown operation, a date or filter that cannot be read.
+    """
+    query = question(state)
+    parse_operation(state.get("operation") or DEFAULT_OPERATION)
+    parse_as_of(state.get("as_of"))
+    parse_filters(state.get("filters"))
+    top_k = state.get("top_k", DEFAULT_TOP_K)
+    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= 1000:
+        raise InputError(f"top_k must be a whole number from 1 to 1000, not {top_k!r}")
+    number = state.get("pass", 0) + 1
+    if is_rewrite(state):
+        return {"search_query": state["rewrites"][-1], "pass": number}
+    return {
+        "search_query": completed(query, state.get("messages") or []),
+        "pass": number,
+        "run": {"first_pass": number, "started": time.time(), "query": query},
+        "rewrites": [],
+    }
+
+
+def question(state: CanvasRAGState) -> str:
+    """The caller's question: ``query``, or the last human message.
+
+    Raises:
+        InputError: there is neither.
+    """
+    query = state.get("query")
+    if query is None:
+        asked = _human_texts(state.get("messages") or [])
+        query = asked[-1] if asked else None
+    if not isinstance(query, str):
+        raise InputError("a question is needed: pass query='…', or a human message in messages")
+    return query
+
+
+def is_rewrite(state: CanvasRAGState) -> bool:
+    """Whether this pass was asked for by ``check_quality`` for the same question in the same run."""
+    quality, run = state.get("quality") or {}, state.get("run") or {}
+    return (
+        quality.get("decision") == "rewrite"
+        and quality.get("pass") == state.get("pass")
+        and run.get("query") == question(state)
+        and bool(state.get("rewrites"))
+    )
+
+
+def completed(query: str, messages: list[AnyMessage]) -> str:
+    """The question itself, or with the previous question before it where it leans on that one."""
+    earlier = [text for text in _human_texts(messages) if text.strip() != query.strip()]
+    if not earlier or not leans_on_context(query):
+        return query
+    return f"{earlier[-1]} {query}"
+
+
+def leans_on_context(query: str) -> bool:
+    """Whether a question points back ("and when did *they* …") or says too little alone."""
+    words = query.casefold().replace("?", " ").replace("？", " ").split()
+    points = any(word in _POINTING for word in words) or query.strip().startswith(tuple("它这那他她其此该"))
+    own = [token for token in content_tokens(query) if token not in STOPWORDS]
+    return points or len(own) < FOLLOW_UP_TERMS
+
+
+def _human_texts(messages: list[AnyMessage]) -> list[str]:
+    return [str(message.text) for message in messages if isinstance(message, HumanMessage)]

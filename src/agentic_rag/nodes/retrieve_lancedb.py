@@ -1,0 +1,54 @@
+"""Search the vector store: the retrieval engine's results as hits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from agentic_rag.domain import Hit
+from agentic_rag.instants import parse_as_of
+from agentic_rag.nodes.node import Node
+from agentic_rag.nodes.outcome import asked
+from agentic_rag.nodes.prepare_query import DEFAULT_DATASET
+from agentic_rag.parameters import Parameters
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.schemas import RetrievalResult
+from agentic_rag.state import CanvasRAGState
+
+
+def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
+    """The node over an engine; writes ``lancedb_results`` and ``lancedb_outcome``."""
+
+    async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
+        parameters = defaults.overridden(runtime.context).retrieval
+
+        async def search() -> list[Hit]:
+            results = await engine.search(
+                state.get("dataset") or DEFAULT_DATASET,
+                state["search_query"],
+                top_k=parameters.candidates,
+                filters=state.get("filters"),
+                as_of=parse_as_of(state.get("as_of")),
+                strategy=parameters.strategy,
+            )
+            return [as_hit(result, rank) for rank, result in enumerate(results, start=1)]
+
+        hits, outcome = await asked(search, state, parameters.timeout_seconds)
+        return {"lancedb_results": hits, "lancedb_outcome": outcome}
+
+    return node
+
+
+def as_hit(result: RetrievalResult, rank: int) -> Hit:
+    """A result as the state holds it; the legs stand in the metadata."""
+    legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
+    return {
+        "id": result.id,
+        "content": result.content,
+        "type": "document",
+        "rank": rank,
+        "score": result.score,
+        "metadata": {**result.metadata, "legs": legs},
+        "facts": [],
+    }

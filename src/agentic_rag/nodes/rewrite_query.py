@@ -1,0 +1,83 @@
+"""Ask a weak question again in other words: the words of the first pass's best results, or a chat model's."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.nodes.node import Node
+from agentic_rag.parameters import Parameters
+from agentic_rag.ports import Chat
+from agentic_rag.prompts import REWRITE_SYSTEM, fenced
+from agentic_rag.state import CanvasRAGState
+from agentic_rag.text import STOPWORDS, script, tokens
+
+FEEDBACK_RESULTS = 5
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def rewrite_query(defaults: Parameters, chat: Chat | None = None) -> Node:
+    """The node; appends to ``rewrites``. A chat model that fails falls back to expansion.
+
+    Raises:
+        ConfigError: method ``chat`` without a chat model.
+    """
+
+    async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
+        parameters = defaults.overridden(runtime.context).rewrite
+        question = state["run"]["query"]
+        rewritten = None
+        if parameters.method == "chat":
+            if chat is None:
+                raise ConfigError(
+                    "rewrite.method is 'chat' but no chat model is configured; set chat.base_url"
+                )
+            rewritten = await _asked(chat, question, state["reranked_results"])
+        if rewritten is None:
+            rewritten = expanded(question, state["reranked_results"], parameters.terms)
+        return {"rewrites": [*state.get("rewrites", []), rewritten]}
+
+    return node
+
+
+def expanded(question: str, results: Sequence[dict[str, Any]], terms: int) -> str:
+    """The question followed by the words that set its best results apart (pseudo-relevance feedback).
+
+    A word counts by how many of the best results have it times log(1 + N / df) over all results, and
+    only if the question lacks it. Without such words the question comes back as it was.
+    """
+    asked = set(tokens(question))
+    best, everything = results[:FEEDBACK_RESULTS], [set(_words(result)) for result in results]
+    frequency = Counter(word for words in everything for word in words)
+    weight: Counter[str] = Counter()
+    for result in best:
+        for word in set(_words(result)):
+            if word.casefold() not in STOPWORDS and not asked & set(tokens(word)):
+                weight[word] += math.log(1 + len(results) / frequency[word])  # type: ignore[assignment]
+    chosen = sorted(weight, key=lambda word: (-weight[word], word))[:terms]
+    return " ".join([question, *chosen])
+
+
+def _words(result: dict[str, Any]) -> list[str]:
+    title = str(result["metadata"].get("title") or "")
+    found: list[str] = []
+    for word in _WORD.findall(f"{title} {result['content']}"):
+        # A run of Han or kana is a clause, not a word: its bigrams stand for its words.
+        found.extend(tokens(word) if script(word) == "cjk" else [word.casefold()])
+    return found
+
+
+async def _asked(chat: Chat, question: str, results: Sequence[dict[str, Any]]) -> str | None:
+    passages = [result["content"] for result in results[:FEEDBACK_RESULTS]]
+    try:
+        text = await chat.complete(REWRITE_SYSTEM, f"{fenced(passages)}\n\nQuestion: {question}")
+    except ModelError:
+        return None
+    line = text.strip().splitlines()[0].strip() if text.strip() else ""
+    return line[:1000] or None

@@ -1,0 +1,39 @@
+"""Reranking, one method a file: what is known of the fused results decides their final order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.parameters import RerankParameters
+from agentic_rag.ports import Reranker
+from agentic_rag.rerank.model import rerank_by_model
+from agentic_rag.rerank.offline import rerank_offline
+
+__all__ = ["rerank_results"]
+
+
+async def rerank_results(
+    query: str, results: Sequence[dict[str, Any]], parameters: RerankParameters, model: Reranker | None
+) -> list[dict[str, Any]]:
+    """All results, the first ``depth`` of them in a new order, each with ``rerank_score``.
+
+    Order is total: rerank score descending, then id; results beyond ``depth`` follow as they were,
+    without a score. Method ``none`` keeps the fused order and scores nothing.
+
+    Raises:
+        ConfigError: a model is needed and none is configured.
+        ModelError: the model failed.
+    """
+    head, tail = list(results[: parameters.depth]), list(results[parameters.depth :])
+    if parameters.method == "none":
+        return list(results)
+    if parameters.method == "offline":
+        return [*rerank_offline(query, head), *tail]
+    if model is None:
+        raise ConfigError(
+            f"rerank.method is {parameters.method!r} but no such model is configured; "
+            "set chat.base_url (chat) or install the extra 'rerank' (cross_encoder), or use 'offline'"
+        )
+    return [*await rerank_by_model(query, head, model), *tail]

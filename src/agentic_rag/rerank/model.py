@@ -1,0 +1,26 @@
+"""Rerank by a model that scores question and passage together (a cross-encoder, or a chat model)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentic_rag.errors import ModelError
+from agentic_rag.ports import Reranker
+
+
+async def rerank_by_model(
+    query: str, results: Sequence[dict[str, Any]], model: Reranker
+) -> list[dict[str, Any]]:
+    """Results by the model's relevance in [0, 1], descending, then id.
+
+    Raises:
+        ModelError: the model failed, or gave another number of scores than passages.
+    """
+    if not results:
+        return []
+    scores = await model.score(query, [result["content"] for result in results])
+    if len(scores) != len(results):
+        raise ModelError(f"the reranker gave {len(scores)} scores for {len(results)} passages")
+    scored = [{**result, "rerank_score": float(score)} for result, score in zip(results, scores, strict=True)]
+    return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))

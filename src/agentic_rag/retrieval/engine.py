@@ -1,0 +1,90 @@
+"""The retrieval engine: one ``search`` over any chunk store, under the strategy asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from agentic_rag.errors import InputError
+from agentic_rag.filters import Expression, parse_filters
+from agentic_rag.ports import ChunkStore, Embedding, Restriction
+from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.config import (
+    DEFAULT_SCORE_THRESHOLD,
+    DEFAULT_TOP_K,
+    RETRIEVAL_STRATEGY,
+    Strategy,
+)
+from agentic_rag.retrieval.schemas import RetrievalResult
+from agentic_rag.retrieval.strategies import STRATEGIES
+
+MIN_CANDIDATES = 50
+"""Each leg is asked for at least this many, so that a chunk low in one can still win by both."""
+
+
+class RetrievalEngine:
+    """Searches datasets of a chunk store.
+
+    Args:
+        store: where the chunks are.
+        embedding: the model they were embedded with.
+        calibration: turns raw scores into relevance; the bundled model's by default.
+        strategy: used where a search names none.
+    """
+
+    def __init__(
+        self,
+        store: ChunkStore,
+        embedding: Embedding,
+        calibration: Calibration | None = None,
+        strategy: Strategy = RETRIEVAL_STRATEGY,
+    ) -> None:
+        calibration = calibration or Calibration.for_model(embedding.name)
+        self._strategies = {name: kind(store, embedding, calibration) for name, kind in STRATEGIES.items()}
+        self._default = strategy
+
+    async def search(
+        self,
+        dataset_id: str,
+        query_text: str,
+        top_k: int = DEFAULT_TOP_K,
+        score_threshold: float | None = None,
+        filters: Mapping[str, Any] | Expression | None = None,
+        *,
+        as_of: datetime | None = None,
+        strategy: Strategy | None = None,
+    ) -> list[RetrievalResult]:
+        """The ``top_k`` most relevant chunks.
+
+        Args:
+            dataset_id: dataset to search; an unknown one has no chunks.
+            query_text: any text; one of white space alone finds nothing.
+            top_k: most results, at least 1.
+            score_threshold: least relevance in [0, 1]; None: DEFAULT_SCORE_THRESHOLD.
+            filters: see ``filters``; applied before anything is ranked.
+            as_of: leaves out chunks dated after it.
+            strategy: ``dense``, ``sparse`` or ``hybrid``; None: the engine's default.
+
+        Returns:
+            Results by relevance descending, then id.
+
+        Raises:
+            InputError: top_k, threshold, strategy or filter out of range or unknown.
+            StoreError, ModelError: something behind the engine failed.
+        """
+        chosen = strategy or self._default
+        if chosen not in self._strategies:
+            raise InputError(f"unknown strategy {chosen!r}; use one of: {', '.join(self._strategies)}")
+        if top_k < 1:
+            raise InputError(f"top_k must be at least 1, not {top_k}")
+        threshold = DEFAULT_SCORE_THRESHOLD if score_threshold is None else score_threshold
+        if not 0.0 <= threshold <= 1.0:
+            raise InputError(f"score_threshold must lie in [0, 1], not {threshold}")
+        restriction = Restriction(parse_filters(filters), as_of)
+        if not query_text.strip():
+            return []
+        found = await self._strategies[chosen].retrieve(
+            dataset_id, query_text, limit=max(top_k, MIN_CANDIDATES), restriction=restriction
+        )
+        return [result for result in found if result.score >= threshold][:top_k]

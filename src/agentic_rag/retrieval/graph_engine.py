@@ -1,0 +1,97 @@
+"""The graph half of retrieval: search a graph store under the same restrictions, give hits on chunks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agentic_rag.domain import GraphHit, Hit
+from agentic_rag.filters import Expression, matches
+from agentic_rag.ports import ChunkStore, Embedding, GraphStore, Restriction
+from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.projection import project
+
+WITHIN_LIMIT = 2000
+"""Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
+too little to starve the search, and what it found is filtered instead."""
+WIDENING = 4
+"""How much more is asked for where a filter left too little of what was found."""
+
+
+class GraphEngine:
+    """Searches datasets of a graph store.
+
+    Args:
+        graph: the knowledge graph.
+        chunks: resolves metadata filters to chunk ids; asked only where there is a filter.
+        embedding: the model the graph's facts and names were embedded with.
+    """
+
+    def __init__(
+        self,
+        graph: GraphStore,
+        chunks: ChunkStore,
+        embedding: Embedding,
+        calibration: Calibration | None = None,
+    ) -> None:
+        self._graph = graph
+        self._chunks = chunks
+        self._embedding = embedding
+        self._calibration = calibration or Calibration.for_model(embedding.name)
+
+    async def search(
+        self,
+        dataset: str,
+        query: str,
+        *,
+        limit: int,
+        filters: Expression | None = None,
+        as_of: datetime | None = None,
+    ) -> list[Hit]:
+        """Up to ``limit`` hits on chunks, relevance in [0, 1] descending, then id.
+
+        Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. [] for an unknown
+        dataset or a question of white space.
+
+        Raises:
+            StoreError, ModelError: something behind the engine failed.
+        """
+        if not query.strip():
+            return []
+        within = await self._within(dataset, filters)
+        if within == []:
+            return []
+        vector = (await self._embedding.embed_queries([query]))[0]
+        asked_for = limit
+        while True:
+            found = await self._graph.search(
+                dataset, query, vector, limit=asked_for, as_of=as_of, within=within
+            )
+            hits = await self._passing(dataset, query, found, filters, as_of)
+            exhausted = max((hit.rank for hit in found), default=0) < asked_for
+            if within is not None or filters is None or len(hits) >= limit or exhausted:
+                return hits[:limit]
+            asked_for *= WIDENING
+
+    async def _within(self, dataset: str, filters: Expression | None) -> list[str] | None:
+        if filters is None:
+            return None
+        allowed = await self._chunks.matching_chunk_ids(dataset, Restriction(filters), limit=WITHIN_LIMIT + 1)
+        return allowed if len(allowed) <= WITHIN_LIMIT else None
+
+    async def _passing(
+        self,
+        dataset: str,
+        query: str,
+        found: list[GraphHit],
+        filters: Expression | None,
+        as_of: datetime | None,
+    ) -> list[Hit]:
+        ids = sorted({chunk_id for hit in found for chunk_id in hit.chunk_ids})
+        chunks = {
+            chunk_id: chunk
+            for chunk_id, chunk in (await self._graph.get_chunks(dataset, ids)).items()
+            if (filters is None or matches(filters, chunk.metadata))
+            and (as_of is None or chunk.date is None or chunk.date <= as_of)
+        }
+        kept = found if filters is None else [hit for hit in found if hit.chunk_ids]
+        return project(query, kept, chunks, self._calibration)

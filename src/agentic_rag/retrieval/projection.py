@@ -1,0 +1,126 @@
+"""From what the graph found to chunks: facts, entities and episodes become evidence on one identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentic_rag.domain import Chunk, GraphHit, Hit
+from agentic_rag.retrieval.calibration import Calibration, Evidence
+from agentic_rag.retrieval.schemas import chunk_metadata
+from agentic_rag.text import Script, script
+
+MAX_FACTS = 5
+"""Facts kept as evidence on one chunk, best first."""
+
+
+@dataclass(slots=True)
+class _Support:
+    """What the graph says of one chunk, while it is collected."""
+
+    facts: list[GraphHit] = field(default_factory=list)
+    entities: list[GraphHit] = field(default_factory=list)
+    episode: GraphHit | None = None
+
+
+def project(
+    query: str, found: Sequence[GraphHit], chunks: Mapping[str, Chunk], calibration: Calibration
+) -> list[Hit]:
+    """Hits on chunks, best first, each chunk once; a graph thing without a chunk stays a hit of its own.
+
+    A chunk's score is the calibrated relevance of its best fact's cosine together with its episode's
+    BM25, in [0, 1]. An entity alone supports the chunks that mention it by the cosine of its name.
+
+    Args:
+        query: what was searched for.
+        found: the graph's hits.
+        chunks: the chunks among ``found``'s that exist; others are dropped (they were just removed).
+    """
+    supports: dict[str, _Support] = {}
+    alone: list[Hit] = []
+    asked_in = script(query)
+    for hit in found:
+        if not hit.chunk_ids:
+            alone.append(_standalone(hit, asked_in, calibration))
+        for chunk_id in hit.chunk_ids:
+            if chunk_id in chunks:
+                _add(supports.setdefault(chunk_id, _Support()), hit)
+    best = _Best.of(found)
+    hits = [
+        _hit(chunks[chunk_id], support, best, asked_in, calibration) for chunk_id, support in supports.items()
+    ]
+    ordered = sorted([*hits, *alone], key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
+    return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    cosine: float | None
+    bm25: float | None
+    worst_cosine: float | None
+
+    @classmethod
+    def of(cls, found: Sequence[GraphHit]) -> _Best:
+        cosines = [hit.cosine for hit in found if hit.kind in ("edge", "episode") and hit.cosine is not None]
+        bm25s = [hit.bm25 for hit in found if hit.kind == "episode" and hit.bm25 is not None]
+        return cls(max(cosines, default=None), max(bm25s, default=None), min(cosines, default=None))
+
+
+def _add(support: _Support, hit: GraphHit) -> None:
+    if hit.kind == "edge":
+        support.facts.append(hit)
+    elif hit.kind == "episode":
+        support.episode = hit
+    else:
+        support.entities.append(hit)
+
+
+def _hit(chunk: Chunk, support: _Support, best: _Best, asked_in: Script, calibration: Calibration) -> Hit:
+    cosines = [hit.cosine for hit in support.facts if hit.cosine is not None]
+    if support.episode is not None and support.episode.cosine is not None:
+        cosines.append(support.episode.cosine)
+    evidence = Evidence(
+        cosine=max(cosines, default=None),
+        bm25=support.episode.bm25 if support.episode is not None else None,
+        best_cosine=best.cosine,
+        best_bm25=best.bm25,
+        worst_cosine=best.worst_cosine,
+        scripts=(asked_in, script(chunk.text[:400])),
+    )
+    kind = "edge" if support.facts else "episode" if support.episode is not None else "node"
+    return {
+        "id": chunk.id,
+        "content": chunk.text,
+        "type": kind,
+        "rank": 0,
+        "score": calibration.relevance(evidence),
+        "metadata": {**chunk_metadata(chunk), "entities": sorted({hit.name for hit in support.entities})},
+        "facts": [_fact(hit) for hit in support.facts[:MAX_FACTS]],
+    }
+
+
+def _standalone(hit: GraphHit, asked_in: Script, calibration: Calibration) -> Hit:
+    score = None if hit.cosine is None else calibration.of_cosine(hit.cosine, (asked_in, script(hit.text)))
+    return {
+        "id": hit.id,
+        "content": hit.text,
+        "type": hit.kind,
+        "rank": 0,
+        "score": score,
+        "metadata": {"name": hit.name},
+        "facts": [_fact(hit)] if hit.kind == "edge" else [],
+    }
+
+
+def _fact(hit: GraphHit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "name": hit.name,
+        "text": hit.text,
+        "source": hit.source_name,
+        "target": hit.target_name,
+        "valid_at": hit.valid_at.isoformat() if hit.valid_at else None,
+        "invalid_at": hit.invalid_at.isoformat() if hit.invalid_at else None,
+        "cosine": hit.cosine,
+    }

@@ -1,0 +1,17 @@
+"""Sparse: best chunks by BM25 over title, heading path and text."""
+
+from __future__ import annotations
+
+from agentic_rag.ports import Restriction
+from agentic_rag.retrieval.schemas import RetrievalResult
+from agentic_rag.retrieval.strategies.base import BaseStrategy
+
+
+class SparseStrategy(BaseStrategy):
+    """Exact words: names, numbers, identifiers."""
+
+    async def retrieve(
+        self, dataset: str, query: str, *, limit: int, restriction: Restriction
+    ) -> list[RetrievalResult]:
+        sparse = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
+        return self.judged(query, {"sparse": sparse}, limit)

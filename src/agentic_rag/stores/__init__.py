@@ -1,0 +1,1 @@
+"""Stores behind the ports: in-memory references, LanceDB, Graphiti."""

@@ -1,0 +1,113 @@
+"""One LanceDB connection, its tables opened once, its errors translated in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from typing import Any
+
+from agentic_rag.errors import AgenticRagError, StoreError
+
+READ_CONSISTENCY = timedelta(seconds=1)
+"""How long a reader may miss what another process wrote; None would mean forever."""
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn whatever LanceDB raises into ``StoreError``; our own errors pass."""
+    try:
+        yield
+    except AgenticRagError:
+        raise
+    except (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise StoreError(f"LanceDB failed while {doing}: {first_line[:300]}") from error
+
+
+class LanceConnection:
+    """A lazily opened database; ``table`` and ``create_table`` hand out open tables, cached by name."""
+
+    def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
+        self.uri = uri
+        self._storage_options = dict(storage_options or {})
+        self._database: Any = None
+        self._tables: dict[str, Any] = {}
+        self._opening = asyncio.Lock()
+
+    async def database(self) -> Any:
+        async with self._opening:
+            if self._database is None:
+                import lancedb
+
+                with translated(f"opening {self.uri}"):
+                    self._database = await lancedb.connect_async(
+                        self.uri,
+                        read_consistency_interval=READ_CONSISTENCY,
+                        storage_options=self._storage_options or None,
+                    )
+            return self._database
+
+    async def table(self, name: str) -> Any | None:
+        """The open table, or None where there is none yet."""
+        if name not in self._tables:
+            database = await self.database()
+            try:
+                self._tables[name] = await database.open_table(name)
+            except ValueError as error:
+                if "not found" not in str(error):
+                    raise StoreError(f"LanceDB cannot open table {name}: {error}") from error
+                return None
+        return self._tables[name]
+
+    async def create_table(self, name: str, schema: Any, key: str) -> Any:
+        """The table, made with its primary key where it was missing; safe against another process."""
+        existing = await self.table(name)
+        if existing is not None:
+            return existing
+        database = await self.database()
+        with translated(f"creating table {name}"):
+            table = await database.create_table(name, schema=schema, exist_ok=True)
+            try:
+                await table.set_unenforced_primary_key(key)
+            except ValueError as error:
+                if "already set" not in str(error):
+                    raise
+        self._tables[name] = table
+        return table
+
+    async def table_names(self) -> list[str]:
+        database = await self.database()
+        with translated("listing tables"):
+            names: list[str] = []
+            token: str | None = None
+            while True:
+                page = await database.list_tables(page_token=token)
+                names.extend(page.tables)
+                token = page.page_token
+                if not token:
+                    return sorted(names)
+
+    async def close(self) -> None:
+        for table in self._tables.values():
+            table.close()
+        self._tables.clear()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+
+@asynccontextmanager
+async def lance_connection(uri: str) -> AsyncIterator[LanceConnection]:
+    """A connection that closes itself."""
+    connection = LanceConnection(uri)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+def quoted(text: str) -> str:
+    """A SQL string literal; exact for every text without a NUL."""
+    return "'" + text.replace("'", "''") + "'"

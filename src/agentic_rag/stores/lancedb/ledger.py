@@ -1,0 +1,93 @@
+"""``ports.Ledger`` on LanceDB: which documents each dataset holds, and whether they were stored whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from agentic_rag.identity import digest
+from agentic_rag.ports import DocumentRecord
+from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
+
+_NAME = "ledger"
+_SCHEMA = pa.schema(
+    [
+        pa.field("key", pa.string(), nullable=False),
+        pa.field("dataset", pa.string(), nullable=False),
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("root", pa.string(), nullable=False),
+        pa.field("path", pa.string(), nullable=False),
+        pa.field("content_hash", pa.string(), nullable=False),
+        pa.field("graph_hash", pa.string(), nullable=False),
+        pa.field("names", pa.list_(pa.string()), nullable=False),
+        pa.field("pending", pa.bool_(), nullable=False),
+        pa.field("chunks", pa.int64(), nullable=False),
+    ]
+)
+
+
+class LanceLedger:
+    """Records of all datasets in one table, keyed by a digest of dataset and document id."""
+
+    def __init__(self, connection: LanceConnection) -> None:
+        self._connection = connection
+
+    async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        table = await self._connection.table(_NAME)
+        if table is None:
+            return {}
+        with translated("reading the ledger"):
+            rows = await table.query().where(f"dataset = {quoted(dataset)}").to_list()
+        return {row["document_id"]: _record(row) for row in rows}
+
+    async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
+        if not records:
+            return
+        table = await self._connection.create_table(_NAME, _SCHEMA, "key")
+        rows = [
+            {**asdict(record), "names": list(record.names), "dataset": dataset, "key": _key(dataset, record)}
+            for record in records
+        ]
+        with translated("writing the ledger"):
+            await (
+                table.merge_insert("key")
+                .when_matched_update_all()
+                .when_not_matched_insert_all()
+                .execute(pa.Table.from_pylist(rows, schema=_SCHEMA))
+            )
+
+    async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
+        table = await self._connection.table(_NAME)
+        if table is None or not document_ids:
+            return
+        keys = ", ".join(quoted(digest(dataset, document_id)) for document_id in document_ids)
+        with translated("writing the ledger"):
+            await table.delete(f"key IN ({keys})")
+
+    async def datasets(self) -> list[str]:
+        table = await self._connection.table(_NAME)
+        if table is None:
+            return []
+        with translated("reading the ledger"):
+            rows = await table.query().select(["dataset"]).to_arrow()
+        return sorted(set(rows["dataset"].to_pylist()))
+
+
+def _key(dataset: str, record: DocumentRecord) -> str:
+    return digest(dataset, record.document_id)
+
+
+def _record(row: Any) -> DocumentRecord:
+    return DocumentRecord(
+        document_id=row["document_id"],
+        root=row["root"],
+        path=row["path"],
+        content_hash=row["content_hash"],
+        graph_hash=row["graph_hash"],
+        names=tuple(row["names"]),
+        pending=row["pending"],
+        chunks=row["chunks"],
+    )

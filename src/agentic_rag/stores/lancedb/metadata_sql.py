@@ -1,0 +1,108 @@
+"""Filter expressions as LanceDB SQL, exact for arbitrary user metadata.
+
+A chunk's metadata is stored as ``meta``, a list of JSON texts with a label-list index: ``["year"]`` says
+that the key is there, ``["year", 2023]`` that the value (or a member of a list value) is 2023. Equality
+and membership are then one ``array_has_any``. Ranges are resolved first, against the distinct values
+that the dataset holds under the key, by the very function that defines what a filter means.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentic_rag.filters import And, Comparison, Expression, Not, Or, Scalar, matches
+from agentic_rag.stores.lancedb.connection import quoted
+
+NOTHING = "(chunk_id IS NULL)"
+"""Never true: the key column is not nullable. A literal ``false`` is not accepted everywhere."""
+
+
+def metadata_items(metadata: Mapping[str, Any]) -> list[str]:
+    """The ``meta`` list of a chunk: presence and value items, sorted, without duplicates."""
+    items: set[str] = set()
+    for key, value in metadata.items():
+        if value is None:
+            continue
+        items.add(_item(key))
+        members = value if isinstance(value, list | tuple) else [value]
+        items.update(_item(key, member) for member in members if _is_scalar(member))
+    return sorted(items)
+
+
+def item_key(item: str) -> str:
+    """The metadata key an item is about."""
+    return str(json.loads(item)[0])
+
+
+def range_keys(expression: Expression) -> set[str]:
+    """Keys that an ordering operator is applied to: their distinct values are needed by ``to_sql``."""
+    match expression:
+        case And(parts) | Or(parts):
+            return set().union(*(range_keys(part) for part in parts))
+        case Not(part):
+            return range_keys(part)
+        case Comparison(key, operator, _):
+            return {key} if operator in ("$gt", "$gte", "$lt", "$lte") else set()
+
+
+def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
+    """A boolean SQL expression that is true exactly where ``filters.matches`` is.
+
+    Args:
+        expression: the filter.
+        values: for each of ``range_keys(expression)``, the value items the dataset holds under it.
+    """
+    match expression:
+        case And(parts):
+            return "(" + " AND ".join(to_sql(part, values) for part in parts) + ")"
+        case Or(parts):
+            return "(" + " OR ".join(to_sql(part, values) for part in parts) + ")"
+        case Not(part):
+            return f"(NOT {to_sql(part, values)})"
+        case Comparison():
+            return _comparison(expression, values)
+
+
+def _comparison(comparison: Comparison, values: Mapping[str, Sequence[str]]) -> str:
+    key, operator, value = comparison.key, comparison.operator, comparison.value
+    if operator == "$exists":
+        return _has([_item(key)]) if value else f"(NOT {_has([_item(key)])})"
+    if operator in ("$eq", "$ne"):
+        found = _equals(key, value)  # type: ignore[arg-type]
+        return found if operator == "$eq" else f"(NOT {found})"
+    if operator in ("$in", "$nin"):
+        wanted = [_equals(key, member) for member in value]  # type: ignore[union-attr]
+        found = "(" + " OR ".join(wanted) + ")" if wanted else NOTHING
+        return found if operator == "$in" else f"(NOT {found})"
+    return _has([item for item in values.get(key, ()) if matches(comparison, {key: json.loads(item)[1]})])
+
+
+def _equals(key: str, value: Scalar) -> str:
+    if value is None:
+        return f"({_has([_item(key, None)])} OR NOT {_has([_item(key)])})"
+    return _has([_item(key, value)])
+
+
+def _has(items: Sequence[str]) -> str:
+    if not items:
+        return NOTHING
+    return f"array_has_any(meta, [{', '.join(quoted(item) for item in items)}])"
+
+
+def _item(*parts: Any) -> str:
+    return json.dumps([_canonical(part) for part in parts], ensure_ascii=True, separators=(",", ":"))
+
+
+def _canonical(value: Any) -> Any:
+    """One spelling per number: 2023.0 is 2023. (ASCII JSON keeps NUL and quotes out of the SQL.)"""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, float):
+        return value == value and value not in (float("inf"), float("-inf"))
+    return value is None or isinstance(value, str | int | bool)

@@ -1,0 +1,155 @@
+"""In-memory reference of the chunk store and the ledger: what the contracts mean, in plain Python.
+
+Everything is exact and unindexed; it serves tests and small experiments.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from agentic_rag.domain import Chunk, search_text
+from agentic_rag.errors import InputError, ManifestMismatch
+from agentic_rag.filters import matches
+from agentic_rag.ports import DocumentRecord, EmbeddedDocument, FloatArray, Restriction, ScoredChunk
+from agentic_rag.text import tokens
+
+K1, B = 1.2, 0.75
+
+
+@dataclass(slots=True)
+class _Dataset:
+    chunks: dict[str, Chunk] = field(default_factory=dict)
+    vectors: dict[str, FloatArray] = field(default_factory=dict)
+
+
+class InMemoryChunkStore:
+    """``ports.ChunkStore`` in dictionaries."""
+
+    def __init__(self, *, dimension: int) -> None:
+        self._dimension = dimension
+        self._datasets: dict[str, _Dataset] = {}
+
+    async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
+        ids = [document.document_id for document in documents]
+        if len(set(ids)) != len(ids):
+            raise InputError("the same document id is given twice in one call")
+        for document in documents:
+            if document.chunks and document.vectors.shape != (len(document.chunks), self._dimension):
+                raise ManifestMismatch(
+                    f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
+                    f"not ({len(document.chunks)}, {self._dimension})"
+                )
+        if not documents:
+            return
+        await self.remove_documents(dataset, ids)
+        held = self._datasets.setdefault(dataset, _Dataset())
+        for document in documents:
+            for chunk, vector in zip(document.chunks, document.vectors, strict=True):
+                held.chunks[chunk.id] = chunk
+                held.vectors[chunk.id] = vector
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        held, gone = self._held(dataset), set(document_ids)
+        for chunk_id in [c.id for c in held.chunks.values() if c.document_id in gone]:
+            del held.chunks[chunk_id], held.vectors[chunk_id]
+
+    async def search_dense(
+        self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
+    ) -> list[ScoredChunk]:
+        if vector.shape != (self._dimension,):
+            raise ManifestMismatch(f"the query vector has shape {vector.shape}, not ({self._dimension},)")
+        held = self._held(dataset)
+        found = [
+            ScoredChunk(chunk, float(np.dot(held.vectors[chunk.id], vector)))
+            for chunk in _passing(held, restriction)
+        ]
+        return _best(found, limit)
+
+    async def search_sparse(
+        self, dataset: str, text: str, *, limit: int, restriction: Restriction
+    ) -> list[ScoredChunk]:
+        held = self._held(dataset)
+        words = {chunk_id: Counter(tokens(search_text(chunk))) for chunk_id, chunk in held.chunks.items()}
+        mean = sum(sum(count.values()) for count in words.values()) / max(len(words), 1) or 1.0
+        found = []
+        for chunk in _passing(held, restriction):
+            score = sum(_bm25(token, words[chunk.id], words, mean) for token in set(tokens(text)))
+            if score > 0:
+                found.append(ScoredChunk(chunk, score))
+        return _best(found, limit)
+
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        held = self._held(dataset)
+        return {chunk_id: held.chunks[chunk_id] for chunk_id in chunk_ids if chunk_id in held.chunks}
+
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
+        held = self._held(dataset)
+        return {chunk_id: held.vectors[chunk_id] for chunk_id in chunk_ids if chunk_id in held.vectors}
+
+    async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
+        return sorted(chunk.id for chunk in _passing(self._held(dataset), restriction))[:limit]
+
+    async def document_ids(self, dataset: str) -> set[str]:
+        return {chunk.document_id for chunk in self._held(dataset).chunks.values()}
+
+    async def count(self, dataset: str) -> int:
+        return len(self._held(dataset).chunks)
+
+    async def datasets(self) -> list[str]:
+        return sorted(self._datasets)
+
+    async def optimize(self, dataset: str) -> None:
+        return None
+
+    def _held(self, dataset: str) -> _Dataset:
+        return self._datasets.get(dataset, _Dataset())
+
+
+class InMemoryLedger:
+    """``ports.Ledger`` in a dictionary."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, dict[str, DocumentRecord]] = {}
+
+    async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        return dict(self._records.get(dataset, {}))
+
+    async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
+        if records:
+            self._records.setdefault(dataset, {}).update({r.document_id: r for r in records})
+
+    async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
+        for document_id in document_ids:
+            self._records.get(dataset, {}).pop(document_id, None)
+
+    async def datasets(self) -> list[str]:
+        return sorted(name for name, records in self._records.items() if records)
+
+
+def _passing(held: _Dataset, restriction: Restriction) -> list[Chunk]:
+    return [chunk for chunk in held.chunks.values() if _passes(chunk, restriction)]
+
+
+def _passes(chunk: Chunk, restriction: Restriction) -> bool:
+    if restriction.filters is not None and not matches(restriction.filters, chunk.metadata):
+        return False
+    return restriction.as_of is None or chunk.date is None or chunk.date <= restriction.as_of
+
+
+def _best(found: list[ScoredChunk], limit: int) -> list[ScoredChunk]:
+    return sorted(found, key=lambda scored: (-scored.score, scored.chunk.id))[:limit]
+
+
+def _bm25(token: str, words: Counter[str], every: dict[str, Counter[str]], mean: float) -> float:
+    """Robertson's BM25 with Lucene's idf, log(1 + (N - n + 0.5) / (n + 0.5))."""
+    count = words[token]
+    if count == 0:
+        return 0.0
+    having = sum(token in other for other in every.values())
+    idf = math.log(1 + (len(every) - having + 0.5) / (having + 0.5))
+    return idf * count * (K1 + 1) / (count + K1 * (1 - B + B * sum(words.values()) / mean))

@@ -1,0 +1,273 @@
+"""``ports.GraphStore`` in memory: the reference every other graph store is compared with."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, search_text
+from agentic_rag.errors import InputError, ManifestMismatch
+from agentic_rag.identity import entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
+from agentic_rag.ports import Embedding, FloatArray, GraphCounts
+from agentic_rag.text import tokens
+
+MAX_ENTITY_CHUNKS = 50
+_K1, _B = 1.2, 0.75
+
+
+@dataclass
+class _Dataset:
+    """One dataset's documents; everything else is derived when it is asked for."""
+
+    documents: dict[str, DocumentGraph] = field(default_factory=dict)
+    vectors: dict[str, FloatArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Something a query can find: its text for BM25, its vector if it has one, and the hit it becomes."""
+
+    id: str
+    words: str
+    vector: FloatArray | None
+    hit: Callable[[int, float | None, float | None], GraphHit]
+
+
+class InMemoryGraphStore:
+    """Exact and simple; nothing is kept after the process ends."""
+
+    def __init__(self, embedding: Embedding) -> None:
+        self._embedding = embedding
+        self._datasets: dict[str, _Dataset] = {}
+
+    async def replace_documents(self, dataset: str, graphs: Sequence[DocumentGraph]) -> None:
+        if len({graph.document_id for graph in graphs}) != len(graphs):
+            raise InputError("the same document id is given twice in one call")
+        for graph in graphs:
+            _check(graph)
+        if not graphs:
+            return
+        data = self._datasets.setdefault(group_id(dataset), _Dataset())
+        names = {entity.name for graph in graphs for entity in _entities([graph]).values()}
+        sentences = {fact.text for graph in graphs for fact in graph.facts}
+        missing = sorted((names | sentences) - set(data.vectors))
+        vectors = await self._embedding.embed_passages(missing)
+        data.vectors.update(zip(missing, vectors, strict=True))
+        data.documents.update({graph.document_id: graph for graph in graphs})
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        data = self._datasets.get(group_id(dataset), _Dataset())
+        for document_id in document_ids:
+            data.documents.pop(document_id, None)
+
+    async def search(
+        self,
+        dataset: str,
+        query: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        within: Sequence[str] | None = None,
+    ) -> list[GraphHit]:
+        if vector.shape != (self._embedding.dimension,):
+            raise ManifestMismatch(
+                f"the query vector has shape {vector.shape}, not {(self._embedding.dimension,)}"
+            )
+        data = self._datasets.get(group_id(dataset))
+        if data is None or limit < 1 or not query.strip():
+            return []
+        usable = vector if np.isfinite(vector).all() and vector.any() else None
+        allowed = set(within) if within is not None else None
+        chunks = {
+            chunk.id: chunk
+            for chunk in _chunks(data.documents.values())
+            if (allowed is None or chunk.id in allowed) and not _later(chunk.date, as_of)
+        }
+        kinds = (
+            _fact_candidates(dataset, data, chunks, as_of),
+            _entity_candidates(dataset, data, chunks),
+            _episode_candidates(dataset, chunks.values()),
+        )
+        return [hit for kind in kinds for hit in _ranked(kind, tokens(query), usable, limit)]
+
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        data = self._datasets.get(group_id(dataset), _Dataset())
+        wanted = set(chunk_ids)
+        return {c.id: c for c in _chunks(data.documents.values()) if c.id in wanted}
+
+    async def counts(self, dataset: str) -> GraphCounts:
+        graphs = list(self._datasets.get(group_id(dataset), _Dataset()).documents.values())
+        return GraphCounts(
+            entities=len(_named(graphs)),
+            facts=len({_fact_id(dataset, fact) for graph in graphs for fact in graph.facts}),
+            episodes=sum(len(graph.chunks) for graph in graphs),
+            mentions=len(
+                {mention_uuid(dataset, m.chunk_id, m.entity) for graph in graphs for m in graph.mentions}
+            ),
+        )
+
+    async def optimize(self, dataset: str) -> None:
+        """Nothing to do."""
+
+
+def _check(graph: DocumentGraph) -> None:
+    own = {chunk.id for chunk in graph.chunks if chunk.document_id == graph.document_id}
+    named = {fact.chunk_id for fact in graph.facts} | {mention.chunk_id for mention in graph.mentions}
+    if len(own) != len(graph.chunks) or not named <= own:
+        raise InputError(f"document {graph.document_id!r} names chunks that are not its own")
+
+
+def _chunks(graphs: Iterable[DocumentGraph]) -> Iterable[Chunk]:
+    return (chunk for graph in graphs for chunk in graph.chunks)
+
+
+def _named(graphs: Iterable[DocumentGraph]) -> dict[str, set[str]]:
+    """Entity key → chunks whose facts or mentions name it."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for graph in graphs:
+        for mention in graph.mentions:
+            found[mention.entity].add(mention.chunk_id)
+        for fact in graph.facts:
+            found[fact.source].add(fact.chunk_id)
+            found[fact.target].add(fact.chunk_id)
+    return found
+
+
+def _entities(graphs: Iterable[DocumentGraph]) -> dict[str, Entity]:
+    """One entity a key; the spelling with the most labels wins, the first among equals."""
+    graphs = list(graphs)
+    found: dict[str, Entity] = {}
+    for entity in (entity for graph in graphs for entity in graph.entities):
+        if entity.key not in found or len(set(entity.labels)) > len(set(found[entity.key].labels)):
+            found[entity.key] = entity
+    for key in _named(graphs):
+        found.setdefault(key, Entity(key, key))
+    return found
+
+
+def _later(date: datetime | None, as_of: datetime | None) -> bool:
+    return date is not None and as_of is not None and _utc(date) > _utc(as_of)
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+def _holds(fact: Fact, as_of: datetime | None) -> bool:
+    if as_of is None:
+        return True
+    begun = fact.valid_at is None or _utc(fact.valid_at) <= _utc(as_of)
+    return begun and (fact.invalid_at is None or _utc(fact.invalid_at) > _utc(as_of))
+
+
+def _fact_id(dataset: str, fact: Fact) -> str:
+    return fact_uuid(dataset, fact.chunk_id, fact.source, fact.name, fact.target, fact.text)
+
+
+def _fact_candidates(
+    dataset: str, data: _Dataset, chunks: Mapping[str, Chunk], as_of: datetime | None
+) -> list[_Candidate]:
+    names = {key: entity.name for key, entity in _entities(data.documents.values()).items()}
+    found: dict[str, _Candidate] = {}
+    for fact in (fact for graph in data.documents.values() for fact in graph.facts):
+        if fact.chunk_id not in chunks or not _holds(fact, as_of):
+            continue
+        uuid = _fact_id(dataset, fact)
+
+        def hit(
+            rank: int, cosine: float | None, bm25: float | None, fact: Fact = fact, uuid: str = uuid
+        ) -> GraphHit:
+            return GraphHit(
+                "edge", uuid, fact.name, fact.text, rank, cosine, bm25, (fact.chunk_id,),
+                names[fact.source], names[fact.target], fact.valid_at, fact.invalid_at,
+            )  # fmt: skip
+
+        words = f"{fact.name.replace('_', ' ')} {fact.text}"
+        found[uuid] = _Candidate(uuid, words, data.vectors[fact.text], hit)
+    return list(found.values())
+
+
+def _entity_candidates(dataset: str, data: _Dataset, chunks: Mapping[str, Chunk]) -> list[_Candidate]:
+    entities = _entities(data.documents.values())
+    found: list[_Candidate] = []
+    for key, named_in in _named(data.documents.values()).items():
+        visible = tuple(sorted(named_in & set(chunks))[:MAX_ENTITY_CHUNKS])
+        if not visible:
+            continue
+        name, uuid = entities[key].name, entity_uuid(dataset, key)
+
+        def hit(
+            rank: int,
+            cosine: float | None,
+            bm25: float | None,
+            name: str = name,
+            uuid: str = uuid,
+            visible: tuple[str, ...] = visible,
+        ) -> GraphHit:
+            return GraphHit("node", uuid, name, name, rank, cosine, bm25, visible)
+
+        found.append(_Candidate(uuid, name, data.vectors[name], hit))
+    return found
+
+
+def _episode_candidates(dataset: str, chunks: Iterable[Chunk]) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    for chunk in chunks:
+        uuid = episode_uuid(dataset, chunk.id)
+
+        def hit(
+            rank: int, cosine: float | None, bm25: float | None, chunk: Chunk = chunk, uuid: str = uuid
+        ) -> GraphHit:
+            return GraphHit(
+                "episode", uuid, chunk.id, chunk.text, rank, cosine, bm25, (chunk.id,), valid_at=chunk.date
+            )
+
+        found.append(_Candidate(uuid, search_text(chunk), None, hit))
+    return found
+
+
+def _ranked(
+    candidates: Sequence[_Candidate], query: Sequence[str], vector: FloatArray | None, limit: int
+) -> list[GraphHit]:
+    """Both legs' best, fused by Graphiti's sum of 1 / rank; ties by id."""
+    words = _best(_bm25(candidates, query), 2 * limit)
+    near: dict[str, float] = {}
+    if vector is not None:
+        near = {c.id: float(vector @ c.vector) for c in candidates if c.vector is not None}
+    near = _best({key: score for key, score in near.items() if score > 0}, 2 * limit)
+    scores: Counter[str] = Counter()
+    for leg in (words, near):
+        for rank, key in enumerate(leg, start=1):
+            scores[key] += 1 / rank  # type: ignore[assignment]
+    by_id = {candidate.id: candidate for candidate in candidates}
+    order = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+    return [by_id[key].hit(rank, near.get(key), words.get(key)) for rank, key in enumerate(order, start=1)]
+
+
+def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
+    return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit])
+
+
+def _bm25(candidates: Sequence[_Candidate], query: Collection[str]) -> dict[str, float]:
+    """BM25 with k1 = 1.2, b = 0.75; only what shares a word with the query is in it."""
+    documents = {candidate.id: Counter(tokens(candidate.words)) for candidate in candidates}
+    if not documents:
+        return {}
+    mean = sum(counts.total() for counts in documents.values()) / len(documents) or 1.0
+    df = Counter(token for counts in documents.values() for token in counts)
+    scores: dict[str, float] = {}
+    for key, counts in documents.items():
+        score = 0.0
+        for token in set(query) & set(counts):
+            idf = math.log(1 + (len(documents) - df[token] + 0.5) / (df[token] + 0.5))
+            length = _K1 * (1 - _B + _B * counts.total() / mean)
+            score += idf * counts[token] * (_K1 + 1) / (counts[token] + length)
+        if score > 0:
+            scores[key] = score
+    return scores

@@ -1,0 +1,216 @@
+"""Words and scripts of a text, for lexical comparison across languages; pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Literal
+
+Script = Literal["latin", "cjk", "other"]
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W\d_]+)?", re.UNICODE)
+_HAS_CJK = re.compile(rf"[{_CJK}]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+STOPWORDS = frozenset(
+    [
+        "a",
+        "about",
+        "after",
+        "all",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "before",
+        "being",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "down",
+        "during",
+        "each",
+        "few",
+        "for",
+        "from",
+        "further",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "here",
+        "hers",
+        "him",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "itself",
+        "just",
+        "me",
+        "more",
+        "most",
+        "my",
+        "no",
+        "nor",
+        "not",
+        "now",
+        "of",
+        "off",
+        "on",
+        "once",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "s",
+        "same",
+        "she",
+        "should",
+        "so",
+        "some",
+        "such",
+        "t",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "to",
+        "too",
+        "under",
+        "until",
+        "up",
+        "us",
+        "very",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "的",
+        "了",
+        "是",
+        "在",
+        "和",
+        "与",
+        "有",
+        "吗",
+        "呢",
+        "吧",
+        "啊",
+        "哪",
+        "么",
+        "什么",
+        "怎么",
+        "如何",
+        "为什么",
+        "哪些",
+        "哪个",
+        "谁",
+        "我",
+        "你",
+        "他",
+        "她",
+        "它",
+        "们",
+        "我们",
+        "这",
+        "那",
+        "就",
+        "都",
+        "也",
+        "很",
+        "及",
+        "或",
+    ]
+)
+
+
+def tokens(text: str) -> list[str]:
+    """Comparable terms of a text in order: stemmed words, and bigrams of Han, kana and Hangul runs."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).casefold()):
+        word = match.group()
+        if not _HAS_CJK.match(word):
+            found.append(_stem(word))
+        elif len(word) == 1:
+            found.append(word)
+        else:
+            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+    return found
+
+
+def content_tokens(text: str) -> list[str]:
+    """``tokens`` without words that say nothing alone; all of them where nothing else is left."""
+    every = tokens(text)
+    kept = [token for token in every if token not in _STEMMED_STOPWORDS]
+    return kept or every
+
+
+def script(text: str) -> Script:
+    """The script most of a text's letters belong to; Han, kana and Hangul count double, being denser."""
+    cjk = len(_HAS_CJK.findall(text))
+    letters = len(_LETTER.findall(text))
+    if letters == 0:
+        return "other"
+    return "cjk" if 2 * cjk >= letters - cjk else "latin"
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word.removesuffix("'s").removesuffix("’s")))
+
+
+@lru_cache(maxsize=1)
+def _stemmer():  # type: ignore[no-untyped-def]
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+_STEMMED_STOPWORDS = STOPWORDS | frozenset({"doe", "veri", "ani", "onc", "whi", "befor", "dure", "becaus"})
