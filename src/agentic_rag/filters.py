@@ -177,7 +177,7 @@ def matches(expression: Expression, metadata: Mapping[str, Any]) -> bool:
 def _compare(stored: Any, operator: Operator, value: Any) -> bool:
     members = list(stored) if isinstance(stored, list | tuple) else [stored]
     if operator == "$exists":
-        return (stored is not None) == value
+        return (stored is not None) is bool(value)
     if operator == "$eq":
         return any(same(member, value) for member in members)
     if operator == "$ne":

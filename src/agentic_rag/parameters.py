@@ -110,7 +110,7 @@ class RerankParameters(Section):
 class QualityParameters(Section):
     """When a result is good enough, and when the loop ends."""
 
-    weak_below: float = Field(0.35, ge=0, le=1, description="best relevance under which a rewrite is tried")
+    weak_below: float = Field(0.55, ge=0, le=1, description="best relevance under which a rewrite is tried")
     max_rewrites: int = Field(1, ge=0, le=5, description="tries after the first")
     deadline_seconds: float = Field(
         8.0, gt=0, description="no new try starts after this, from the run's start"
@@ -130,7 +130,7 @@ class AnswerParameters(Section):
     method: Literal["extractive", "chat"] = Field("extractive")
     sentences: int = Field(6, ge=1, le=50, description="most sentences or items in an extractive answer")
     abstain_below: float = Field(
-        0.25, ge=0, le=1, description="best relevance under which nothing is answered"
+        0.42, ge=0, le=1, description="best relevance under which nothing is answered"
     )
 
 

@@ -15,164 +15,23 @@ _HAS_CJK = re.compile(rf"[{_CJK}]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 STOPWORDS = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "down",
-        "during",
-        "each",
-        "few",
-        "for",
-        "from",
-        "further",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "hers",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "itself",
-        "just",
-        "me",
-        "more",
-        "most",
-        "my",
-        "no",
-        "nor",
-        "not",
-        "now",
-        "of",
-        "off",
-        "on",
-        "once",
-        "only",
-        "or",
-        "other",
-        "our",
-        "out",
-        "over",
-        "own",
-        "s",
-        "same",
-        "she",
-        "should",
-        "so",
-        "some",
-        "such",
-        "t",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "through",
-        "to",
-        "too",
-        "under",
-        "until",
-        "up",
-        "us",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "的",
-        "了",
-        "是",
-        "在",
-        "和",
-        "与",
-        "有",
-        "吗",
-        "呢",
-        "吧",
-        "啊",
-        "哪",
-        "么",
-        "什么",
-        "怎么",
-        "如何",
-        "为什么",
-        "哪些",
-        "哪个",
-        "谁",
-        "我",
-        "你",
-        "他",
-        "她",
-        "它",
-        "们",
-        "我们",
-        "这",
-        "那",
-        "就",
-        "都",
-        "也",
-        "很",
-        "及",
-        "或",
-    ]
+    """a about after all also am an and any are as at be because been before being between both but by can
+    could did do does doing down during each few for from further had has have having he her here hers
+    him his how i if in into is it its itself just me more most my no nor not now of off on once only or
+    other our out over own s same she should so some such t than that the their them then there these
+    they this those through to too under until up us very was we were what when where which while who
+    whom why will with would you your
+    的 了 是 在 和 与 有 吗 呢 吧 啊 哪 么 什么 怎么 如何 为什么 哪些 哪个 谁 我 你 他 她 它 们 我们 这 那 就 都 也 很 及 或""".split()
 )
+"""Words that say nothing alone, English and Chinese."""
 
 
-def tokens(text: str) -> list[str]:
-    """Comparable terms of a text in order: stemmed words, and bigrams of Han, kana and Hangul runs."""
+@lru_cache(maxsize=8192)
+def tokens(text: str) -> tuple[str, ...]:
+    """Comparable terms of a text in order: stemmed words, and bigrams of Han, kana and Hangul runs.
+
+    Remembered for recent texts: the same passages come up again and again.
+    """
     found: list[str] = []
     for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).casefold()):
         word = match.group()
@@ -182,16 +41,17 @@ def tokens(text: str) -> list[str]:
             found.append(word)
         else:
             found.extend(word[i : i + 2] for i in range(len(word) - 1))
-    return found
+    return tuple(found)
 
 
-def content_tokens(text: str) -> list[str]:
+def content_tokens(text: str) -> tuple[str, ...]:
     """``tokens`` without words that say nothing alone; all of them where nothing else is left."""
     every = tokens(text)
-    kept = [token for token in every if token not in _STEMMED_STOPWORDS]
+    kept = tuple(token for token in every if token not in _STEMMED_STOPWORDS)
     return kept or every
 
 
+@lru_cache(maxsize=8192)
 def script(text: str) -> Script:
     """The script most of a text's letters belong to; Han, kana and Hangul count double, being denser."""
     cjk = len(_HAS_CJK.findall(text))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,27 @@ from agentic_rag.ingest.sentences import split_sentences
 from agentic_rag.ports import Embedding
 from agentic_rag.text import content_tokens, tokens
 
-RESULTS = 8
-"""Results whose sentences are looked at."""
 EMBEDDED = 16
 """Sentences compared by meaning; the rest has too little in common with the question to be tried."""
-MIN_LETTERS = 8
-COSINE_UNIT = 0.03
+MIN_TERMS = 3
+"""Terms a sentence needs to say something."""
+COSINE_UNIT = 0.1
+"""A cosine this far below the best costs a sentence one point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which sentences an operation wants.
+
+    ``results``: how many of the first results are read; ``per_document``: most sentences of one
+    document; ``defining``: running text only, and rather sentences that say what something is;
+    ``reach``: results count down to this share of the relevance that a single best one needs.
+    """
+
+    results: int = 8
+    per_document: int = 3
+    defining: bool = False
+    reach: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +54,28 @@ class Quote:
 
 
 async def best_quotes(
-    query: str, results: Sequence[dict[str, Any]], embedding: Embedding, *, limit: int
+    query: str,
+    results: Sequence[dict[str, Any]],
+    embedding: Embedding,
+    *,
+    limit: int,
+    choice: Choice | None = None,
 ) -> list[Quote]:
     """Up to ``limit`` sentences of the first results, best first; ties by result order, then offset."""
-    candidates = _candidates(query, results[:RESULTS])
+    choice = choice or Choice()
+    candidates = _candidates(query, results[: choice.results], choice)
     if not candidates:
         return []
-    tried = sorted(candidates, key=_by_score)[:EMBEDDED]
-    vectors = await embedding.embed_passages([readable(quote.text) for quote in tried])
-    asked = (await embedding.embed_queries([query]))[0]
-    cosines = vectors @ asked
-    best = float(np.max(cosines))
+    tried = _capped(sorted(candidates, key=_by_score), choice.per_document)[: max(EMBEDDED, limit)]
+    texts = [readable(quote.text) for quote in tried]
+    vectors, asked = await asyncio.gather(
+        embedding.embed_passages(texts[:EMBEDDED]), embedding.embed_queries([query])
+    )
+    cosines = vectors @ asked[0]
+    worst, best = float(np.min(cosines)), float(np.max(cosines))
     scored = [
-        _rescored(quote, quote.score + (float(cosine) - best) / COSINE_UNIT / 3)
-        for quote, cosine in zip(tried, cosines, strict=True)
+        _rescored(quote, quote.score + ((cosines[n] if n < EMBEDDED else worst) - best) / COSINE_UNIT)
+        for n, quote in enumerate(tried)
     ]
     return _distinct(sorted(scored, key=_by_score))[:limit]
 
@@ -60,17 +84,17 @@ def _by_score(quote: Quote) -> tuple[float, int, int]:
     return -quote.score, quote.order, quote.start
 
 
-def _candidates(query: str, results: Sequence[dict[str, Any]]) -> list[Quote]:
+def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -> list[Quote]:
     asked = set(content_tokens(query))
     found: list[tuple[Quote, set[str]]] = []
     for order, result in enumerate(results):
-        if result["type"] not in ("document", "episode", "edge", "node"):
-            continue
-        for start, end in _spans(result["content"]):
-            text = result["content"][start:end]
-            if _says_something(text, result):
-                quote = Quote(text, start, end, result, _prior(result, order), order)
-                found.append((quote, set(tokens(text))))
+        content = result["content"]
+        for start, end in split_sentences(content):
+            text = content[start:end]
+            words = tokens(readable(text))
+            if says_something(text, words) and not (choice.defining and _NOT_PROSE.search(text)):
+                score = _prior(result, order) + (choice.defining and _defines(text, result))
+                found.append((Quote(text, start, end, result, score, order), set(words)))
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
@@ -80,25 +104,46 @@ def _candidates(query: str, results: Sequence[dict[str, Any]]) -> list[Quote]:
     ]
 
 
-def _spans(content: str) -> list[tuple[int, int]]:
-    return split_sentences(content)
-
-
 def _prior(result: Mapping[str, Any], order: int) -> float:
     relevance = result.get("rerank_score")
     return (0.5 if relevance is None else float(relevance)) + 1.0 / (1 + order)
 
 
+_DEFINING = re.compile(r"\b(is|are|was|were|means|called)\b|是|叫|指|称", re.IGNORECASE)
+
+
+def _defines(text: str, result: Mapping[str, Any]) -> float:
+    """0.5 for a sentence with a verb of being, 1 if it names the note too."""
+    title = str(result["metadata"].get("title") or "").casefold()
+    return 0.5 * bool(_DEFINING.search(text)) + 0.5 * bool(title and title in text.casefold())
+
+
 _ONLY_MARKUP = re.compile(
-    r"^\s*(#{1,6}\s|\||```|~~~|---|\!\[\[[^\]]*\]\]\s*$|[\w\s-]{1,30}::?\s*\S*\s*$|[-*+]\s*\[[ x]\]\s*$)"
+    r"^\s*(?:#{1,6}\s.*|[|\s:-]+|```.*|~~~.*|-{3,}.*|!\[\[[^\]]*\]\]|\^[\w-]+|(?:#[^\s#]+[\s,]*)+"
+    r"|(?:aliases|alias|tags|cssclasses)\s*:.*|.*[:：])\s*$",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
-def _says_something(text: str, result: Mapping[str, Any]) -> bool:
-    """Headings, rules, tables' rules and bare embeds answer nothing; properties do where they are all there is."""
-    letters = sum(c.isalnum() for c in text)
-    dense = sum("\u3040" <= c <= "\u9fff" for c in text)
-    return letters + 2 * dense >= MIN_LETTERS and not _ONLY_MARKUP.match(text)
+_NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|\]\]\s*·\s*\[\[")
+"""Drawn edges, table rows, properties, addresses, lists of links."""
+
+
+def says_something(text: str, words: Sequence[str]) -> bool:
+    """Whether a sentence can answer: headings, rules, bare embeds, block ids, tag lines and
+    lead-ins that end in a colon cannot."""
+    return len(words) >= MIN_TERMS and not _ONLY_MARKUP.match(text)
+
+
+def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
+    taken: Counter[Any] = Counter()
+    kept = []
+    for quote in quotes:
+        document = quote.result["metadata"].get("document_id", quote.result["id"])
+        taken[document] += 1
+        if taken[document] <= per_document:
+            kept.append(quote)
+    return kept
 
 
 def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
@@ -114,7 +159,7 @@ def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
 
 
 def _rescored(quote: Quote, score: float) -> Quote:
-    return Quote(quote.text, quote.start, quote.end, quote.result, score, quote.order)
+    return replace(quote, score=float(score))
 
 
 _WIKILINK = re.compile(r"!?\[\[([^\]|#]*)(#[^\]|]*)?(?:\|([^\]]*))?\]\]")
@@ -123,11 +168,14 @@ _MARKS = re.compile(r"(\*\*|__|==|~~|`)")
 _LEAD = re.compile(
     r"^\s*(?:>\s*)*(?:\[![\w-]+\][+-]?\s*)?(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|#{1,6}\s+)?"
 )
+_CELL = re.compile(r"(?<!\\)\|(?![^\[]*\]\])")
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 
 
 def readable(text: str) -> str:
     """A quote without Markdown's marks, on one line, for reading; the citation keeps it verbatim."""
+    if text.lstrip().startswith("|"):
+        text = " · ".join(cell.strip() for cell in _CELL.split(text.strip().strip("|")) if cell.strip())
     shown = _WIKILINK.sub(lambda m: (m.group(3) or m.group(1) or (m.group(2) or "")[1:]).strip(), text)
     shown = _LINK.sub(r"\1", shown)
     shown = _BLOCK_ID.sub("", _LEAD.sub("", _MARKS.sub("", shown)))

@@ -5,14 +5,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.answering.citations import CitationList
-from agentic_rag.answering.quotes import Quote, readable
+from agentic_rag.answering.quotes import Choice, Quote, readable
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import script
 
-Shape = Callable[[str, Sequence[Quote], CitationList], str]
+Render = Callable[[str, Sequence[Quote], CitationList], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an operation's answer looks, which sentences it wants, and how many times the usual number."""
+
+    render: Render
+    choice: Choice
+    times: int = 1
+
+
+ALONE = "…"
+"""Heads the notes that share nothing telling with another."""
 
 
 def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
@@ -22,25 +36,26 @@ def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     """``verification_canvas``: a question a quote, with what it is about left out, and the answer under it."""
-    lines = []
+    lines: list[str] = []
+    asked: Counter[str] = Counter()
     for number, quote in enumerate(quotes, start=1):
-        hidden, answer = _blanked(quote)
-        lines.append(f"{number}. {hidden}")
-        lines.append(f"   → {answer} {cited.cite(quote)}")
+        hidden, answer = _blanked(quote, asked)
+        asked[answer] += 1
+        lines += [f"{number}. {hidden}", f"   → {answer} {cited.cite(quote)}"]
     return "\n".join(lines)
 
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``weak_point_clustering``: quotes under what most of them have in common, largest group first."""
-    groups: dict[str, list[Quote]] = {}
+    """``weak_point_clustering``: a quote a note, under what it shares with the most other notes."""
     themes = [_themes(quote) for quote in quotes]
-    frequency = Counter(theme for named in themes for theme in set(named))
-    everywhere = {theme for theme, count in frequency.items() if count == len(quotes) > 1}
+    frequency = Counter(theme for named in themes for theme in named)
+    groups: dict[str, list[Quote]] = {}
     for quote, named in zip(quotes, themes, strict=True):
-        shared = [theme for theme in named if theme not in everywhere]
-        best = max(shared, key=lambda theme: (frequency[theme], theme), default=_title(quote))
+        # What more than half of all share tells no group from another.
+        telling = [theme for theme in named if 1 < frequency[theme] <= max(2, len(quotes) // 2)]
+        best = max(telling, key=lambda theme: (frequency[theme], -named.index(theme)), default=ALONE)
         groups.setdefault(best, []).append(quote)
-    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[1][0].order))
+    ordered = sorted(groups.items(), key=lambda item: (item[0] == ALONE, -len(item[1]), item[1][0].order))
     return "\n".join(
         f"{theme} ({len(members)})\n"
         + "\n".join(f"  - {_title(quote)}: {readable(quote.text)} {cited.cite(quote)}" for quote in members)
@@ -53,25 +68,40 @@ def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     lines = []
     told: set[tuple[str, str, str]] = set()
     for quote in quotes:
-        drawn = [fact for fact in quote.result["facts"] if _arrow_key(fact) not in told][:2]
+        sentence = f"{readable(quote.text)} {cited.cite(quote)}"
+        drawn = [fact for fact in _telling_facts(query, quote) if _arrow_key(fact) not in told][:2]
         told.update(_arrow_key(fact) for fact in drawn)
-        arrows = "; ".join(
-            f"{fact['source']} —{_relation(fact['name'])}→ {fact['target']}"
-            for fact in drawn
-            if fact.get("source") and fact.get("target")
-        )
-        sentence = readable(quote.text)
-        lines.append(
-            f"{arrows}: {sentence} {cited.cite(quote)}" if arrows else f"{sentence} {cited.cite(quote)}"
-        )
+        arrows = "; ".join(f"{f['source']} —{_relation(f['name'])}→ {f['target']}" for f in drawn)
+        # A drawn edge is its own arrow.
+        lines.append(f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence)
     return "\n".join(lines)
 
 
+_DRAWN = re.compile(r"—[^→\n]+→")
+_PLAIN_RELATIONS = frozenset({"LINKS_TO", "MENTIONS", "CONTAINS", "HAS_TAG", "TALKS_ABOUT"})
+
+
+def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
+    """Facts between named things: what the author labelled first, then what the question names."""
+    asked = query.casefold()
+    facts = [
+        f for f in quote.result["facts"] if f.get("source") and f.get("target") and f["name"] != "HAS_TAG"
+    ]
+
+    def order(fact: Mapping[str, Any]) -> tuple[bool, int]:
+        ends = (str(fact["source"]).casefold() in asked) + (str(fact["target"]).casefold() in asked)
+        return str(fact["name"]) in _PLAIN_RELATIONS, -ends
+
+    return sorted(facts, key=order)
+
+
 SHAPES: Mapping[CanvasOperation, Shape] = {
-    CanvasOperation.VERIFICATION_CANVAS: questions,
-    CanvasOperation.WEAK_POINT_CLUSTERING: clusters,
-    CanvasOperation.CONCEPT_RELATION: relations,
-    CanvasOperation.DOCUMENT_RETRIEVAL: passages,
+    CanvasOperation.VERIFICATION_CANVAS: Shape(
+        questions, Choice(16, per_document=1, defining=True, reach=0.6)
+    ),
+    CanvasOperation.WEAK_POINT_CLUSTERING: Shape(clusters, Choice(24, per_document=1, reach=0.3), times=2),
+    CanvasOperation.CONCEPT_RELATION: Shape(relations, Choice(12, per_document=2, reach=0.6)),
+    CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8)),
 }
 """By operation."""
 
@@ -86,11 +116,17 @@ def _title(quote: Quote) -> str:
 
 
 def _themes(quote: Quote) -> list[str]:
-    """What a quote's note is filed under: its tags, its headings, what the graph knows it speaks of."""
-    metadata = quote.result["metadata"]
+    """What a quote's note is about, tellingest first: notes its properties name, notes its text links
+    to, things its facts point at, tags."""
+    metadata, content = quote.result["metadata"], quote.result["content"]
+    named = [name for value in metadata.values() if isinstance(value, str) for name in _linked(value)]
+    facts = [fact for fact in quote.result["facts"] if fact.get("target") and fact.get("name") != "HAS_TAG"]
     tags = [f"#{tag}" for tag in metadata.get("tags") or []]
-    targets = [str(fact["target"]) for fact in quote.result["facts"] if fact.get("target")]
-    return list(dict.fromkeys([*targets, *metadata.get("entities", []), *tags]))
+    return list(dict.fromkeys([*named, *_linked(content), *(str(fact["target"]) for fact in facts), *tags]))
+
+
+def _linked(text: str) -> list[str]:
+    return [target.strip().rsplit("/", 1)[-1] for target in re.findall(r"\[\[([^\]|#]+)", text)]
 
 
 def _arrow_key(fact: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -101,16 +137,17 @@ def _relation(name: Any) -> str:
     return str(name).replace("_", " ").lower()
 
 
-def _blanked(quote: Quote) -> tuple[str, str]:
-    """The sentence with its subject left out, and the subject; or a question about the note."""
+def _blanked(quote: Quote, asked: Counter[str]) -> tuple[str, str]:
+    """The sentence with a name in it left out, rather one not asked for yet; or a question about the note."""
     sentence = readable(quote.text)
-    for name in _answers(quote):
-        pattern = re.compile(rf"(?<![\w]){re.escape(name)}(?![a-z])", re.IGNORECASE)
-        if len(name) * 2 < len(sentence) and pattern.search(sentence):
+    for name in sorted(_answers(quote), key=lambda name: asked[name]):
+        pattern = re.compile(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", re.IGNORECASE)
+        if len(name) * 3 < len(sentence) and pattern.search(sentence):
             return pattern.sub("____", sentence), name
     heading = [_title(quote), *quote.result["metadata"].get("heading_path", [])]
     asks = "说说" if script(sentence) == "cjk" else "What do you know about"
-    return f"{asks} {' › '.join(dict.fromkeys(heading))}?", sentence
+    mark = "？" if script(sentence) == "cjk" else "?"
+    return f"{asks} {' › '.join(dict.fromkeys(heading))}{mark}", sentence
 
 
 def _answers(quote: Quote) -> list[str]:

@@ -1,7 +1,7 @@
 """Obsidian canvases (JSON Canvas) to documents: cards as text, drawn edges and groups as relations.
 
 The text is our own rendering, as a canvas has none: each group's label with its cards, then the cards
-outside any group, then one line for each edge (``Tea —contains→ Caffeine``).
+outside any group, then a list item for each edge (``- Tea —contains→ Caffeine``).
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def _edges(
         label = " ".join(_string(edge, "label").split())
         back, forth = edge.get("fromEnd", "none") == "arrow", edge.get("toEnd", "arrow") != "none"
         start, end = rendering.write(
-            _edge_line(source, label, target, back, forth), "\n\n" if first is None else "\n"
+            "- " + _edge_line(source, label, target, back, forth), "\n\n" if first is None else "\n"
         )
         first = start if first is None else first
         if forth or not back:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from agentic_rag.ingest.stopwords import GENERIC_TITLES, HAN_COMMON, HAN_SURNAMES
+from agentic_rag.ingest.stopwords import GENERIC_TITLES, HAN_COMMON, HAN_SURNAMES, HAN_TAILS
 
 MIN_RECURRING = 3
 """A plain noun counts from this length on, if the text uses it more than once."""
@@ -20,86 +20,7 @@ _RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff·]+")
 _KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
 _NAMES = ("ns", "nt", "nz", "nrt")
 _NOUNS = ("n", "nz", "l", "vn", "i")
-_TAILS = frozenset(
-    [
-        "大学",
-        "学院",
-        "中学",
-        "小学",
-        "公司",
-        "集团",
-        "银行",
-        "医院",
-        "研究所",
-        "研究院",
-        "协会",
-        "委员会",
-        "组织",
-        "联盟",
-        "基金会",
-        "博物馆",
-        "图书馆",
-        "出版社",
-        "杂志",
-        "日报",
-        "电视台",
-        "政府",
-        "法院",
-        "机场",
-        "车站",
-        "大桥",
-        "广场",
-        "公园",
-        "寺",
-        "山",
-        "河",
-        "江",
-        "湖",
-        "海",
-        "岛",
-        "省",
-        "市",
-        "县",
-        "区",
-        "镇",
-        "村",
-        "路",
-        "街",
-        "战争",
-        "战役",
-        "事件",
-        "事变",
-        "运动",
-        "革命",
-        "条约",
-        "协定",
-        "会议",
-        "奖",
-        "杯",
-        "主义",
-        "理论",
-        "定理",
-        "定律",
-        "效应",
-        "算法",
-        "方程",
-        "模型",
-        "法",
-        "茶",
-        "酒",
-        "菜",
-        "戏",
-        "剧",
-        "人",
-        "族",
-        "语",
-        "文",
-        "朝",
-        "帝",
-        "王",
-    ]
-)
-_LONG_TAILS = frozenset(tail for tail in _TAILS if len(tail) > 1)
+_LONG_TAILS = frozenset(tail for tail in HAN_TAILS if len(tail) > 1)
 _NOT_PEOPLE = re.compile(r"[的了着过吗呢吧啊是不在和与有这那我你他她它们个为被把对从到]")
 _lock = threading.Lock()
 
@@ -178,7 +99,7 @@ def _name_end(words: list[tuple[str, str, int]], first: int, counts: Counter[str
             "v",
         ):
             break
-        if following in _LONG_TAILS or (after == first + 1 and following in _TAILS):
+        if following in _LONG_TAILS or (after == first + 1 and following in HAN_TAILS):
             end = after + 1
     name_length = words[end - 1][2] + len(words[end - 1][0]) - start
     return end if name_length >= 2 else first

@@ -12,7 +12,7 @@ from typing import Any
 from agentic_rag.ingest.intervals import Interval, stated_moment
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.names import Target, TitleIndex
-from agentic_rag.ingest.stopwords import GENERIC_TITLES
+from agentic_rag.ingest.stopwords import GENERIC_TITLES, NAMING_KEYS, NO_NAME_KEYS
 
 MAX_PROPERTIES = 64
 MAX_VALUES = 20
@@ -20,117 +20,6 @@ MAX_VALUES = 20
 MAX_VALUE_LENGTH = 80
 MAX_RELATION_LENGTH = 60
 
-_NO_NAMES = frozenset(
-    [
-        "aliases",
-        "alias",
-        "tags",
-        "tag",
-        "title",
-        "cssclass",
-        "cssclasses",
-        "id",
-        "uid",
-        "uuid",
-        "url",
-        "link",
-        "source",
-        "permalink",
-        "publish",
-        "description",
-        "summary",
-        "date",
-        "created",
-        "updated",
-        "modified",
-        "published",
-        "last",
-        "day",
-        "time",
-        "status",
-        "state",
-        "type",
-        "kind",
-        "priority",
-        "rating",
-        "icon",
-        "image",
-        "cover",
-        "banner",
-        "color",
-        "layout",
-        "lang",
-        "language",
-        "version",
-        "valid_from",
-        "valid_until",
-        "from",
-        "until",
-        "start",
-        "end",
-        "due",
-        "_warnings",
-        "标题",
-        "别名",
-        "标签",
-        "日期",
-        "创建",
-        "更新",
-        "状态",
-        "类型",
-        "优先级",
-        "描述",
-        "摘要",
-        "语言",
-        "版本",
-    ]
-)
-_NAMING = frozenset(
-    [
-        "author",
-        "authors",
-        "creator",
-        "director",
-        "artist",
-        "publisher",
-        "place",
-        "location",
-        "city",
-        "country",
-        "people",
-        "person",
-        "speaker",
-        "teacher",
-        "parent",
-        "up",
-        "related",
-        "topic",
-        "topics",
-        "subject",
-        "series",
-        "project",
-        "company",
-        "organization",
-        "organisation",
-        "member",
-        "members",
-        "作者",
-        "人物",
-        "地点",
-        "产地",
-        "城市",
-        "国家",
-        "主题",
-        "朝代",
-        "出处",
-        "公司",
-        "组织",
-        "老师",
-        "导师",
-        "相关",
-    ]
-)
-"""Keys under which one capitalised word is a name ("author: Plato")."""
 _HAN_NAME = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff·]{2,10}")
 _NUMBERED = re.compile(r"\d+[.)、]?\s*|[一二三四五六七八九十]+、\s*")
 _LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
@@ -172,7 +61,7 @@ def named_values(metadata: Mapping[str, Any], titles: TitleIndex) -> Iterator[Na
     """
     for key, value in list(metadata.items())[:MAX_PROPERTIES]:
         folded = key.casefold().strip()
-        if folded in _NO_NAMES or folded.startswith("_"):
+        if folded in NO_NAME_KEYS or folded.startswith("_"):
             continue
         for member in (value if isinstance(value, list) else [value])[:MAX_VALUES]:
             if isinstance(member, str) and (name := " ".join(member.split())) and _could_be_name(name):
@@ -211,8 +100,8 @@ def _could_be_name(value: str) -> bool:
 
 def _is_name(key: str, value: str) -> bool:
     if _HAN_NAME.fullmatch(value):
-        return key in _NAMING or _whole(value)
-    if key in _NAMING and value[0].isupper() and len(value.split()) == 1 and value.isalpha():
+        return key in NAMING_KEYS or _whole(value)
+    if key in NAMING_KEYS and value[0].isupper() and len(value.split()) == 1 and value.isalpha():
         return True
     return _whole(value)
 

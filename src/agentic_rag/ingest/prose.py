@@ -15,16 +15,18 @@ MAX_SENTENCE = 600
 
 _HIDDEN_BLOCKS = ("properties", "code", "html")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\\?\|([^\[\]\r\n]*))?\]\]")
-_MD_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\r\n]|\([^()\r\n]*\))*\)")
+_MD_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
 _HIDDEN = re.compile(
-    r"(?<!`)(`+)(?!`)[^\r\n]*?(?<!`)\1(?!`)|%%.*?%%|&\w+;|\b[a-z][a-z0-9+.-]*://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
+    r"(?<!`)(`+)(?!`)[^\r\n]{0,500}?(?<!`)\1(?!`)|%%.{0,500}?%%|&\w+;|\b[a-z][a-z0-9+.-]*://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
 )
 _MARKS = re.compile(
     r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|\[\^[^\]\s]*\]"
-    r"|^[ \t]*(?:>[ \t]*)+(?:\[![^\]\r\n]*\][+-]?)?|^[ \t]*(?:#{1,6}|[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?"
+    r"|^[ \t]*(?:>[ \t]*)*(?:\[![^\]\r\n]*\][+-]?)?[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?"
     r"|[ \t]\^[\w-]+[ \t]*$|^[ \t]*\|[ \t:|-]*$|(?<!\\)\|",
     re.MULTILINE,
 )
+_TAG = re.compile(r"(?<!\S)#[^\s#.,;:!?()\[\]，。；：！？]+")
+_LINK_STANDS_HERE = "\ufffc"
 _ATTACHMENT = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|bmp|avif|ico|pdf|mp[34]|m4a|wav|ogg|flac|3gp|webm|mov|mkv|ogv|zip|base|css|js|json|csv|docx?|xlsx?|pptx?)$",
     re.IGNORECASE,
@@ -112,29 +114,18 @@ def _shown(match: re.Match[str]) -> str:
 
 def _blanked(text: str) -> str:
     text = _HIDDEN.sub(lambda match: _blank(match.group()), text)
-    text = _WIKILINK.sub(_bare_link, text)
+    # A wikilink is told as a link; its words name its target and nothing else ("[[2024 Tea fair]]" is no tea).
+    text = _WIKILINK.sub(lambda match: _LINK_STANDS_HERE * len(match.group()), text)
     text = _MD_LINK.sub(partial(_keep, group=1), text)
+    text = _TAG.sub(lambda match: _blank(match.group()), text)
     # The bar between two cells stays, so that no name reaches from one into the other.
     return _MARKS.sub(lambda match: "|" if match.group() == "|" else _blank(match.group()), text)
 
 
-def _bare_link(match: re.Match[str]) -> str:
-    if match.group(3) is not None:
-        return _keep(match, group=3)
-    if is_attachment(match.group(2).partition("#")[0]):
-        return _blank(match.group())
-    start = match.start(2) + match.group(2).rpartition("/")[0].__len__() + ("/" in match.group(2))
-    end = match.start(2) + len(match.group(2).partition("#")[0].removesuffix(".md"))
-    return _kept(match, start, max(start, end))
-
-
 def _keep(match: re.Match[str], *, group: int) -> str:
-    return _kept(match, *match.span(group))
-
-
-def _kept(match: re.Match[str], start: int, end: int) -> str:
-    whole, begin = match.group(), match.start()
-    return _blank(whole[: start - begin]) + whole[start - begin : end - begin] + _blank(whole[end - begin :])
+    start, end = (place - match.start() for place in match.span(group))
+    whole = match.group()
+    return _blank(whole[:start]) + whole[start:end] + _blank(whole[end:])
 
 
 def _blank(text: str) -> str:

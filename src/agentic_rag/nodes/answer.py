@@ -33,8 +33,9 @@ def answer(embedding: Embedding, defaults: Parameters, chat: Chat | None = None)
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
         parameters = defaults.overridden(runtime.context).answer
-        top_k = state.get("top_k", DEFAULT_TOP_K)
-        usable = [r for r in state["reranked_results"][:top_k] if judged(r) >= parameters.abstain_below]
+        shape = SHAPES[parse_operation(state.get("operation") or DEFAULT_OPERATION)]
+        floor = parameters.abstain_below * shape.choice.reach
+        usable = [r for r in state["reranked_results"] if judged(r) >= floor]
         question = state["run"]["query"]
         if state["quality"]["decision"] == "abstain" or not usable:
             return _abstained(question)
@@ -45,16 +46,16 @@ def answer(embedding: Embedding, defaults: Parameters, chat: Chat | None = None)
                     "answer.method is 'chat' but no chat model is configured; set chat.base_url"
                 )
             try:
-                return await _from_chat(chat, question, usable)
+                return await _from_chat(chat, question, usable[: state.get("top_k", DEFAULT_TOP_K)])
             except ModelError as error:
                 degraded = str(error)
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
-        shape = SHAPES[parse_operation(state.get("operation") or DEFAULT_OPERATION)]
-        quotes = await best_quotes(state["search_query"], usable, embedding, limit=parameters.sentences)
+        limit = parameters.sentences * shape.times
+        quotes = await best_quotes(state["search_query"], usable, embedding, limit=limit, choice=shape.choice)
         if not quotes:
             quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
         cited = CitationList()
-        text = shape(question, quotes, cited)
+        text = shape.render(question, quotes, cited)
         return {
             "answer": text,
             "abstained": False,

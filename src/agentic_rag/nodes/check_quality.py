@@ -29,7 +29,7 @@ def check_quality(
     reasons = [_found(state, best, grade)]
     decision: Decision = "answer" if grade != "none" else "abstain"
     if grade != "strong":
-        refusal = _why_stop(state, parameters)
+        refusal = _why_stop(state, parameters, grade)
         if refusal is None:
             decision = "rewrite"
             reasons.append("trying other words")
@@ -59,7 +59,7 @@ def _found(state: CanvasRAGState, best: float, grade: str) -> str:
     return f"the best of {count} results has relevance {best:.2f}: {grade}"
 
 
-def _why_stop(state: CanvasRAGState, parameters: Parameters) -> str | None:
+def _why_stop(state: CanvasRAGState, parameters: Parameters, grade: str) -> str | None:
     """Why no further pass is made, or None where one may be."""
     quality, run = parameters.quality, state["run"]
     tried = state["pass"] - run["first_pass"]
@@ -70,4 +70,6 @@ def _why_stop(state: CanvasRAGState, parameters: Parameters) -> str | None:
         return f"stopped: {seconds:.1f} s of {quality.deadline_seconds:g} s are used"
     if not state["search_query"].strip():
         return "stopped: the question is empty"
+    if grade == "none" and parameters.rewrite.method == "expansion":
+        return "stopped: there is no relevant result to take other words from"
     return None

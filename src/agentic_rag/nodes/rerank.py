@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from agentic_rag.nodes.node import Node
+from agentic_rag.nodes.prepare_query import completed
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
@@ -23,7 +24,9 @@ def rerank(defaults: Parameters, model: Reranker | None = None) -> Node:
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
         parameters = defaults.overridden(runtime.context).rerank
-        results = await rerank_results(state["search_query"], state["fused_results"], parameters, model)
+        # Words a rewrite added help to find, but what is found is judged by the question itself.
+        question = completed(state["run"]["query"], state.get("messages") or [])
+        results = await rerank_results(question, state["fused_results"], parameters, model)
         return {"reranked_results": results}
 
     return node

@@ -1,16 +1,16 @@
 """Rerank without a model download: what is known of each result, and of its neighbours, weighed together.
 
-The score is the logit of calibrated relevance plus what a passage's surroundings say:
+The score is the logit of calibrated relevance plus what a passage's surroundings say, each term centred
+so that an ordinary passage gains and loses nothing:
 
-    base        relevance the sources gave, the better of the two where both found it
-    window      relevance of the passages right before and after it in the same document
-    agreement   both sources found it
-    speaker     the question names the one who speaks (dialogue)
-    title       the question names the document
     coverage    share of the question's words that the passage has, rare ones counting more
-    length      a longer turn of a dialogue says more
+    title       share of the title's words that the question has
+    window      dialogue: relevance of the turns right before and after
+    speaker     dialogue: the question names the one who speaks
+    length      dialogue: a longer turn says more
 
-and back to [0, 1] by the logistic function. Measured in ``evaluation/bench_rerank.py``.
+and back to [0, 1] by the logistic function. The weights were fitted on conversations and BEIR sets by
+leaving each out in turn; ``evaluation/bench_rerank.py`` prints what each term is worth.
 """
 
 from __future__ import annotations
@@ -18,19 +18,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from agentic_rag.text import content_tokens, tokens
 
-WINDOW = 1
-WEIGHTS: Mapping[str, float] = {
-    "window": 0.35,
-    "agreement": 0.2,
-    "speaker": 1.0,
-    "title": 0.5,
-    "coverage": 1.0,
-    "length": 0.35,
-}
+COVERAGE, TITLE, WINDOW, SPEAKER, LENGTH = 2.5, 1.0, 0.7, 2.2, 0.7
+"""Weights, in units of the logit of relevance."""
+TYPICAL_COVERAGE = 0.5
+TYPICAL_TURN = math.log(1 + 20)
 FLOOR = 0.01
 """Relevance assumed of a neighbour that no source found."""
 
@@ -39,12 +35,12 @@ def rerank_offline(query: str, results: Sequence[dict[str, Any]]) -> list[dict[s
     """Results in a new order, each with ``rerank_score`` in [0, 1]; descending, then id."""
     if not results:
         return []
-    base = {result["id"]: relevance(result) for result in results}
-    features = _features(query, results, base)
-    scored = []
-    for result, named in zip(results, features, strict=True):
-        logit = _logit(base[result["id"]]) + sum(WEIGHTS[name] * value for name, value in named.items())
-        scored.append({**result, "rerank_score": 1.0 / (1.0 + math.exp(-logit))})
+    base = [_logit(relevance(result)) for result in results]
+    gains = _gains(query, results, base)
+    scored = [
+        {**result, "rerank_score": 1.0 / (1.0 + math.exp(-(logit + gain)))}
+        for result, logit, gain in zip(results, base, gains, strict=True)
+    ]
     return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))
 
 
@@ -54,24 +50,23 @@ def relevance(result: Mapping[str, Any]) -> float:
     return max((min(1.0, max(0.0, raw)) for raw in raws), default=FLOOR)
 
 
-def _features(
-    query: str, results: Sequence[dict[str, Any]], base: Mapping[str, float]
-) -> list[dict[str, float]]:
+def _gains(query: str, results: Sequence[dict[str, Any]], base: Sequence[float]) -> list[float]:
     asked = set(content_tokens(query))
     texts = [tokens(result["content"]) for result in results]
     rarity = _rarity(texts)
-    places = {_place(result): base[result["id"]] for result in results}
-    return [
-        {
-            "window": _window(result, places),
-            "agreement": float(len(result["sources"]) > 1),
-            "speaker": _named(asked, result["metadata"].get("speaker")),
-            "title": _named(asked, result["metadata"].get("title")),
-            "coverage": _coverage(asked, set(words), rarity),
-            "length": _length(result, len(words)),
-        }
-        for result, words in zip(results, texts, strict=True)
-    ]
+    places = {_place(result): logit for result, logit in zip(results, base, strict=True)}
+    typical = median(base)
+    gains = []
+    for result, words in zip(results, texts, strict=True):
+        gain = COVERAGE * (_coverage(asked, set(words), rarity) - TYPICAL_COVERAGE)
+        if result["metadata"].get("speaker") is None:
+            gain += TITLE * _share(result["metadata"].get("title"), asked)
+        else:
+            gain += WINDOW * (_window(result, places) - typical)
+            gain += SPEAKER * float(_share(result["metadata"]["speaker"], asked) == 1.0)
+            gain += LENGTH * (math.log(1 + len(words)) - TYPICAL_TURN)
+        gains.append(gain)
+    return gains
 
 
 def _rarity(texts: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -92,22 +87,16 @@ def _place(result: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _window(result: Mapping[str, Any], places: Mapping[tuple[Any, Any], float]) -> float:
-    """Mean logit of the neighbours over that of an unknown passage, at least 0."""
+    """Mean logit of the turn before and the turn after."""
     document, ordinal = _place(result)
-    if not isinstance(ordinal, int):
-        return 0.0
-    around = [places.get((document, ordinal + step), FLOOR) for step in range(-WINDOW, WINDOW + 1) if step]
-    return sum(_logit(max(value, FLOOR)) - _logit(FLOOR) for value in around) / len(around)
+    around = [places.get((document, ordinal + step), _logit(FLOOR)) for step in (-1, 1)]
+    return sum(around) / len(around)
 
 
-def _named(asked: set[str], name: Any) -> float:
-    """1 where every word of a name is asked for."""
+def _share(name: Any, asked: set[str]) -> float:
+    """Share of a name's words that are asked for; 0 for no name."""
     words = set(content_tokens(name)) if isinstance(name, str) else set()
-    return float(bool(words) and words <= asked)
-
-
-def _length(result: Mapping[str, Any], words: int) -> float:
-    return math.log(1 + words) if result["metadata"].get("kind") == "session" else 0.0
+    return len(words & asked) / len(words) if words else 0.0
 
 
 def _logit(value: float) -> float:

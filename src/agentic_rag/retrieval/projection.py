@@ -56,15 +56,16 @@ def project(
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    cosine: float | None
-    bm25: float | None
+    cosine: float
+    bm25: float
     worst_cosine: float | None
 
     @classmethod
     def of(cls, found: Sequence[GraphHit]) -> _Best:
         cosines = [hit.cosine for hit in found if hit.kind in ("edge", "episode") and hit.cosine is not None]
         bm25s = [hit.bm25 for hit in found if hit.kind == "episode" and hit.bm25 is not None]
-        return cls(max(cosines, default=None), max(bm25s, default=None), min(cosines, default=None))
+        # The graph's words are always searched: where none was found, that is evidence too.
+        return cls(max(cosines, default=0.0), max(bm25s, default=0.0), min(cosines, default=None))
 
 
 def _add(support: _Support, hit: GraphHit) -> None:

@@ -47,7 +47,7 @@ def test_rendering_groups_cards_and_edges() -> None:
     assert document.title == "Board"
     assert document.text == (
         "Drinks\n\n# Tea\nGreen or black, see [[Leaves|the leaves]] #drink\n\n![[notes/Caffeine.md#Effects]]\n\n"
-        "https://example.org\n\nTea —contains→ Caffeine\nCaffeine → https://example.org"
+        "https://example.org\n\n- Tea —contains→ Caffeine\n- Caffeine → https://example.org"
     )
     assert [(block.kind, block.key, block.heading_path) for block in document.blocks] == [
         ("card", "g", ("Drinks",)),
@@ -58,8 +58,8 @@ def test_rendering_groups_cards_and_edges() -> None:
     ]
     assert [(r.source, r.name, r.target, document.text[r.start : r.end]) for r in document.relations] == [
         ("Drinks", "CONTAINS", "Tea", "# Tea\nGreen or black, see [[Leaves|the leaves]] #drink"),
-        ("Tea", "contains", "Caffeine", "Tea —contains→ Caffeine"),
-        ("Caffeine", "LINKS_TO", "https://example.org", "Caffeine → https://example.org"),
+        ("Tea", "contains", "Caffeine", "- Tea —contains→ Caffeine"),
+        ("Caffeine", "LINKS_TO", "https://example.org", "- Caffeine → https://example.org"),
     ]
     assert [(k.target, k.heading, k.embed, document.text[k.start : k.end]) for k in document.links] == [
         ("Leaves", None, False, "[[Leaves|the leaves]]"),
@@ -72,10 +72,10 @@ def test_rendering_groups_cards_and_edges() -> None:
 @pytest.mark.parametrize(
     ("ends", "line", "pairs"),
     [
-        ({}, "A —x→ B", [("A", "B")]),
-        ({"fromEnd": "arrow"}, "A ←x→ B", [("A", "B"), ("B", "A")]),
-        ({"fromEnd": "arrow", "toEnd": "none"}, "A ←x— B", [("B", "A")]),
-        ({"toEnd": "none"}, "A —x— B", [("A", "B")]),
+        ({}, "- A —x→ B", [("A", "B")]),
+        ({"fromEnd": "arrow"}, "- A ←x→ B", [("A", "B"), ("B", "A")]),
+        ({"fromEnd": "arrow", "toEnd": "none"}, "- A ←x— B", [("B", "A")]),
+        ({"toEnd": "none"}, "- A —x— B", [("A", "B")]),
     ],
 )
 def test_arrows_give_the_direction(ends: dict[str, str], line: str, pairs: list[tuple[str, str]]) -> None:

@@ -1,0 +1,177 @@
+"""Intervals a sentence states in plain words, English, Chinese and Japanese; rather none than a wrong one.
+
+Read are dates with a year: ``1994``, ``March 2023``, ``5 March 2023``, ``March 5, 2023``, ``2023-03``, ``2023-03-05``,
+``2023年3月5日``. An end is exclusive: the end of the stated day, month or year. What is relative ("last
+year"), vague ("in early 1994", "before 2000"), negated ("not until 2019") or said of two times in one sentence is left alone; so is a single date in the middle of a statement.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+Interval = tuple[datetime | None, datetime | None]
+"""(start, end): start inclusive, end exclusive, UTC; None where it is open."""
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_YEAR = r"(?<![\d.,/])(?:1\d{3}|20\d{2})(?![\d/%])(?![.,]\d)(?!['’]?s\b)"
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_ISO = r"(?<![\d.,/-])(?:1\d{3}|20\d{2})-\d{2}(?:-\d{2})?(?![\d-])"
+_FULL = rf"(?:{_ISO}|(?:{_DAY}\s+(?:of\s+)?)?{_MONTH},?\s+(?:of\s+)?{_YEAR}|{_MONTH}\s+{_DAY},?\s+{_YEAR}|{_YEAR})"
+_PARTIAL = rf"(?:{_DAY}\s+{_MONTH}|{_MONTH}\s+{_DAY}|{_MONTH})"
+_TO = r"(?:\s+(?:to|until|till|through|up\s+to)\s+|\s*[–—]\s*|\s*-\s*)"
+# After the date: nothing, punctuation, or a word that cannot make the number count something ("in 2000 houses").
+_TAIL = (
+    r"(?=\s*(?:[^\w\s%°/~–—-]|\Z)|\s+[–—-]\s|\s+(?:the|a|an|he|she|it|they|we|i|you|his|her|their|its|this|that|and|but|or|as|at|by|to|for|from"
+    r"|with|when|where|while|who|which|was|were|is|are|has|had|after|before|under|through|during|because|then|there|onwards?"
+    r"|until|till|in|on|of|over)\b|\s+(?-i:[A-Z])(?-i:(?!C\b|CE\b|D\b|BC\b)))"
+)
+_HAN_DATE = r"(?<!\d)(?:1\d{3}|20\d{2})\s*年(?:\s*\d{1,2}\s*月(?:\s*\d{1,2}\s*[日号])?+)?+"
+_HAN = rf"(?:{_HAN_DATE}|{_ISO})"
+_HAN_PARTIAL = r"\d{1,2}\s*月(?:\s*\d{1,2}\s*[日号])?+"
+_HAN_TO = r"\s*(?:到|至|から|—{1,2}|–|-|~|～)\s*"
+_HAN_TAIL = r"(?!\s*(?:代|至|到|起|以来|から|まで|以降|之?前|以前|之?后|之後|以后|級|级|版|款|制|间|度|の|より|頃|ごろ|左右|初|底|末|春|夏|秋|冬))"
+
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        ("range", rf"\bfrom\s+(?P<a>{_FULL}|{_PARTIAL}){_TO}(?P<b>{_FULL}){_TAIL}"),
+        ("range", rf"\bbetween\s+(?P<a>{_FULL}|{_PARTIAL})\s+and\s+(?P<b>{_FULL}){_TAIL}"),
+        ("range", rf"\b(?:during|in|for)\s+(?P<a>{_YEAR})\s*[–—-]\s*(?P<b>{_YEAR}){_TAIL}"),
+        ("since", rf"\bfrom\s+(?P<a>{_FULL}){_TO}(?:the\s+present|present|now|today)\b"),
+        ("since", rf"\bsince\s+(?P<a>{_FULL}){_TAIL}"),
+        ("since", rf"\bfrom\s+(?P<a>{_FULL})\s+(?:on|onwards?)\b"),
+        ("until", rf"(?<!not )(?<!n't )\b(?:until|till)\s+(?P<b>{_FULL}){_TAIL}"),
+        ("in", rf"\b(?:in|during|on)\s+(?P<a>{_FULL}){_TAIL}"),
+        (
+            "range",
+            rf"[从自由]?\s*(?P<a>{_HAN}){_HAN_TO}(?P<b>{_HAN}|{_HAN_PARTIAL})(?:为止|まで)?{_HAN_TAIL}",
+        ),
+        ("since", rf"[自从]\s*(?P<a>{_HAN})\s*(?:起|以来|开始|開始)"),
+        ("since", rf"[从自]?\s*(?P<a>{_HAN})\s*(?:至今|到今天|到现在)"),
+        ("since", rf"(?P<a>{_HAN})\s*(?:起|以来|以降|から)"),
+        ("until", rf"(?:直到\s*(?P<b>{_HAN}){_HAN_TAIL}|到\s*(?P<c>{_HAN})\s*为止)"),
+        ("until", rf"(?P<b>{_HAN})\s*まで"),
+        ("in", rf"(?<![早晚先]于)(?<![到至约近过自从由])(?P<a>{_HAN_DATE}){_HAN_TAIL}"),
+    )
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|n['’]t|if|unless|hardly)\b[^.;]{0,60}\Z|[不没未非]\S{0,8}\Z", re.IGNORECASE
+)
+_ANY_YEAR = re.compile(r"(?<!\d)(?:1\d{3}|20\d{2})(?!\d)")
+_NUMBERS = re.compile(r"\d+")
+_NAMED_MONTH = re.compile(_MONTH, re.IGNORECASE)
+
+
+def stated_interval(text: str) -> Interval | None:
+    """The one interval a sentence states, or None.
+
+    >>> stated_interval("She led the club from March 2023 to June 2024.")[1].isoformat()
+    '2024-07-01T00:00:00+00:00'
+    """
+    if not any(character.isdigit() for character in text):
+        return None
+    found: list[tuple[int, int, Interval | None]] = []
+    for kind, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            if not any(start < taken_end and taken < end for taken, taken_end, _ in found):
+                if kind == "in" and not _of_whole_sentence(text, start, end):
+                    found.append((start, end, None))
+                    continue
+                negated = kind in ("until", "since") and _NEGATED.search(text[max(0, start - 80) : start])
+                found.append((start, end, None if negated else _interval(kind, match)))
+    intervals = {interval for _, _, interval in found}
+    if len(intervals) != 1 or _has_year_elsewhere(text, found):
+        return None
+    return intervals.pop()
+
+
+def stated_moment(value: object) -> tuple[datetime, datetime] | None:
+    """The day, month or year (start, end) that a property's value is: ``2024``, ``2024-06``, ``2024-06-30T…``, ``June 2024``.
+
+    None for anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    written = str(value).strip()
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", written):
+        return _exact(written)
+    whole = re.fullmatch(rf"(?:{_FULL}|{_HAN})", written, re.IGNORECASE)
+    return None if whole is None else _unit(written, None)
+
+
+def _of_whole_sentence(text: str, start: int, end: int) -> bool:
+    """Whether a single date says when all of a sentence holds: at its start or end, or after 在 or 于.
+
+    One in the middle may belong to a word beside it ("from bushes set in 1962 and roasted by Lin"); in a question
+    it is what is asked for.
+    """
+    if text.rstrip()[-1:] in ("?", "？") or text[start - 1 : start] in ("在", "于"):
+        return True
+    return not any(map(str.isalpha, text[:start])) or not any(map(str.isalpha, text[end:]))
+
+
+def _exact(written: str) -> tuple[datetime, datetime] | None:
+    try:
+        moment = datetime.fromisoformat(written)
+        utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return utc, utc
+
+
+def _has_year_elsewhere(text: str, found: list[tuple[int, int, Interval | None]]) -> bool:
+    return any(
+        not any(start <= year.start() and year.end() <= end for start, end, _ in found)
+        for year in _ANY_YEAR.finditer(text)
+    )
+
+
+def _interval(kind: str, match: re.Match[str]) -> Interval | None:
+    groups = match.groupdict()
+    first = groups.get("a")
+    last = groups.get("b") or groups.get("c")
+    if kind == "range" and first is not None and last is not None:
+        years = [int(year) for year in _ANY_YEAR.findall(first + " " + last)]
+        start = _unit(first, years[-1] if years else None)
+        end = _unit(last, years[0] if years else None)
+        if start is None or end is None or end[0] <= start[0]:
+            return None
+        return start[0], end[1]
+    unit = _unit(first if first is not None else last or "", None)
+    if unit is None:
+        return None
+    if kind == "since":
+        return unit[0], None
+    return (None, unit[1]) if kind == "until" else unit
+
+
+def _unit(written: str, default_year: int | None) -> tuple[datetime, datetime] | None:
+    """Start and end of the day, month or year written; None for one that does not exist."""
+    year_match = _ANY_YEAR.search(written)
+    year = int(year_match.group()) if year_match is not None else default_year
+    if year is None:
+        return None
+    rest = (
+        written if year_match is None else written[: year_match.start()] + " " + written[year_match.end() :]
+    )
+    numbers = [int(number) for number in _NUMBERS.findall(rest)]
+    named = _NAMED_MONTH.search(rest)
+    if named is not None:
+        numbers.insert(0, _MONTHS.index(named.group()[:3].lower()) + 1)
+    try:
+        if not numbers:
+            return datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
+        month = numbers[0]
+        if len(numbers) == 1:
+            start = datetime(year, month, 1, tzinfo=UTC)
+            return start, datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+        start = datetime(year, month, numbers[1], tzinfo=UTC)
+    except ValueError:
+        return None
+    return start, start + timedelta(days=1)

@@ -1,0 +1,329 @@
+"""The names of all documents of a dataset: what a link points at, and where a text speaks of a document.
+
+Names are compared as sequences of words, NFKC and case folded; a word is a run of letters and digits, or
+one character where a script is written without spaces. So a Latin name ends where a word ends (``Robinson's``
+is a mention of Robinson, ``Robinsons`` is not), and a Chinese one stands anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from agentic_rag.domain import Document
+from agentic_rag.identity import entity_key
+from agentic_rag.ingest.note_paths import FILE_SUFFIXES, NotePaths
+from agentic_rag.ingest.stopwords import CALENDAR_WORDS, FUNCTION_WORDS, GENERIC_TITLES, OPENING_WORDS
+
+MAX_NAME_WORDS = 40
+"""A longer name (a sentence as a title) is found by links only."""
+
+MIN_LOOSE_LETTERS = 6
+"""From this length on a note's title of one word is found in any case."""
+
+_SINGLE = "\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
+_WORD = re.compile(
+    rf"[{_SINGLE}]|[{_KATAKANA}]+|(?:[^\W_{_SINGLE}{_KATAKANA}{_MARKS}][{_MARKS}]*)+|[{_MARKS}]+"
+)
+_CJK = re.compile(rf"[{_SINGLE}{_KATAKANA}]")
+_BASE = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
+_EDGES = re.compile(r"[.#$@]*(?=\w)|[!?+#%]+\Z")
+_PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "-": None, "‐": None, "‑": None})
+_EMPTY_WORDS = (FUNCTION_WORDS, OPENING_WORDS, CALENDAR_WORDS, GENERIC_TITLES)
+_SESSION_ID = re.compile(r".+/session_\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An entity that is a document, or several documents of one title."""
+
+    key: str
+    name: str
+    label: str
+    """``Note``, ``Canvas``, ``Session`` or ``Record``."""
+
+
+@dataclass(frozen=True, slots=True)
+class TitleMatch:
+    """``text[start:end]`` names a document; with more than one target it is not known which."""
+
+    start: int
+    end: int
+    targets: tuple[Target, ...]
+
+    @property
+    def ambiguous(self) -> bool:
+        return len(self.targets) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """One written name; ``is_base`` for a title without its ``(disambiguation)``."""
+
+    written: str
+    target: Target
+    is_base: bool
+    gaps: tuple[str, ...]
+    head: str
+    tail: str
+
+
+class TitleIndex:
+    """Immutable gazetteer over the names of all documents of a dataset.
+
+    >>> index = TitleIndex([("tea/Oolong.md", ("Oolong", "乌龙茶"))])
+    >>> [(m.start, m.end, m.targets[0].name) for m in index.mentions("Fujian's 乌龙茶 is Oolong.")]
+    [(9, 12, 'Oolong'), (16, 22, 'Oolong')]
+    """
+
+    def __init__(self, names: Iterable[tuple[str, Sequence[str]]] = ()) -> None:
+        """Args: names: document id (a vault note's is its path) and names, of which the first is the title."""
+        known = sorted((document_id, tuple(written)) for document_id, written in names if written)
+        self._targets = _targets(known)
+        self._paths = NotePaths(self._targets)
+        by_name: dict[str, dict[str, Target]] = defaultdict(dict)
+        found: dict[tuple[str, ...], dict[tuple[str, str, bool], _Name]] = defaultdict(dict)
+        for document_id, written in known:
+            target = self._targets[document_id]
+            for name in written:
+                by_name[entity_key(name)][target.key] = target
+                for surface, is_base in _surfaces(name):
+                    words = _words(surface)
+                    if (surface, target.key, is_base) not in found.get(words, ()) and is_mentionable(surface):
+                        found[words][surface, target.key, is_base] = _name(surface, target, is_base)
+        self._by_name = {name: tuple(targets.values()) for name, targets in by_name.items()}
+        self._names = {words: tuple(found[words].values()) for words in found}
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for words in self._names:
+            lengths[words[0]].add(len(words))
+        self._lengths = {first: tuple(sorted(seen, reverse=True)) for first, seen in lengths.items()}
+
+    def target(self, document_id: str) -> Target | None:
+        """The entity of a known document."""
+        return self._targets.get(document_id)
+
+    def named(self, name: str) -> Target | None:
+        """The one document called exactly this (case aside); None for an unknown or shared name."""
+        targets = self._by_name.get(entity_key(name), ())
+        return targets[0] if len(targets) == 1 else None
+
+    def resolve(self, link_target: str, source_id: str = "") -> Target | None:
+        """What a link means, as in Obsidian; None for a note not written yet.
+
+        A path or file name first (see ``NotePaths.find``), then a title or alias, the first in order.
+        """
+        document_id = self._paths.find(link_target, source_id)
+        if document_id is not None:
+            return self._targets[document_id]
+        targets = self._by_name.get(entity_key(link_target.strip()), ())
+        return min(targets, key=lambda target: target.key, default=None)
+
+    def mentions(self, text: str) -> list[TitleMatch]:
+        """Every mention of a name: leftmost, longest, not overlapping, in order."""
+        spans = [(match.start(), match.end()) for match in _WORD.finditer(text)]
+        words = [_normal(text[start:end]) for start, end in spans]
+        found: list[TitleMatch] = []
+        position = 0
+        while position < len(words):
+            match = None
+            for length in self._lengths.get(words[position], ()):
+                if position + length <= len(words):
+                    match = self._match(text, words, spans, position, length)
+                    if match is not None:
+                        found.append(match)
+                        position += length - 1
+                        break
+            position += 1
+        return found
+
+    def _match(
+        self, text: str, words: list[str], spans: list[tuple[int, int]], position: int, length: int
+    ) -> TitleMatch | None:
+        names = self._names.get(tuple(words[position : position + length]))
+        if names is None:
+            return None
+        start, end = spans[position][0], spans[position + length - 1][1]
+        if "\uac00" <= text[start] <= "\ud7af" and start and "\uac00" <= text[start - 1] <= "\ud7af":
+            return None
+        gaps = [text[spans[i][1] : spans[i + 1][0]] for i in range(position, position + length - 1)]
+        fitting = [name for name in names if _fits(name, text, start, end, gaps)]
+        # A full name says more than a title without its disambiguation.
+        fitting = [name for name in fitting if not name.is_base] or fitting
+        targets = {name.target.key: name.target for name in fitting}
+        if not targets:
+            return None
+        return TitleMatch(start, end, tuple(targets[key] for key in sorted(targets)))
+
+
+def document_names(document: Document) -> tuple[str, ...]:
+    """What other documents may call this one: title, aliases, file name; the title first."""
+    names = [document.title or document.id, *document.aliases]
+    if document.kind in ("markdown", "text", "canvas"):
+        names.append(unicodedata.normalize("NFC", PurePosixPath(document.path).stem))
+    return tuple(dict.fromkeys(name for name in names if name.strip()))
+
+
+def changed(old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """Names that mean another document than before, by document id; ask ``mentions_any`` which texts hold them.
+
+    A document that is new, gone, moved or retitled changes all its names; a title in front of a
+    ``(disambiguation)`` is a name too.
+    """
+    pairs = [
+        {(document_id, names[0], name) for document_id, names in side.items() if names for name in names}
+        for side in (old, new)
+    ]
+    return frozenset(surface for _, _, name in pairs[0] ^ pairs[1] for surface, _ in _surfaces(name))
+
+
+def mentions_any(text: str, names: frozenset[str]) -> bool:
+    """Whether a text could mention or link one of the names: a quick test that errs on the side of yes."""
+    wanted = _by_first_word(names)
+    written = text if "%" not in text else f"{text}\n{unquote(text)}"
+    words = [_normal(match.group()) for match in _WORD.finditer(written)]
+    return any(
+        tuple(words[i : i + length]) in known
+        for i, word in enumerate(words)
+        for length, known in wanted.get(word, ())
+    )
+
+
+@lru_cache(maxsize=8)
+def _by_first_word(names: frozenset[str]) -> dict[str, list[tuple[int, set[tuple[str, ...]]]]]:
+    """First word to lengths to names, so that a thousand names that begin alike cost no more than one."""
+    firsts: dict[str, dict[int, set[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(set))
+    for words in map(_words, names):
+        if words:
+            firsts[words[0]][len(words)].add(words)
+    return {first: list(lengths.items()) for first, lengths in firsts.items()}
+
+
+def is_mentionable(name: str) -> bool:
+    """Whether running text that holds the name speaks of what it names, rather than just uses a word."""
+    words = _words(name)
+    if not words or len(words) > MAX_NAME_WORDS or not any(map(str.isalpha, "".join(words))):
+        return False
+    if name.casefold().strip() in GENERIC_TITLES or (words[0] in CALENDAR_WORDS and len(words) == 1):
+        return False
+    if any(map(str.isdigit, name)) and all(_is_calendar(word) for word in words):
+        return False
+    if len(words) > 1:
+        # "The Who" can be told by its capitals, "to be" cannot.
+        return name != name.lower() or _CJK.search(name) is not None or not _says_little(words)
+    if _CJK.match(words[0]):
+        return len(words[0]) > 1
+    if words[0] in FUNCTION_WORDS or words[0] in OPENING_WORDS:
+        return False
+    return len(words[0]) >= 4 or (len(words[0]) == 3 and name.isupper() and name.isalpha())
+
+
+def _is_calendar(word: str) -> bool:
+    return word.isdigit() or word in CALENDAR_WORDS or word in ("年", "月", "日")
+
+
+def _says_little(words: Sequence[str]) -> bool:
+    return all(word in FUNCTION_WORDS or word in OPENING_WORDS or len(word) < 3 for word in words)
+
+
+def _surfaces(name: str) -> list[tuple[str, bool]]:
+    """A name as it may be written; "Alive (film)" is not called "Alive", as one word alone is no clue."""
+    base = _BASE.fullmatch(name.strip()) if len(name) <= 200 else None
+    if base is None or len(_words(base.group(1))) < 2:
+        return [(name, False)]
+    return [(name, False), (base.group(1), True)]
+
+
+def _name(written: str, target: Target, is_base: bool) -> _Name:
+    spans = [match.span() for match in _WORD.finditer(written)]
+    gaps = tuple(_marks(written[spans[i][1] : spans[i + 1][0]]) for i in range(len(spans) - 1))
+    stripped = written.strip()
+    tail = _EDGES.search(stripped, len(stripped.rstrip("!?+#%")))
+    head = _EDGES.match(stripped)
+    inner = written[spans[0][0] : spans[-1][1]]
+    return _Name(
+        unicodedata.normalize("NFKC", " ".join(inner.split())),
+        target,
+        is_base,
+        gaps,
+        head.group() if head is not None else "",
+        tail.group() if tail is not None else "",
+    )
+
+
+def _fits(name: _Name, text: str, start: int, end: int, gaps: Sequence[str]) -> bool:
+    """Whether the words found are the name: punctuation between them, at its edges, and capitals agree."""
+    for own, seen in zip(name.gaps, gaps, strict=True):
+        if seen not in ("", " ") and (_marks(seen) not in ("", own) or not _in_one_line(seen)):
+            return False
+    if name.head and not text[:start].endswith(name.head):
+        return False
+    if name.tail and not text[end : end + 8].lstrip().startswith(name.tail):
+        return False
+    seen = unicodedata.normalize("NFKC", text[start:end])
+    return seen == name.written or _case_fits(name, seen, words=len(gaps) + 1)
+
+
+def _in_one_line(gap: str) -> bool:
+    return len(gap) <= 8 and gap.count("\n") + gap.count("\r") <= (2 if "\r\n" in gap else 1)
+
+
+def _case_fits(name: _Name, seen: str, *, words: int) -> bool:
+    """Whether a name written in other case is still the name.
+
+    One word of a note's title is, from six letters on ("oolong" for Oolong); in a corpus of records, where
+    films are called Alive, it is not. Several words are, unless all of them are small in the text and say little.
+    """
+    if _CJK.search(name.written) is not None:
+        return True
+    if words == 1:
+        loose = name.target.label in ("Note", "Canvas") and not name.written.isupper()
+        capitals = seen[:1].isupper() and name.written[:1].isupper()
+        long = len(seen) >= MIN_LOOSE_LETTERS
+        return (long and (loose or capitals)) or (capitals and seen.isupper() and len(seen) > 3)
+    if name.written == name.written.lower() or seen != seen.lower():
+        return True
+    return sum(_says_something(word) for word in _words(name.written)) >= 2
+
+
+def _says_something(word: str) -> bool:
+    return len(word) > 3 and not any(word in listed for listed in _EMPTY_WORDS)
+
+
+def _marks(gap: str) -> str:
+    return "".join(gap.translate(_PUNCTUATION).split())
+
+
+@lru_cache(maxsize=65_536)
+def _normal(word: str) -> str:
+    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(_normal(match.group()) for match in _WORD.finditer(name))
+
+
+def _targets(known: Sequence[tuple[str, tuple[str, ...]]]) -> dict[str, Target]:
+    """By document id; documents of one title share the first one's spelling."""
+    by_key: dict[str, Target] = {}
+    targets: dict[str, Target] = {}
+    for document_id, names in known:
+        key = entity_key(names[0])
+        targets[document_id] = by_key.setdefault(key, Target(key, names[0], _label(document_id)))
+    return targets
+
+
+def _label(document_id: str) -> str:
+    lowered = document_id.lower()
+    if lowered.endswith(".canvas"):
+        return "Canvas"
+    if lowered.endswith(FILE_SUFFIXES):
+        return "Note"
+    return "Session" if _SESSION_ID.fullmatch(document_id) else "Record"

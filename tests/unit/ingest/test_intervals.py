@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.ingest.intervals import stated_interval, stated_moment
+
+
+def day(written: str | None) -> datetime | None:
+    return None if written is None else datetime.fromisoformat(written).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("From March 2023 to June 2024 she led it.", "2023-03-01", "2024-07-01"),
+        ("From March to June 2024 she led it.", "2024-03-01", "2024-07-01"),
+        ("From 5 March 2023 until 6 April 2023.", "2023-03-05", "2023-04-07"),
+        ("from 1999-2003", "1999-01-01", "2004-01-01"),
+        ("Who led Zambia from Nov 1991 to 2002?", "1991-11-01", "2003-01-01"),
+        ("between 1990 and 1995", "1990-01-01", "1996-01-01"),
+        ("Secretary of War , during 1916-1920 , while he", "1916-01-01", "1921-01-01"),
+        ("He has lived there since July 2024.", "2024-07-01", None),
+        ("from 2019 onwards", "2019-01-01", None),
+        ("from 1994 to the present", "1994-01-01", None),
+        ("It ran until 2019.", None, "2020-01-01"),
+        ("until May 5, 2020.", None, "2020-05-06"),
+        ("Published in 1994.", "1994-01-01", "1995-01-01"),
+        ("In November, 1994, he left.", "1994-11-01", "1994-12-01"),
+        ("on 31 December 1999", "1999-12-31", "2000-01-01"),
+        ("Which team did he join in 1994 after that?", "1994-01-01", "1995-01-01"),
+        ("On 2023-03-05 we met.", "2023-03-05", "2023-03-06"),
+        ("从2023年3月到2024年6月，他在北京。", "2023-03-01", "2024-07-01"),
+        ("2023年3月至6月", "2023-03-01", "2023-07-01"),
+        ("自2024年7月起实行新标准。", "2024-07-01", None),
+        ("1994年至今", "1994-01-01", None),
+        ("直到2019年", None, "2020-01-01"),
+        ("到2019年为止", None, "2020-01-01"),
+        ("他于1994年出生", "1994-01-01", "1995-01-01"),
+        ("1994年5月3日生于北京", "1994-05-03", "1994-05-04"),
+        ("2023年3月から2024年6月まで", "2023-03-01", "2024-07-01"),
+        ("2024年まで", None, "2025-01-01"),
+    ],
+)
+def test_reads_what_is_stated(text: str, start: str | None, end: str | None) -> None:
+    assert stated_interval(text) == (day(start), day(end))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no date at all",
+        "last year and since Tuesday",
+        "In early 1994 he left.",
+        "in the 1990s",
+        "before 2000 or after 2010",
+        "It was not until 2019 that he came.",
+        "born in 1950, moved in 1970",
+        "Built in 1794, it was home during 1916-1920",
+        "In 1994 he read the 1984 edition",
+        "It comes from bushes set in 1962 and roasted by Lin.",
+        "He was, following his death in 2011, described so.",
+        "in 2000 houses",
+        "in 1994 BC and in 44 BC",
+        "in 1994-style, in 1994/95, in 2000%, in 1,994 cases, version 1.1994",
+        "from 1990 to 1980",
+        "on 30 February 2023",
+        "since 1800s",
+        "It is the Brewing chart 2023.",
+        "See 2024-03-09 Black tea.",
+        "1990年代流行",
+        "1994年前",
+        "2023年5月前完成",
+        "约1994年",
+        "早于1994年",
+        "2023年春",
+        "2023年13月",
+    ],
+)
+def test_rather_none_than_a_wrong_one(text: str) -> None:
+    assert stated_interval(text) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "start", "end"),
+    [
+        (2024, "2024-01-01", "2025-01-01"),
+        ("2024-12", "2024-12-01", "2025-01-01"),
+        ("2024-06-30", "2024-06-30", "2024-07-01"),
+        ("June 2024", "2024-06-01", "2024-07-01"),
+        ("2024年6月", "2024-06-01", "2024-07-01"),
+        ("2024-06-30T12:00:00", "2024-06-30T12:00:00", "2024-06-30T12:00:00"),
+    ],
+)
+def test_reads_a_property(value: object, start: str, end: str) -> None:
+    assert stated_moment(value) == (day(start), day(end))
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, 7, "soon", ["2024"], "2024-13", "2024-06-30T99:00", "[[Anna]]"]
+)
+def test_other_properties_state_no_moment(value: object) -> None:
+    assert stated_moment(value) is None
+
+
+def test_a_zone_is_read() -> None:
+    assert stated_moment("2024-06-30T12:00:00+08:00") == (day("2024-06-30T04:00:00"),) * 2
+
+
+@given(st.text(alphabet="from to since until in on 12034年月日到从至起March-–,. ", max_size=60))
+def test_never_raises_and_never_ends_before_it_starts(text: str) -> None:
+    stated = stated_interval(text)
+    if stated is not None:
+        start, end = stated
+        assert start is not None or end is not None
+        assert start is None or end is None or start < end

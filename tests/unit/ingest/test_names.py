@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain import Document
+from agentic_rag.ingest.markdown import parse_markdown
+from agentic_rag.ingest.names import (
+    TitleIndex,
+    changed,
+    document_names,
+    is_mentionable,
+    mentions_any,
+)
+
+VAULT = TitleIndex(
+    [
+        ("Index.md", ("Index",)),
+        ("tea/Oolong.md", ("Oolong", "乌龙茶", "wulong")),
+        ("tea/Green tea.md", ("Green tea",)),
+        ("tea/Green tea/History.md", ("History of green tea", "History")),
+        ("people/Lu Yu.md", ("Lu Yu", "陆羽")),
+        ("boards/Map.canvas", ("Map",)),
+        ("old/Oolong.md", ("Oolong",)),
+    ]
+)
+RECORDS = TitleIndex(
+    [
+        ("r1", ("Terence Robinson (wrestler)",)),
+        ("r2", ("Terence Robinson (footballer)",)),
+        ("r3", ("Anna Lee (actress)",)),
+        ("r4", ("Alive (film)",)),
+        ("r5", ("Newton D . Baker House",)),
+        ("r6", ("The Who",)),
+        ("r7", ("Hush!",)),
+        ("r8", ("Paris, Texas",)),
+        ("r9", ("Paris",)),
+        ("r10", ("1984",)),
+        ("r11", ("NATO",)),
+        ("r12", ("RRF",)),
+        ("r13", ("Spider-Man",)),
+        ("r14", ("O'Brien Castle",)),
+        ("r15", ("to be",)),
+    ]
+)
+
+
+def found(index: TitleIndex, text: str) -> list[str]:
+    return [text[match.start : match.end] for match in index.mentions(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Oolong's scent, Green tea, and lu yu.", ["Oolong", "Green tea"]),
+        ("OOLONG and oolong and Oolongs", ["OOLONG", "oolong"]),
+        ("History of green tea is longer than Green tea.", ["History of green tea", "Green tea"]),
+        ("陆羽喜欢乌龙茶。", ["陆羽", "乌龙茶"]),
+        ("我在读Lu Yu的书，喝wulong茶", ["Lu Yu", "wulong"]),
+        ("Green\ntea", ["Green\ntea"]),
+        ("Green\n\ntea", []),
+        ("all Green. Tea follows", []),
+        ("See the Index and the Map", []),
+        ("preOolong Oolong2 x_Oolong_y", ["Oolong"]),
+    ],
+)
+def test_finds_mentions_in_a_vault(text: str, expected: list[str]) -> None:
+    assert found(VAULT, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Anna Lee's film", ["Anna Lee"]),
+        ("He was alive. Alive!", []),
+        (
+            "Newton D. Baker House and Newton D . Baker House",
+            ["Newton D. Baker House", "Newton D . Baker House"],
+        ),
+        ("the who and The Who", ["The Who"]),
+        ("Hush! he said. Hush.", ["Hush"]),
+        ("Paris, Texas is far from Paris. Texas is big.", ["Paris, Texas", "Paris"]),
+        ("In 1984 nato met; NATO did", ["NATO"]),
+        ("RRF adds up, rrf does not", ["RRF"]),
+        ("Spider Man, Spider-Man, spiderman", ["Spider Man", "Spider-Man"]),
+        ("O’Brien Castle and to be", ["O’Brien Castle"]),
+    ],
+)
+def test_finds_mentions_in_records(text: str, expected: list[str]) -> None:
+    assert found(RECORDS, text) == expected
+
+
+def test_a_title_without_its_disambiguation_may_be_ambiguous() -> None:
+    (several,) = RECORDS.mentions("He met Terence Robinson.")
+    assert several.ambiguous
+    assert [target.key for target in several.targets] == [
+        "terence robinson (footballer)",
+        "terence robinson (wrestler)",
+    ]
+    (one,) = RECORDS.mentions("He met Terence Robinson (wrestler).")
+    assert not one.ambiguous
+
+
+def test_a_full_title_wins_over_one_that_is_cut() -> None:
+    index = TitleIndex([("a", ("John Smith",)), ("b", ("John Smith (poet)",))])
+    (match,) = index.mentions("John Smith wrote")
+    assert [target.key for target in match.targets] == ["john smith"]
+
+
+def test_documents_of_one_title_are_one_target() -> None:
+    index = TitleIndex([("p#2", ("Paris Commune",)), ("p#1", ("Paris commune",))])
+    (match,) = index.mentions("the Paris Commune")
+    assert not match.ambiguous
+    assert match.targets[0].name == "Paris commune"  # as the first document in order writes it
+    assert index.target("p#1") == index.target("p#2")
+
+
+def test_an_alias_leads_to_the_note() -> None:
+    (match,) = VAULT.mentions("陆羽")
+    assert (match.targets[0].key, match.targets[0].label) == ("lu yu", "Note")
+    assert VAULT.named("乌龙茶") == VAULT.target("tea/Oolong.md")
+    assert VAULT.named("nothing") is None
+
+
+def test_katakana_and_hangul_have_word_ends() -> None:
+    index = TitleIndex([("a.md", ("ティー",)), ("b.md", ("서울",)), ("c.md", ("ジョン",))])
+    assert found(index, "パーティーとティー、서울에서 and 뉴서울") == ["ティー", "서울"]
+    assert found(index, "ジョン・レノン") == ["ジョン"]
+
+
+def test_normal_forms_do_not_matter() -> None:
+    index = TitleIndex([("a.md", ("Cafe\u0301 Noir",)), ("b.md", ("ＡＢＣ公司",))])
+    assert found(index, "Café Noir, ABC公司") == ["Café Noir", "ABC公司"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Tea", False),
+        ("2024-03-09", False),
+        ("May", False),
+        ("Monday", False),
+        ("October November", True),
+        ("8 May 2023", False),
+        ("README", False),
+        ("目录", False),
+        ("茶", False),
+        ("白茶", True),
+        ("It Is", True),
+        ("it is", False),
+        ("!!!", False),
+        ("", False),
+        ("x " * 60, False),
+    ],
+)
+def test_which_names_running_text_can_mention(name: str, expected: bool) -> None:
+    assert is_mentionable(name) is expected
+
+
+@pytest.mark.parametrize(
+    ("link", "source", "expected"),
+    [
+        ("oolong", "tea/Green tea.md", "tea/Oolong.md"),
+        ("Oolong.md", "old/x.md", "old/Oolong.md"),
+        ("Oolong", "Index.md", "old/Oolong.md"),  # equally near and deep: the first in order
+        ("tea/oolong", "old/x.md", "tea/Oolong.md"),
+        ("/tea/Oolong", "old/x.md", "tea/Oolong.md"),
+        ("../tea/Oolong.md", "old/x.md", "tea/Oolong.md"),
+        ("Green tea/History", "Index.md", "tea/Green tea/History.md"),
+        ("Map.canvas", "Index.md", "boards/Map.canvas"),
+        ("wulong", "Index.md", "tea/Oolong.md"),
+        ("history of green tea", "Index.md", "tea/Green tea/History.md"),
+        ("nowhere/Oolong", "Index.md", None),
+        ("Black tea", "Index.md", None),
+        ("", "Index.md", None),
+    ],
+)
+def test_resolves_links_as_obsidian_does(link: str, source: str, expected: str | None) -> None:
+    resolved = VAULT.resolve(link, source)
+    assert resolved == (None if expected is None else VAULT.target(expected))
+
+
+def test_nearest_of_two_notes() -> None:
+    index = TitleIndex([(path, (path,)) for path in ("a/b/N.md", "a/N.md", "c/N.md", "N.md")])
+    assert index.resolve("N", "a/b/x.md") == index.target("N.md")  # its exact path
+    assert index.resolve("b/N", "c/x.md") == index.target("a/b/N.md")
+    assert index.resolve("./N", "c/x.md") == index.target("c/N.md")
+    without = TitleIndex([(path, (path,)) for path in ("a/b/N.md", "a/N.md", "c/N.md")])
+    assert without.resolve("N", "a/b/x.md") == without.target("a/b/N.md")
+    assert without.resolve("N", "c/x.md") == without.target("c/N.md")
+
+
+def test_names_of_documents() -> None:
+    note = parse_markdown("tea/Oolong.md", "tea/Oolong.md", "---\ntitle: Blue tea\naliases: [乌龙茶]\n---\nx")
+    assert document_names(note) == ("Blue tea", "乌龙茶", "Oolong")
+    record = Document("r", "corpus.jsonl", "Anna", "x", "record", ())
+    assert document_names(record) == ("Anna",)
+    assert document_names(Document("r", "corpus.jsonl", "", "x", "record", ())) == ("r",)
+
+
+def test_changed_names() -> None:
+    old = {"a.md": ("Tea house", "茶馆"), "b.md": ("Anna Lee (actress)",), "c.md": ("Same",)}
+    assert changed(old, old) == frozenset()
+    assert changed({}, {"a.md": ("Tea house",)}) == {"Tea house"}
+    assert changed(old, {**old, "a.md": ("Tea house",)}) == {"茶馆"}
+    renamed = {"a.md": ("Tea room", "茶馆"), "b.md": old["b.md"], "c.md": old["c.md"]}
+    assert changed(old, renamed) == {"Tea house", "Tea room", "茶馆"}
+    assert changed({"b.md": old["b.md"]}, {}) == {"Anna Lee (actress)", "Anna Lee"}
+    moved = {"a.md": old["a.md"], "b.md": old["b.md"], "x/c.md": ("Same",)}
+    assert changed(old, moved) == {"Same"}
+
+
+def test_mentions_any() -> None:
+    names = frozenset({"Tea house", "茶馆", "Café Noir"})
+    assert mentions_any("in the TEA  HOUSE", names)
+    assert mentions_any("老舍的《茶馆》", names)
+    assert mentions_any("Cafe\u0301 noir", names)
+    assert mentions_any("[x](Tea%20house.md)", names)
+    assert mentions_any("[[folder/Tea house|there]]", names)
+    assert not mentions_any("a teahouse", names)
+    assert not mentions_any("anything", frozenset())
+    assert not mentions_any("", names)
+
+
+_NAMES = st.lists(
+    st.one_of(
+        st.text(alphabet="abAB 一茶-'.()", min_size=1, max_size=12),
+        st.sampled_from(["Green tea", "乌龙茶", "Anna Lee (x)"]),
+    ),
+    max_size=6,
+)
+
+
+@given(_NAMES, st.text(alphabet="abAB 一茶-'.()\nGretnLd乌龙", max_size=80))
+def test_mentions_are_in_order_and_never_missed_by_the_quick_test(names: list[str], text: str) -> None:
+    index = TitleIndex([(f"{number}.md", (name,)) for number, name in enumerate(names)])
+    matches = index.mentions(text)
+    end = 0
+    for match in matches:
+        assert end <= match.start < match.end <= len(text)
+        assert match.targets
+        end = match.end
+    if matches:
+        assert mentions_any(text, changed({}, {str(n): (name,) for n, name in enumerate(names)}))
+    assert index.mentions(text) == matches
+
+
+def test_sixteen_thousand_names_are_quick() -> None:
+    index = TitleIndex([(f"{n}", (f"Title number {n}", f"茶{n}号")) for n in range(16_000)])
+    text = "The Title number 77 and 茶88号 are in this paragraph of a few words about nothing at all. " * 5
+    began = time.process_time()
+    for _ in range(300):
+        assert len(index.mentions(text)) == 10
+    assert time.process_time() - began < 1.2  # 15,000 in a minute
