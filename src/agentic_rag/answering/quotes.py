@@ -89,7 +89,10 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     found: list[tuple[Quote, set[str]]] = []
     for order, result in enumerate(results):
         content = result["content"]
+        fenced = [match.span() for match in _FENCE.finditer(content)]
         for start, end in split_sentences(content):
+            if any(a < end and start < b for a, b in fenced):
+                continue
             text = content[start:end]
             words = tokens(readable(text))
             if says_something(text, words) and not (choice.defining and _NOT_PROSE.search(text)):
@@ -129,6 +132,10 @@ _NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|\]
 """Drawn edges, table rows, properties, addresses, lists of links."""
 
 
+_FENCE = re.compile(r"^(```|~~~)[^\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
+"""Code is shown by the note itself; a line of it out of its block says nothing."""
+
+
 def says_something(text: str, words: Sequence[str]) -> bool:
     """Whether a sentence can answer: headings, rules, bare embeds, block ids, tag lines and
     lead-ins that end in a colon cannot."""
@@ -164,7 +171,7 @@ def _rescored(quote: Quote, score: float) -> Quote:
 
 _WIKILINK = re.compile(r"!?\[\[([^\]|#]*)(#[^\]|]*)?(?:\|([^\]]*))?\]\]")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_MARKS = re.compile(r"(\*\*|__|==|~~|`)")
+_MARKS = re.compile(r"\*\*|__|==|~~|`|%%|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
 _LEAD = re.compile(
     r"^\s*(?:>\s*)*(?:\[![\w-]+\][+-]?\s*)?(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|#{1,6}\s+)?"
 )

@@ -47,20 +47,31 @@ def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     """``weak_point_clustering``: a quote a note, under what it shares with the most other notes."""
-    themes = [_themes(quote) for quote in quotes]
-    frequency = Counter(theme for named in themes for theme in named)
-    groups: dict[str, list[Quote]] = {}
-    for quote, named in zip(quotes, themes, strict=True):
-        # What more than half of all share tells no group from another.
-        telling = [theme for theme in named if 1 < frequency[theme] <= max(2, len(quotes) // 2)]
-        best = max(telling, key=lambda theme: (frequency[theme], -named.index(theme)), default=ALONE)
-        groups.setdefault(best, []).append(quote)
-    ordered = sorted(groups.items(), key=lambda item: (item[0] == ALONE, -len(item[1]), item[1][0].order))
+    groups = _grouped(quotes, [_themes(quote) for quote in quotes])
     return "\n".join(
         f"{theme} ({len(members)})\n"
         + "\n".join(f"  - {_title(quote)}: {readable(quote.text)} {cited.cite(quote)}" for quote in members)
-        for theme, members in ordered
+        for theme, members in groups
     )
+
+
+def _grouped(quotes: Sequence[Quote], themes: Sequence[list[str]]) -> list[tuple[str, list[Quote]]]:
+    """Largest theme first, then the largest among what is left (greedy cover); what shares none comes last.
+
+    What more than half of all have in common tells no group from another; notes and things say more
+    than tags; ties by who names it first.
+    """
+    everywhere = Counter(theme for named in themes for theme in named)
+    left = list(range(len(quotes)))
+    groups: list[tuple[str, list[Quote]]] = []
+    while left:
+        shared = Counter(theme for n in left for theme in themes[n])
+        telling = [t for t in shared if shared[t] > 1 and everywhere[t] <= max(2, len(quotes) // 2)]
+        best = max(telling, key=lambda theme: (not theme.startswith("#"), shared[theme]), default=None)
+        members = [n for n in left if best is None or best in themes[n]]
+        groups.append((ALONE if best is None else best, [quotes[n] for n in members]))
+        left = [n for n in left if n not in members]
+    return groups
 
 
 def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:

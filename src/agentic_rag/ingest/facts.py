@@ -16,7 +16,7 @@ from datetime import datetime
 
 from agentic_rag.domain import Chunk, Document, DocumentGraph, Entity, Fact, Link, Mention
 from agentic_rag.identity import entity_key
-from agentic_rag.ingest.intervals import Interval, stated_interval
+from agentic_rag.ingest.intervals import Interval, holding_interval
 from agentic_rag.ingest.named_things import NamedThing, named_things
 from agentic_rag.ingest.names import Target, TitleIndex, TitleMatch, is_mentionable
 from agentic_rag.ingest.properties import is_subject, named_values, note_interval, relation_name, tag_names
@@ -120,7 +120,7 @@ class _Derivation:
     def _sentence(self, position: int, chunk: Chunk) -> tuple[str, Interval | None]:
         within = (chunk.start, chunk.end)
         sentence = self._prose.sentence_at(position, within=within)
-        return sentence, stated_interval(self._prose.words_at(position, within=within))
+        return sentence, holding_interval(self._prose.words_at(position, within=within))
 
     def _said_of(self, sentence: str, shown: str) -> str:
         """The sentence; one that is nothing but the name says whose it is."""

@@ -73,22 +73,45 @@ def stated_interval(text: str) -> Interval | None:
     >>> stated_interval("She led the club from March 2023 to June 2024.")[1].isoformat()
     '2024-07-01T00:00:00+00:00'
     """
+    stated = _stated(text)
+    return None if stated is None else stated[1]
+
+
+def holding_interval(text: str) -> Interval | None:
+    """How long what a sentence says holds: as ``stated_interval``, but a single date only begins it.
+
+    "In 1994 the garden was planted" is as true in 2024; "led it from 2022 to 2023" is not.
+
+    >>> holding_interval("The garden was planted in 1994.")[1] is None
+    True
+    """
+    stated = _stated(text)
+    if stated is None:
+        return None
+    kind, (start, end) = stated
+    return (start, None) if kind == "in" else (start, end)
+
+
+def _stated(text: str) -> tuple[str, Interval] | None:
     if not any(character.isdigit() for character in text):
         return None
     found: list[tuple[int, int, Interval | None]] = []
+    kinds: dict[Interval | None, str] = {}
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
             start, end = match.span()
-            if not any(start < taken_end and taken < end for taken, taken_end, _ in found):
-                if kind == "in" and not _of_whole_sentence(text, start, end):
-                    found.append((start, end, None))
-                    continue
-                negated = kind in ("until", "since") and _NEGATED.search(text[max(0, start - 80) : start])
-                found.append((start, end, None if negated else _interval(kind, match)))
-    intervals = {interval for _, _, interval in found}
-    if len(intervals) != 1 or _has_year_elsewhere(text, found):
+            if any(start < taken_end and taken < end for taken, taken_end, _ in found):
+                continue
+            interval = _interval(kind, match)
+            negated = kind in ("until", "since") and _NEGATED.search(text[max(0, start - 80) : start])
+            if negated or (kind == "in" and not _of_whole_sentence(text, start, end)):
+                interval = None
+            found.append((start, end, interval))
+            kinds.setdefault(interval, kind)
+    if len(kinds) != 1 or None in kinds or _has_year_elsewhere(text, found):
         return None
-    return intervals.pop()
+    interval, kind = kinds.popitem()
+    return None if interval is None else (kind, interval)
 
 
 def stated_moment(value: object) -> tuple[datetime, datetime] | None:

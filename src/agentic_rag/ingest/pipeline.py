@@ -35,10 +35,13 @@ from agentic_rag.ports import (
 
 MAX_CHUNK_TOKENS = 400
 """Leaves the 512-token model room for prefix, title and heading path."""
+UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
 BATCH_DOCUMENTS = 64
 BATCH_CHUNKS = 512
-EXTRACTION_VERSION = "1"
-"""Part of every graph hash: raise it when the same note gives other facts."""
+WRITTEN = "written-1"
+"""How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""
+BY_CHAT = "chat-1"
+"""The same for extraction by a chat model, whose facts do not depend on other notes' names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,8 @@ class IngestPipeline:
         scan = await asyncio.to_thread(discover, paths, kind)
         records = await self._ledger.records(dataset)
         clock.lap("scan")
-        plan = await asyncio.to_thread(_plan, scan, records, told)
+        way = WRITTEN if self._extractor is None else BY_CHAT
+        plan = await asyncio.to_thread(_plan, scan, records, told, way)
         clock.lap("parse")
         await self._remove(dataset, [record.document_id for record in plan.removed])
         clock.lap("remove")
@@ -135,6 +139,8 @@ class IngestPipeline:
             return
         await self._chunks.remove_documents(dataset, document_ids)
         await self._graph.remove_documents(dataset, document_ids)
+        if self._extractor is not None:
+            await self._extractor.forget(dataset, document_ids)
         await self._ledger.remove(dataset, document_ids)
 
     async def _write(
@@ -143,7 +149,9 @@ class IngestPipeline:
         files: list[FileReport] = []
         counts = ExtractionCounts()
         done = 0
-        for batch in _batches(plan.work, self._count_tokens):
+        # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
+        most = BATCH_DOCUMENTS if self._extractor is None else 1
+        for batch in _batches(plan.work, self._count_tokens, most):
             chunked = {work.document.id: chunks for work, chunks in batch}
             await self._ledger.put(dataset, [_record(work, plan, chunks, True) for work, chunks in batch])
             new = [(work, chunks) for work, chunks in batch if work.action != "relinked"]
@@ -151,33 +159,45 @@ class IngestPipeline:
             clock.lap("embed")
             await self._chunks.replace_documents(dataset, embedded)
             clock.lap("vectors")
-            graphs = await asyncio.to_thread(_derived, batch, plan.titles)
+            titles = plan.titles if self._extractor is None else None
+            graphs = await asyncio.to_thread(_derived, batch, titles)
             clock.lap("facts")
-            counts = await self._write_graph(dataset, graphs, counts)
+            counts, unfinished = await self._write_graph(dataset, graphs, counts)
             clock.lap("graph")
-            await self._ledger.put(dataset, [_record(work, plan, chunks, False) for work, chunks in batch])
+            done_records = [_record(work, plan, chunks, False) for work, chunks in batch]
+            # Without a graph hash, a document that is not read whole joins the work of the next ingest.
+            await self._ledger.put(
+                dataset, [replace(r, graph_hash="") if r.document_id in unfinished else r for r in done_records]
+            )
             done += len(batch)
             told("store", done, len(plan.work))
             by_id = {graph.document_id: graph for graph in graphs}
             files += [
-                _reported(work, len(chunked[work.document.id]), len(by_id[work.document.id].facts))
+                _reported(
+                    work,
+                    len(chunked[work.document.id]),
+                    len(by_id[work.document.id].facts),
+                    UNFINISHED if work.document.id in unfinished else None,
+                )
                 for work, _ in batch
             ]
         return files, counts
 
     async def _write_graph(
         self, dataset: str, graphs: Sequence[DocumentGraph], counts: ExtractionCounts
-    ) -> ExtractionCounts:
+    ) -> tuple[ExtractionCounts, frozenset[str]]:
+        """The counts so far, and the documents that the chat model could not read whole."""
         if self._extractor is None:
             await self._graph.replace_documents(dataset, graphs)
-            return counts
+            return counts, frozenset()
         found = await self._extractor.extract(dataset, graphs)
-        return ExtractionCounts(
+        summed = ExtractionCounts(
             counts.episodes + found.episodes,
             counts.extracted + found.extracted,
             counts.retried + found.retried,
             counts.quarantined + found.quarantined,
         )
+        return summed, frozenset(found.unfinished)
 
     async def _embedded(
         self, dataset: str, batch: Sequence[tuple[_Work, tuple[Chunk, ...]]]
@@ -214,7 +234,7 @@ class _Clock:
         return round(time.perf_counter() - self._started, 4)
 
 
-def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progress) -> _Plan:
+def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progress, way: str) -> _Plan:
     """Compare what is there with what is stored. Parses what changed, and what may mention what changed."""
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
     work: list[_Work] = []
@@ -231,7 +251,7 @@ def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progres
     present = {item.document_id for item in scan.items}
     removed = [r for r in records.values() if r.root in scan.roots and r.document_id not in present]
     files += [FileReport(record.path, "removed") for record in removed]
-    titles, graph_hash = _titles(work, records, removed)
+    titles, graph_hash = _titles(work, records, removed, way)
     untouched = _relinked(work, unchanged, removed, records, titles, graph_hash, files)
     return _Plan(work, removed, files, untouched, titles, graph_hash)
 
@@ -244,15 +264,19 @@ def _parse(item: SourceItem, action: str, work: list[_Work], files: list[FileRep
 
 
 def _titles(
-    work: Sequence[_Work], records: Mapping[str, DocumentRecord], removed: Sequence[DocumentRecord]
+    work: Sequence[_Work],
+    records: Mapping[str, DocumentRecord],
+    removed: Sequence[DocumentRecord],
+    way: str,
 ) -> tuple[TitleIndex, str]:
-    """The names of all documents as they will be, and their digest."""
+    """The names of all documents as they will be, and the graph hash: how facts are made, and of what names."""
     names = {record.document_id: record.names for record in records.values()}
     for record in removed:
         del names[record.document_id]
     names.update({done.document.id: document_names(done.document) for done in work})
     flat = [part for document_id in sorted(names) for part in (document_id, *names[document_id])]
-    return TitleIndex(sorted(names.items())), digest(EXTRACTION_VERSION, *flat)
+    graph_hash = f"{way}:" if way == BY_CHAT else f"{way}:{digest(*flat)}"
+    return TitleIndex(sorted(names.items())), graph_hash
 
 
 def _relinked(
@@ -269,7 +293,9 @@ def _relinked(
     after = {d: names for d, names in before.items() if d not in {r.document_id for r in removed}}
     after.update({done.document.id: document_names(done.document) for done in work})
     names = changed(before, after)
-    hashes = {record.graph_hash for _, record in unchanged}
+    way = graph_hash.partition(":")[0]
+    hashes = {record.graph_hash for _, record in unchanged if record.graph_hash}
+    one_index = len(hashes) == 1 and min(hashes).startswith(f"{way}:")
     untouched: list[DocumentRecord] = []
     for item, record in unchanged:
         if record.graph_hash == graph_hash:
@@ -280,7 +306,8 @@ def _relinked(
         if len(work) == before_parse:
             continue
         # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
-        if len(hashes) == 1 and not mentions_any(_written(work[-1].document), names):
+        known = one_index and record.graph_hash != ""
+        if known and not mentions_any(_written(work[-1].document), names):
             work.pop()
             untouched.append(record)
             files.append(FileReport(item.path, "unchanged", chunks=record.chunks))
@@ -292,18 +319,23 @@ def _written(document: Document) -> str:
     return "\n".join([document.text, *(link.target for link in document.links)])
 
 
-def _derived(batch: Sequence[tuple[_Work, tuple[Chunk, ...]]], titles: TitleIndex) -> list[DocumentGraph]:
+def _derived(
+    batch: Sequence[tuple[_Work, tuple[Chunk, ...]]], titles: TitleIndex | None
+) -> list[DocumentGraph]:
+    """What people wrote; chunks alone where a chat model is to read them (no titles)."""
+    if titles is None:
+        return [DocumentGraph(work.document.id, chunks) for work, chunks in batch]
     return [derive_graph(work.document, chunks, titles) for work, chunks in batch]
 
 
 def _batches(
-    work: Sequence[_Work], count_tokens: TokenCounter
+    work: Sequence[_Work], count_tokens: TokenCounter, most: int
 ) -> list[list[tuple[_Work, tuple[Chunk, ...]]]]:
     batches: list[list[tuple[_Work, tuple[Chunk, ...]]]] = [[]]
     size = 0
     for done in work:
         chunks = chunk_document(done.document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=count_tokens)
-        if batches[-1] and (len(batches[-1]) == BATCH_DOCUMENTS or size + len(chunks) > BATCH_CHUNKS):
+        if batches[-1] and (len(batches[-1]) == most or size + len(chunks) > BATCH_CHUNKS):
             batches.append([])
             size = 0
         batches[-1].append((done, chunks))
@@ -324,7 +356,7 @@ def _record(work: _Work, plan: _Plan, chunks: Sequence[Chunk], pending: bool) ->
     )
 
 
-def _reported(work: _Work, chunks: int, facts: int) -> FileReport:
-    warnings = work.document.metadata.get("_warnings") or []
+def _reported(work: _Work, chunks: int, facts: int, unfinished: str | None) -> FileReport:
+    warnings = [*(work.document.metadata.get("_warnings") or []), *([unfinished] if unfinished else [])]
     reason = "; ".join(str(warning) for warning in warnings) or None
     return FileReport(work.item.path, work.action, reason, chunks, facts)  # type: ignore[arg-type]
