@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.ingest.sentences import split_sentences
+from agentic_rag.sentences import split_sentences
 from agentic_rag.ports import Embedding
 from agentic_rag.text import content_tokens, tokens
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from agentic_rag.domain import BlockKind
-from agentic_rag.ingest.sentences import split_sentences
+from agentic_rag.sentences import split_sentences
 
 TokenCounter = Callable[[Sequence[str]], Sequence[int]]
 """Number of model tokens of each text, in order; called with many texts at once."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.sentences import split_sentences
+from agentic_rag.sentences import split_sentences
 
 
 def sentences(text: str) -> list[str]:
