@@ -8,12 +8,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
-from agentic_rag.ports import Chat, ChunkStore, Embedding, GraphStore, Ledger, Reranker
+from agentic_rag.ports import Chat, ChunkStore, Embedding, GraphExtractor, GraphStore, Ledger, Reranker
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 VECTORS = "vectors"
 GRAPH_FILE = "graph.lbug"
+Model = TypeVar("Model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,15 @@ class Rag:
         from agentic_rag.ingest.pipeline import IngestPipeline
 
         given = [paths] if isinstance(paths, str | Path) else list(paths)
+        extractor = self._extractor()
         pipeline = IngestPipeline(
-            self.chunks, self.knowledge, self.ledger, self.embedding, _token_counter(), self._extractor()
+            self.chunks, self.knowledge, self.ledger, self.embedding, _token_counter(), extractor
         )
-        return await pipeline.run([Path(path) for path in given], dataset, kind, progress)
+        try:
+            return await pipeline.run([Path(path) for path in given], dataset, kind, progress)
+        finally:
+            if extractor is not None:
+                await extractor.close()
 
     async def require_dataset(self, dataset: str) -> None:
         """Raises ``UnknownDataset`` where nothing was ever ingested under the name."""
@@ -86,7 +92,7 @@ class Rag:
             dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
         )
 
-    def _extractor(self) -> Any:
+    def _extractor(self) -> GraphExtractor | None:
         if self.config.graph.extraction == "written":
             return None
         if self.config.chat.base_url is None:
@@ -117,10 +123,10 @@ async def open_rag(
         StoreError: a store cannot be opened.
     """
     config = config or RagConfig()
-    embedding = embedding or embedding_from_config(config)
     async with AsyncExitStack() as stack:
+        embedding = embedding or _closed_by(stack, embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
-        chat = chat or _chat(config)
+        chat = chat or _closed_by(stack, _chat(config))
         calibration = Calibration.for_model(embedding.name)
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
@@ -138,6 +144,14 @@ def embedding_from_config(config: RagConfig) -> Embedding:
     from agentic_rag.models.remote import OpenAIEmbedding
 
     return OpenAIEmbedding(config.embedding)
+
+
+def _closed_by(stack: AsyncExitStack, model: Model) -> Model:
+    """The model; one that keeps connections is closed with the stack."""
+    close = getattr(model, "close", None)
+    if close is not None:
+        stack.push_async_callback(close)
+    return model
 
 
 async def _open_stores(

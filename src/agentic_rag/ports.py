@@ -196,12 +196,14 @@ class GraphStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """How extraction by a chat model went: episodes given, done, tried again, set aside."""
+    """How extraction by a chat model went: episodes to be read, read, tried again, set aside."""
 
     episodes: int
     extracted: int
     retried: int
     quarantined: int
+    unfinished: tuple[str, ...] = ()
+    """Documents with an episode that was set aside; the next ingest gives them again."""
 
 
 @runtime_checkable
@@ -212,8 +214,16 @@ class GraphExtractor(Protocol):
         """Replace the documents' part of the graph by what the model reads from their chunks.
 
         An episode that keeps failing is quarantined with the reason, and its text stays searchable;
-        the others go on.
+        the others go on. Given again, only what was not read, or has changed, is read.
         """
+        ...
+
+    async def forget(self, dataset: str, document_ids: Sequence[str]) -> None:
+        """Drop what is noted of documents that were removed."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections to the model."""
         ...
 
 

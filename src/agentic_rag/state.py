@@ -38,6 +38,7 @@ WorkKeys = TypedDict(
         "fusion": dict[str, Any],
         "outcomes": dict[str, Any],
         "reranked_results": list[dict[str, Any]],
+        "rerank_outcome": dict[str, Any],
         "quality": dict[str, Any],
         "rewrites": list[str],
         "answer": str,

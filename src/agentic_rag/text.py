@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from functools import lru_cache
 from typing import Literal
@@ -13,6 +14,8 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W\d_]+)?", re.UNICODE)
 _HAS_CJK = re.compile(rf"[{_CJK}]")
 _LETTER = re.compile(r"[^\W\d_]")
+_stemming = threading.Lock()
+"""The stemmer keeps the word it works on in itself, and LangGraph runs plain functions in threads."""
 
 STOPWORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can
@@ -63,7 +66,8 @@ def script(text: str) -> Script:
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word.removesuffix("'s").removesuffix("’s")))
+    with _stemming:
+        return str(_stemmer().stemWord(word.removesuffix("'s").removesuffix("’s")))
 
 
 @lru_cache(maxsize=1)

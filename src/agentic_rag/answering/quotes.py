@@ -29,12 +29,13 @@ class Choice:
     """Which sentences an operation wants.
 
     ``results``: how many of the first results are read; ``per_document``: most sentences of one
-    document; ``defining``: running text only, and rather sentences that say what something is;
+    document; ``prose``: running text only; ``defining``: rather sentences that say what something is;
     ``reach``: results count down to this share of the relevance that a single best one needs.
     """
 
     results: int = 8
     per_document: int = 3
+    prose: bool = False
     defining: bool = False
     reach: float = 1.0
 
@@ -95,7 +96,7 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
                 continue
             text = content[start:end]
             words = tokens(readable(text))
-            if says_something(text, words) and not (choice.defining and _NOT_PROSE.search(text)):
+            if says_something(text, words) and not (choice.prose and _NOT_PROSE.search(text)):
                 score = _prior(result, order) + (choice.defining and _defines(text, result))
                 found.append((Quote(text, start, end, result, score, order), set(words)))
     frequency = Counter(token for _, words in found for token in words & asked)

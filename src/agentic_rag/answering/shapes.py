@@ -108,9 +108,11 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 
 SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.VERIFICATION_CANVAS: Shape(
-        questions, Choice(16, per_document=1, defining=True, reach=0.6)
+        questions, Choice(16, per_document=1, prose=True, defining=True, reach=0.6)
     ),
-    CanvasOperation.WEAK_POINT_CLUSTERING: Shape(clusters, Choice(24, per_document=1, reach=0.3), times=2),
+    CanvasOperation.WEAK_POINT_CLUSTERING: Shape(
+        clusters, Choice(24, per_document=1, prose=True, reach=0.3), times=2
+    ),
     CanvasOperation.CONCEPT_RELATION: Shape(relations, Choice(12, per_document=2, reach=0.6)),
     CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8)),
 }

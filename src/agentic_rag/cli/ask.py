@@ -40,7 +40,14 @@ async def asked(config: RagConfig, state: dict[str, Any], context: dict[str, Any
         await rag.require_dataset(state["dataset"])
         done = await rag.graph.ainvoke(state, context=context)
     done["results"] = done["reranked_results"][: state["top_k"]]
+    done["outcomes"] = {**done["outcomes"], **_degraded_steps(done)}
     return {key: done[key] for key in ASK_KEYS}
+
+
+def _degraded_steps(done: dict[str, Any]) -> dict[str, Any]:
+    """Steps whose model failed and was replaced, beside the sources."""
+    outcomes = {"rerank": done["rerank_outcome"], "answer": done["answer_outcome"]}
+    return {name: outcome for name, outcome in outcomes.items() if outcome["status"] == "degraded"}
 
 
 async def searched(

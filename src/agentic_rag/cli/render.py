@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -41,11 +42,7 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
 
 def _summary(result: dict[str, Any]) -> str:
     fusion, quality = result["fusion"], result["quality"]
-    sources = ", ".join(
-        f"{name} {outcome if isinstance(outcome, str) else outcome['status']}"
-        + ("" if isinstance(outcome, str) else f" ({outcome['count']} in {outcome['ms']:.0f} ms)")
-        for name, outcome in result["outcomes"].items()
-    )
+    sources = ", ".join(f"{name} {_went(outcome)}" for name, outcome in result["outcomes"].items())
     tier = "" if fusion.get("tier") is None else f", tier {fusion['tier']} ({fusion['reason']})"
     rewrites = f"; rewritten {len(result['rewrites'])}×" if result["rewrites"] else ""
     return (
@@ -54,30 +51,29 @@ def _summary(result: dict[str, Any]) -> str:
     )
 
 
+def _went(outcome: Any) -> str:
+    if isinstance(outcome, str):
+        return outcome
+    counted = f" ({outcome['count']} in {outcome['ms']:.0f} ms)" if "count" in outcome else ""
+    return f"{outcome['status']}{counted}"
+
+
 def explain_table(result: dict[str, Any]) -> Table:
-    """One row a result: where it stands, and what each source said of it."""
-    table = Table(title="why these results", title_justify="left")
-    for name in ("#", "result"):
-        table.add_column(name)
-    for name in (
-        "rerank",
-        "fused",
-        "tier",
-        "graphiti rank · raw · norm × w",
-        "lancedb rank · raw · norm × w",
-    ):
-        table.add_column(name, justify="right")
-    table.add_column("because the graph says")
+    """One row a result: where it stands, what each source said of it, and what of the graph supports it."""
+    table = Table(title="why these results", title_justify="left", box=SIMPLE_HEAD, show_lines=False)
+    table.add_column("#", justify="right")
+    table.add_column("result, and what the graph says of it", overflow="fold", ratio=1)
+    for name in ("scores", "graphiti", "lancedb"):
+        table.add_column(name, no_wrap=True)
     for number, found in enumerate(result["results"], start=1):
+        facts = "".join(f"\n[dim]{escape(_arrow(fact))}[/dim]" for fact in found["facts"][:2])
+        tier = "" if found["tier"] is None else f"\ntier {found['tier']}"
         table.add_row(
             str(number),
-            escape(_place(found)),
-            _number(found["rerank_score"]),
-            _number(found["fused_score"], 4),
-            "–" if found["tier"] is None else str(found["tier"]),
+            f"[cyan]{escape(_place(found, short=True))}[/cyan]{facts}",
+            f"rerank {_number(found['rerank_score'])}\nfused {_number(found['fused_score'], 4)}{tier}",
             _said(found["sources"].get("graphiti")),
             _said(found["sources"].get("lancedb")),
-            escape("; ".join(_arrow(fact) for fact in found["facts"][:2])),
         )
     return table
 
@@ -120,9 +116,11 @@ def print_ingest(report: IngestReport) -> None:
         out.print(f"… and {len(odd) - SHOWN_FILES} more; all of them with --json", style="yellow")
 
 
-def _place(found: dict[str, Any]) -> str:
+def _place(found: dict[str, Any], *, short: bool = False) -> str:
+    """Path and headings; in short the path and the last heading."""
     metadata = found["metadata"]
-    return " › ".join([str(metadata.get("path") or found["id"]), *(metadata.get("heading_path") or [])])
+    headings = list(metadata.get("heading_path") or [])
+    return " › ".join([str(metadata.get("path") or found["id"]), *(headings[-1:] if short else headings)])
 
 
 def _number(value: float | None, digits: int = 3) -> str:
@@ -132,8 +130,9 @@ def _number(value: float | None, digits: int = 3) -> str:
 def _said(said: dict[str, Any] | None) -> str:
     if said is None:
         return "–"
-    return f"{said['rank']} · {_number(said['raw'])} · {_number(said['normalised'])} × {said['weight']:g}"
+    weighed = f"{_number(said['normalised'])} × {said['weight']:g}"
+    return f"#{said['rank']} raw {_number(said['raw'])}\n{weighed}"
 
 
 def _arrow(fact: dict[str, Any]) -> str:
-    return f"{fact.get('source')} —{str(fact.get('name')).lower()}→ {fact.get('target')}"
+    return f"{fact.get('source')} —{str(fact.get('name')).replace('_', ' ').lower()}→ {fact.get('target')}"

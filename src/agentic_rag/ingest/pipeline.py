@@ -112,12 +112,13 @@ class IngestPipeline:
         way = WRITTEN if self._extractor is None else BY_CHAT
         plan = await asyncio.to_thread(_plan, scan, records, told, way)
         clock.lap("parse")
-        await self._remove(dataset, [record.document_id for record in plan.removed])
-        clock.lap("remove")
         written, counts = await self._write(dataset, plan, told, clock)
         await self._ledger.put(
             dataset, [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
         )
+        # Last: until then the ledger says which names are gone, so that a repeated ingest relinks by them.
+        await self._remove(dataset, [record.document_id for record in plan.removed])
+        clock.lap("remove")
         if plan.work or plan.removed:
             await asyncio.gather(self._chunks.optimize(dataset), self._graph.optimize(dataset))
         clock.lap("index")
@@ -167,7 +168,8 @@ class IngestPipeline:
             done_records = [_record(work, plan, chunks, False) for work, chunks in batch]
             # Without a graph hash, a document that is not read whole joins the work of the next ingest.
             await self._ledger.put(
-                dataset, [replace(r, graph_hash="") if r.document_id in unfinished else r for r in done_records]
+                dataset,
+                [replace(r, graph_hash="") if r.document_id in unfinished else r for r in done_records],
             )
             done += len(batch)
             told("store", done, len(plan.work))
@@ -295,7 +297,9 @@ def _relinked(
     names = changed(before, after)
     way = graph_hash.partition(":")[0]
     hashes = {record.graph_hash for _, record in unchanged if record.graph_hash}
-    one_index = len(hashes) == 1 and min(hashes).startswith(f"{way}:")
+    # A pending document's record has its new names already; what it was called before is not known.
+    whole = not any(record.pending for record in records.values())
+    one_index = whole and len(hashes) == 1 and min(hashes).startswith(f"{way}:")
     untouched: list[DocumentRecord] = []
     for item, record in unchanged:
         if record.graph_hash == graph_hash:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from agentic_rag.config import ChatConfig
+from agentic_rag.models.endpoint import told, without_login
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.ports import Chat
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+WAITING_SECONDS = 60.0
+"""What the client may spend between its tries; a server can ask for up to a minute."""
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
 class LangChainChat:
@@ -18,27 +24,54 @@ class LangChainChat:
 
     Args:
         model: the chat model.
-        timeout_seconds: after which a call counts as failed.
+        timeout_seconds: after which a call, with the client's own retries, counts as failed.
+        name: how errors call it.
+        closing: closes what the model keeps open.
     """
 
-    def __init__(self, model: BaseChatModel, timeout_seconds: float = 60.0) -> None:
+    def __init__(
+        self,
+        model: BaseChatModel,
+        timeout_seconds: float = 60.0,
+        name: str = "the chat model",
+        closing: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._model = model
         self._timeout = timeout_seconds
+        self._name = name
+        self._closing = closing
 
     async def complete(self, system: str, user: str) -> str:
+        """The model's text without what a reasoning model thought aloud.
+
+        Raises:
+            ModelError: it failed, was too slow, or said nothing.
+        """
         from langchain_core.messages import HumanMessage, SystemMessage
 
         try:
             async with asyncio.timeout(self._timeout):
                 message = await self._model.ainvoke([SystemMessage(system), HumanMessage(user)])
-        except TimeoutError as error:
-            raise ModelError(f"the chat model gave no answer within {self._timeout:g} s") from error
+            text = spoken(str(message.text))
         except Exception as error:
-            raise ModelError(f"the chat model failed: {type(error).__name__}: {str(error)[:300]}") from error
-        return str(message.text)
+            # Not the client's own words: they may repeat the key, or the passages that were sent.
+            raise ModelError(f"{self._name} {told(error, 'chat')}") from error
+        if not text:
+            raise ModelError(f"{self._name} gave an empty answer; try again, or set another chat.model")
+        return text
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._closing is not None:
+            await self._closing()
 
 
-def chat_from_config(config: ChatConfig) -> Chat | None:
+def spoken(text: str) -> str:
+    """An answer without the ``<think>`` block that reasoning models put before it."""
+    return _THOUGHT.sub("", text).strip()
+
+
+def chat_from_config(config: ChatConfig) -> LangChainChat | None:
     """The configured chat model; None where no endpoint is configured.
 
     Raises:
@@ -49,13 +82,23 @@ def chat_from_config(config: ChatConfig) -> Chat | None:
     if config.model is None:
         raise ConfigError("chat.base_url is set but chat.model is not; name the model to ask for")
     from langchain_openai import ChatOpenAI
+    from openai import DefaultAsyncHttpxClient
 
+    # By default all models share one cached client, which outlives the event loop it was made in.
+    client = DefaultAsyncHttpxClient()
     model = ChatOpenAI(
         base_url=config.base_url,
         model=config.model,
+        # An empty string would make the client look for a key in the environment.
         api_key=config.api_key or "none",
         temperature=0,
         max_retries=config.max_retries,
         timeout=config.timeout_seconds,
+        # A compatible server speaks chat completions, whatever its model is called.
+        use_responses_api=False,
+        http_async_client=client,
     )
-    return LangChainChat(model, config.timeout_seconds * (config.max_retries + 1))
+    waiting = WAITING_SECONDS if config.max_retries else 0.0
+    patience = config.timeout_seconds * (config.max_retries + 1) + waiting
+    name = f"the chat model {config.model!r} at {without_login(config.base_url)}"
+    return LangChainChat(model, patience, name, client.aclose)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agentic_rag.config import EmbeddingConfig
+from agentic_rag.models.endpoint import told, without_login
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.ports import FloatArray
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 BATCH = 128
+TIMEOUT_SECONDS = 60.0
+"""For one request; the client's own default is ten minutes."""
+MAX_RETRIES = 3
+"""The client's own, for limits, server errors and lost connections; it honours Retry-After."""
 
 
 class OpenAIEmbedding:
@@ -29,8 +34,12 @@ class OpenAIEmbedding:
             raise ConfigError("embedding.base_url needs embedding.model and embedding.dimension beside it")
         from openai import AsyncOpenAI
 
-        key = config.api_key.get_secret_value() if config.api_key else "none"
-        self._client = AsyncOpenAI(base_url=config.base_url, api_key=key)
+        # An empty key would make the client look for one in the environment.
+        key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
+        self._client = AsyncOpenAI(
+            base_url=config.base_url, api_key=key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES
+        )
+        self._called = f"the embedding model {config.model!r} at {without_login(config.base_url)}"
         self._config = config
         self.name = config.model
         self.dimension = config.dimension
@@ -41,24 +50,35 @@ class OpenAIEmbedding:
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         return await self._embed([self._config.passage_prefix + text for text in texts])
 
-    async def _embed(self, texts: list[str]) -> FloatArray:
-        from openai import OpenAIError
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
 
+    async def _embed(self, texts: list[str]) -> FloatArray:
         rows: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             # An empty input is an error to many servers; a space is not.
-            batch = [text or " " for text in texts[start : start + BATCH]]
-            try:
-                answer = await self._client.embeddings.create(
-                    model=self.name, input=batch, encoding_format="float"
-                )
-            except OpenAIError as error:
-                raise ModelError(
-                    f"the embedding endpoint {self._config.base_url} failed: {type(error).__name__}: "
-                    f"{str(error)[:300]}; check embedding.base_url, or unset it to use the bundled model"
-                ) from error
-            rows += [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
-        return unit(rows, len(texts), self.dimension)
+            rows += await self._asked([text or " " for text in texts[start : start + BATCH]])
+        return unit(rows, len(texts), self.dimension, self._called)
+
+    async def _asked(self, texts: list[str]) -> list[list[float]]:
+        """One request's vectors, in the order of its texts."""
+        try:
+            answer = await self._client.embeddings.create(
+                model=self.name, input=texts, encoding_format="float"
+            )
+            given = list(answer.data)
+            # Some servers leave the index out, or give 0 to all: then the order is the texts'.
+            if sorted(item.index for item in given if item.index is not None) == list(range(len(texts))):
+                given.sort(key=lambda item: item.index)
+            rows = [list(item.embedding) for item in given]
+        except Exception as error:
+            raise ModelError(
+                f"{self._called} {told(error, 'embedding')}; unset embedding.base_url to use the bundled model"
+            ) from error
+        if len(rows) != len(texts):
+            raise ModelError(f"{self._called} gave {len(rows)} vectors for {len(texts)} texts; try again")
+        return rows
 
 
 class LangChainEmbedding:
@@ -72,6 +92,7 @@ class LangChainEmbedding:
 
     def __init__(self, embeddings: Embeddings, *, name: str, dimension: int) -> None:
         self._embeddings = embeddings
+        self._called = f"the embedding model {name!r}"
         self.name = name
         self.dimension = dimension
 
@@ -79,8 +100,8 @@ class LangChainEmbedding:
         try:
             rows = [await self._embeddings.aembed_query(text) for text in texts]
         except Exception as error:
-            raise ModelError(f"the embedding model failed: {type(error).__name__}: {error}") from error
-        return unit(rows, len(texts), self.dimension)
+            raise ModelError(f"{self._called} {told(error, 'embedding')}") from error
+        return unit(rows, len(texts), self.dimension, self._called)
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         if not texts:
@@ -88,12 +109,14 @@ class LangChainEmbedding:
         try:
             rows = await self._embeddings.aembed_documents(list(texts))
         except Exception as error:
-            raise ModelError(f"the embedding model failed: {type(error).__name__}: {error}") from error
-        return unit(rows, len(texts), self.dimension)
+            raise ModelError(f"{self._called} {told(error, 'embedding')}") from error
+        return unit(rows, len(texts), self.dimension, self._called)
 
 
-def unit(rows: Sequence[Sequence[float]], count: int, dimension: int) -> FloatArray:
-    """Rows as unit vectors, float32, shape (count, dimension).
+def unit(
+    rows: Sequence[Sequence[float]], count: int, dimension: int, called: str = "the embedding model"
+) -> FloatArray:
+    """Rows as unit vectors, float32, shape (count, dimension); ``called`` is how errors name the model.
 
     Raises:
         ModelError: another number or length of vectors, or one that is zero or not finite.
@@ -103,12 +126,15 @@ def unit(rows: Sequence[Sequence[float]], count: int, dimension: int) -> FloatAr
     lengths = {len(row) for row in rows}
     if len(rows) != count or lengths != {dimension}:
         raise ModelError(
-            f"the embedding model gave {len(rows)} vectors of {sorted(lengths)} dimensions "
-            f"for {count} texts; {dimension} dimensions are configured"
+            f"{called} gave {len(rows)} vectors of {sorted(lengths)} dimensions for {count} texts, but "
+            f"embedding.dimension is {dimension}; set it to what the model gives"
         )
-    vectors = np.asarray(rows, dtype=np.float32)
+    try:
+        vectors = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{called} gave a vector that is not made of numbers") from error
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.all(np.isfinite(norms)) or np.any(norms == 0):
-        raise ModelError("the embedding model gave a vector that is zero or not finite")
-    scaled: FloatArray = vectors / norms
+        raise ModelError(f"{called} gave a vector that is zero or not finite")
+    scaled: FloatArray = (vectors / norms).astype(np.float32)
     return scaled

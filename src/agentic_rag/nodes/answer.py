@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -21,7 +22,8 @@ from agentic_rag.prompts import ANSWER_SYSTEM, fenced
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
-NOT_FOUND = "NOT FOUND"
+_SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
+"""What the prompt asks for, with the marks and explanations that models put around it."""
 
 
 def answer(embedding: Embedding, defaults: Parameters, chat: Chat | None = None) -> Node:
@@ -85,7 +87,7 @@ async def _from_chat(chat: Chat, question: str, results: list[dict[str, Any]]) -
             ANSWER_SYSTEM, f"{fenced([r['content'] for r in results])}\n\nQuestion: {question}"
         )
     ).strip()
-    if not text or text.rstrip(".").upper() == NOT_FOUND:
+    if not text or _SAYS_NOT_FOUND.match(text):
         return _abstained(question, "chat")
     numbers = cited_numbers(text, range(1, len(results) + 1))
     if not numbers:

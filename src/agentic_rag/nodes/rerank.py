@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from langgraph.runtime import Runtime
 
+from agentic_rag.errors import ModelError
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import completed
 from agentic_rag.parameters import Parameters
@@ -13,9 +15,13 @@ from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
 from agentic_rag.state import CanvasRAGState
 
+logger = logging.getLogger(__name__)
+
 
 def rerank(defaults: Parameters, model: Reranker | None = None) -> Node:
-    """The node; writes ``reranked_results``, all fused results in a new order, each with its score.
+    """The node; writes ``reranked_results``, all fused results in a new order, and ``rerank_outcome``.
+
+    A model that fails is replaced by the offline method, and ``rerank_outcome`` says so.
 
     Args:
         defaults: parameters where a call overrides nothing.
@@ -26,7 +32,14 @@ def rerank(defaults: Parameters, model: Reranker | None = None) -> Node:
         parameters = defaults.overridden(runtime.context).rerank
         # Words a rewrite added help to find, but what is found is judged by the question itself.
         question = completed(state["run"]["query"], state.get("messages") or [])
-        results = await rerank_results(question, state["fused_results"], parameters, model)
-        return {"reranked_results": results}
+        outcome = {"status": "ok", "reason": None, "method": parameters.method}
+        try:
+            results = await rerank_results(question, state["fused_results"], parameters, model)
+        except ModelError as error:
+            logger.warning("the rerank model failed, reranking offline instead: %s", error)
+            outcome = {"status": "degraded", "reason": str(error), "method": "offline"}
+            offline = parameters.model_copy(update={"method": "offline"})
+            results = await rerank_results(question, state["fused_results"], offline, None)
+        return {"reranked_results": results, "rerank_outcome": outcome}
 
     return node

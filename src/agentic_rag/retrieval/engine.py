@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from agentic_rag.errors import InputError
+from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.filters import Expression, parse_filters
 from agentic_rag.ports import ChunkStore, Embedding, Restriction
 from agentic_rag.retrieval.calibration import Calibration
@@ -43,6 +43,7 @@ class RetrievalEngine:
         calibration = calibration or Calibration.for_model(embedding.name)
         self._strategies = {name: kind(store, embedding, calibration) for name, kind in STRATEGIES.items()}
         self._default = strategy
+        self._store = store
 
     async def search(
         self,
@@ -58,7 +59,7 @@ class RetrievalEngine:
         """The ``top_k`` most relevant chunks.
 
         Args:
-            dataset_id: dataset to search; an unknown one has no chunks.
+            dataset_id: dataset to search.
             query_text: any text; one of white space alone finds nothing.
             top_k: most results, at least 1.
             score_threshold: least relevance in [0, 1]; None: DEFAULT_SCORE_THRESHOLD.
@@ -71,6 +72,7 @@ class RetrievalEngine:
 
         Raises:
             InputError: top_k, threshold, strategy or filter out of range or unknown.
+            UnknownDataset: nothing was ever ingested under the name.
             StoreError, ModelError: something behind the engine failed.
         """
         chosen = strategy or self._default
@@ -87,4 +89,6 @@ class RetrievalEngine:
         found = await self._strategies[chosen].retrieve(
             dataset_id, query_text, limit=max(top_k, MIN_CANDIDATES), restriction=restriction
         )
+        if not found and dataset_id not in (known := await self._store.datasets()):
+            raise UnknownDataset(dataset_id, known)
         return [result for result in found if result.score >= threshold][:top_k]

@@ -30,7 +30,8 @@ def project(
     """Hits on chunks, best first, each chunk once; a graph thing without a chunk stays a hit of its own.
 
     A chunk's score is the calibrated relevance of its best fact's cosine together with its episode's
-    BM25, in [0, 1]. An entity alone supports the chunks that mention it by the cosine of its name.
+    BM25, in [0, 1]; of the BM25 alone where no fact supports it; an entity alone supports the chunks that
+    mention it as the least similar fact would.
 
     Args:
         query: what was searched for.
@@ -81,10 +82,12 @@ def _hit(chunk: Chunk, support: _Support, best: _Best, asked_in: Script, calibra
     cosines = [hit.cosine for hit in support.facts if hit.cosine is not None]
     if support.episode is not None and support.episode.cosine is not None:
         cosines.append(support.episode.cosine)
+    cosine = max(cosines, default=None)
     evidence = Evidence(
-        cosine=max(cosines, default=None),
+        cosine=cosine,
         bm25=support.episode.bm25 if support.episode is not None else None,
-        best_cosine=best.cosine,
+        # Episodes have no vectors: one that no fact supports is judged by its words alone.
+        best_cosine=None if cosine is None and support.episode is not None else best.cosine,
         best_bm25=best.bm25,
         worst_cosine=best.worst_cosine,
         scripts=(asked_in, script(chunk.text[:400])),

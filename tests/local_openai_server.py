@@ -1,0 +1,225 @@
+"""A model server on this machine that speaks the OpenAI protocol and misbehaves on request.
+
+As a language model it reads sentences like ``Ada knows Bob in 2021.`` and answers Graphiti's prompts about
+them in the schema that the request asks for; any other chat gets ``answer``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from agentic_rag.testing import HashingEmbedding
+
+SENTENCE = re.compile(r"([A-Z]\w+) (knows|leads|left) ([A-Z]\w+)(?: in (\d{4}))?\.")
+SECRET_ECHO = "Incorrect API key provided: sk-very-secret. Text: the passage itself."
+"""What a careless server puts into its errors."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing to do instead of answering well."""
+
+    status: int = 200
+    body: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    hang: bool = False
+    drop: bool = False
+    trickle: bool = False
+    """Send a byte now and then, for ever: no single read times out."""
+
+
+GOOD = None
+INVALID_JSON = Fault(body='{"extracted_entities": [{"name": "Ada", ')
+WRONG_SHAPE = Fault(body='{"entities": ["Ada"]}')
+EMPTY = Fault(body="")
+HANG = Fault(hang=True)
+DROP = Fault(drop=True)
+TRICKLE = Fault(trickle=True)
+
+
+def refused(status: int, **headers: str) -> Fault:
+    return Fault(status=status, headers=tuple((k.replace("_", "-"), v) for k, v in headers.items()))
+
+
+@dataclass
+class LocalOpenAIServer:
+    """Its behaviour may be changed while it runs."""
+
+    dimension: int = 64
+    answer: str = "Tea comes from China [1]."
+    script: deque[Fault | None] = field(default_factory=deque)
+    """What to do with the next requests, one each; then well."""
+    judge: Callable[[dict[str, Any]], Fault | None] = lambda request: GOOD
+    """What to do with a request, when the script is empty."""
+    reference_dates: bool = False
+    """Date every fact by the reference time, as small models do."""
+    ignores_schema: bool = False
+    """Knows no response_format: answers in the shape only if the prompt shows it."""
+    change_vectors: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = lambda items: items
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+    base_url: str = ""
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def schemas(self) -> list[str]:
+        """Which of Graphiti's answers were asked for, in order."""
+        return [_schema(request) for request in self.requests]
+
+    def asked_about(self, words: str) -> int:
+        return sum(words in _passage(request) for request in self.requests)
+
+    def completion(self, request: dict[str, Any]) -> str:
+        schema = _schema(request)
+        if self.ignores_schema and "JSON object of this schema" not in request["messages"][-1]["content"]:
+            return json.dumps({"surprise": schema})
+        if schema:
+            return json.dumps(self._read(schema, request["messages"][-1]["content"]))
+        return self.answer
+
+    def _read(self, schema: str, prompt: str) -> dict[str, Any]:
+        found = SENTENCE.findall(_passage_of(prompt))
+        if schema == "ExtractedEntities":
+            names = dict.fromkeys(name for source, _, target, _ in found for name in (source, target))
+            return {"extracted_entities": [{"name": name, "entity_type_id": 0} for name in names]}
+        if schema == "ExtractedEdges":
+            return {"edges": [self._edge(prompt, *parts) for parts in found]}
+        if schema == "NodeResolutions":
+            return {"entity_resolutions": []}
+        if schema == "EdgeDuplicate":
+            return {"duplicate_facts": [], "contradicted_facts": []}
+        if schema == "SummarizedEntities":
+            return {"summaries": []}
+        return {"valid_at": self._reference(prompt), "invalid_at": None}
+
+    def _edge(self, prompt: str, source: str, verb: str, target: str, year: str) -> dict[str, Any]:
+        return {
+            "source_entity_name": source,
+            "target_entity_name": target,
+            "relation_type": verb.upper(),
+            "fact": f"{source} {verb} {target}",
+            "valid_at": f"{year}-01-01T00:00:00Z" if year else self._reference(prompt),
+        }
+
+    def _reference(self, prompt: str) -> str | None:
+        found = re.search(r"(\d{4}-\d\d-\d\d)[ T]\d\d:\d\d", prompt.rpartition("<REFERENCE_TIME>")[2])
+        return f"{found[1]}T00:00:00Z" if found and self.reference_dates else None
+
+    def vectors(self, request: dict[str, Any]) -> list[dict[str, Any]]:
+        vectors = HashingEmbedding(self.dimension)._vectors(request["input"])
+        return self.change_vectors(
+            [
+                {"object": "embedding", "index": index, "embedding": vector.tolist()}
+                for index, vector in enumerate(vectors)
+            ]
+        )
+
+
+@contextmanager
+def running() -> Iterator[LocalOpenAIServer]:
+    """A server on a free port of this machine."""
+    model = LocalOpenAIServer()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(model))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    model.base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    try:
+        yield model
+    finally:
+        model.stopping.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            model.requests.append(request)
+            model.keys.add(self.headers.get("authorization", ""))
+            fault = model.script.popleft() if model.script else model.judge(request)
+            if fault is not None and (fault.hang or fault.drop or fault.trickle):
+                self._no_answer(fault)
+            elif fault is not None and fault.status != 200:
+                body = fault.body or json.dumps({"error": {"message": SECRET_ECHO, "type": "error"}})
+                self._send(fault.status, body, fault.headers)
+            elif self.path.endswith("/embeddings"):
+                body = json.dumps({"object": "list", "model": "m", "data": model.vectors(request)})
+                self._send(200, fault.body if fault and fault.body is not None else body)
+            else:
+                text = fault.body if fault and fault.body is not None else model.completion(request)
+                self._send(200, json.dumps(_chat(text)))
+
+        def _no_answer(self, fault: Fault) -> None:
+            self.close_connection = True
+            if fault.hang:
+                model.stopping.wait(30)
+            if fault.trickle:
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", "100000")
+                self.end_headers()
+                while not model.stopping.wait(0.05):
+                    try:
+                        self.wfile.write(b" ")
+                    except OSError:
+                        return
+
+        def _send(self, status: int, body: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
+            raw = body.encode()
+            try:
+                self.send_response(status)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(raw)))
+                for name, value in headers:
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(raw)
+            except OSError:
+                self.close_connection = True  # the client has given up
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    return Handler
+
+
+def _chat(text: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }
+
+
+def _schema(request: dict[str, Any]) -> str:
+    asked = (request.get("response_format") or {}).get("json_schema", {}).get("name", "")
+    if asked or "messages" not in request:
+        return str(asked)
+    shown = re.search(r'"title": "(\w+)", "type": "object"}\s*\Z', request["messages"][-1]["content"])
+    return shown[1] if shown else ""
+
+
+def _passage(request: dict[str, Any]) -> str:
+    return _passage_of(request["messages"][-1]["content"]) if "messages" in request else ""
+
+
+def _passage_of(prompt: str) -> str:
+    """What the prompt asks about, without what came before it."""
+    found = re.search(r"<(TEXT|CURRENT_MESSAGE|FACT)>(.*?)</\1>", prompt, re.DOTALL)
+    return found[2] if found else ""
