@@ -25,6 +25,8 @@ Scalar = str | int | float | bool | None
 Operator = Literal["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"]
 
 _ORDERED = ("$gt", "$gte", "$lt", "$lte")
+MAX_NESTING = 64
+"""Levels of mappings and lists; SQL parsers, recursive as they are, take no more."""
 _OPERATORS = ("$eq", "$ne", *_ORDERED, "$in", "$nin", "$exists")
 
 
@@ -61,6 +63,8 @@ def parse_filters(filters: Mapping[str, Any] | Expression | None) -> Expression 
     Raises:
         FilterError: an unknown operator, or a value an operator cannot take.
     """
+    if _is_deeper(filters, MAX_NESTING):
+        raise FilterError(f"filters are nested more than {MAX_NESTING} levels deep; write them flatter")
     if filters is None or isinstance(filters, Comparison | And | Or | Not):
         return filters
     if not isinstance(filters, Mapping):
@@ -68,6 +72,22 @@ def parse_filters(filters: Mapping[str, Any] | Expression | None) -> Expression 
     if not filters:
         return None
     return _joined([_parse_item(key, value) for key, value in filters.items()])
+
+
+def _is_deeper(filters: Any, levels: int) -> bool:
+    """Whether mappings, lists and expressions stand more than ``levels`` deep in each other."""
+    match filters:
+        case Mapping():
+            members: Sequence[Any] = list(filters.values())
+        case list() | tuple():
+            members = filters
+        case And(parts) | Or(parts):
+            members = [parts]
+        case Not(part):
+            members = [part]
+        case _:
+            return False
+    return levels == 0 or any(_is_deeper(member, levels - 1) for member in members)
 
 
 def _joined(parts: list[Expression]) -> Expression:
@@ -158,7 +178,7 @@ def _parse_term(term: str) -> Expression:
         value = json.loads(text)
     except ValueError:
         value = text
-    return _comparison(key, _SPELLED[operator], value)
+    return _parse_item(key, {_SPELLED[operator]: value})
 
 
 def matches(expression: Expression, metadata: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from agentic_rag.errors import InputError
 
 _NAMESPACE = uuid.UUID("6f2a7c54-2f0b-5f0e-9a6a-4f3f6f0a1c9d")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 
 
@@ -23,13 +24,28 @@ def group_id(dataset: str) -> str:
     A plain name stays as it is; any other is ``u_`` and the hex of its NFC UTF-8 bytes, or of their
     digest where that would be longer than 96 characters.
     """
-    name = unicodedata.normalize("NFC", dataset)
-    if not name.strip() or "\0" in name:
-        raise InputError(f"a dataset needs a name, not {dataset!r}")
+    name = dataset_name(dataset)
     if _PLAIN.fullmatch(name) and len(name) <= 96:
         return name
-    raw = name.encode("utf-8", "surrogatepass")
+    raw = name.encode("utf-8")
     return "u_" + (raw.hex() if len(raw) <= 47 else "d" + digest(name, size=23))
+
+
+def dataset_name(dataset: str) -> str:
+    """A dataset's name in NFC, so that however it was typed it is one dataset.
+
+    Raises:
+        InputError: blank, or with a character that no store can hold.
+    """
+    name = unicodedata.normalize("NFC", dataset)
+    if not name.strip() or "\0" in name or not is_unicode(name):
+        raise InputError(f"a dataset needs a name, not {dataset!r}")
+    return name
+
+
+def is_unicode(text: str) -> bool:
+    """False for a text with a lone surrogate, which no store and no model can hold."""
+    return not _SURROGATE.search(text)
 
 
 def chunk_id(document_id: str, local_key: str) -> str:

@@ -21,4 +21,16 @@ def parse_as_of(text: str | None) -> datetime | None:
         moment = datetime.fromisoformat(text)
     except (ValueError, TypeError) as error:
         raise InputError(f"as_of must be an ISO date or time such as 2024-06-30, not {text!r}") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return as_utc(moment)
+
+
+def as_utc(moment: datetime) -> datetime:
+    """The same moment in UTC; one without a zone is UTC already.
+
+    Raises:
+        InputError: in UTC it lies outside the years 1 to 9999.
+    """
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError as error:
+        raise InputError(f"{moment.isoformat()} is outside the years 1 to 9999 in UTC") from error

@@ -10,7 +10,7 @@ import pytest
 
 from agentic_rag.domain import Document
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.sentences import split_sentences
+from agentic_rag.sentences import split_sentences
 from agentic_rag.ingest.sources import discover
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"

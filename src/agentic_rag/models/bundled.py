@@ -134,19 +134,24 @@ class BundledEmbedding:
         return _merged(vectors, owners, len(texts))
 
 
+def _encodable(text: str) -> str:
+    """The text, each surrogate that stands alone as a question mark: the tokenizer takes UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def count_tokens(text: str) -> int:
     """Tokens the model reads of a text, without prefix and without the two it adds itself."""
-    return len(_loaded().tokenizer.encode(text.strip()))
+    return len(_loaded().tokenizer.encode(_encodable(text.strip())))
 
 
 def count_tokens_batch(texts: Sequence[str]) -> list[int]:
     """``count_tokens`` of many texts."""
-    return [len(ids) for ids in _loaded().tokenizer.encode([text.strip() for text in texts])]
+    return [len(ids) for ids in _loaded().tokenizer.encode([_encodable(text.strip()) for text in texts])]
 
 
 def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:
     """Token rows of at most MAX_TOKENS, and for each the index of the text it belongs to."""
-    encoded: Any = _loaded().tokenizer.encode(texts)
+    encoded: Any = _loaded().tokenizer.encode([_encodable(text) for text in texts])
     rows: list[list[int]] = []
     owners: list[int] = []
     for index, ids in enumerate(encoded):

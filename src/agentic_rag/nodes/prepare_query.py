@@ -17,6 +17,9 @@ from agentic_rag.text import STOPWORDS, content_tokens
 DEFAULT_OPERATION = "verification_canvas"
 DEFAULT_DATASET = "default"
 DEFAULT_TOP_K = 10
+MAX_CHARACTERS = 2_000
+"""Of a longer question, which is pasted text, the beginning and the end are searched for: embedding and
+comparing all of it would take longer than a source may."""
 FOLLOW_UP_TERMS = 3
 """A question with fewer words of its own than this is read together with the one before it."""
 
@@ -113,11 +116,18 @@ def is_rewrite(state: CanvasRAGState) -> bool:
 
 
 def completed(query: str, messages: list[AnyMessage]) -> str:
-    """The question itself, or with the previous question before it where it leans on that one."""
-    earlier = [text for text in _human_texts(messages) if text.strip() != query.strip()]
-    if not earlier or not leans_on_context(query):
+    """The question itself, or with the previous question before it where it leans on that one; bounded."""
+    query = bounded(query)
+    if not leans_on_context(query):
         return query
-    return f"{earlier[-1]} {query}"
+    earlier = [text for text in _human_texts(messages) if bounded(text).strip() != query.strip()]
+    return bounded(f"{earlier[-1]} {query}") if earlier else query
+
+
+def bounded(text: str) -> str:
+    """Beginning and end of a text of more than MAX_CHARACTERS."""
+    half = MAX_CHARACTERS // 2
+    return text if len(text) <= MAX_CHARACTERS else f"{text[:half]} {text[-half:]}"
 
 
 def leans_on_context(query: str) -> bool:

@@ -13,9 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from agentic_rag.domain import Chunk, search_text
-from agentic_rag.errors import InputError, ManifestMismatch
+from agentic_rag.errors import ManifestMismatch
 from agentic_rag.filters import matches
+from agentic_rag.identity import dataset_name
+from agentic_rag.instants import as_utc
 from agentic_rag.ports import DocumentRecord, EmbeddedDocument, FloatArray, Restriction, ScoredChunk
+from agentic_rag.stores.batch import checked_ids
 from agentic_rag.text import tokens
 
 K1, B = 1.2, 0.75
@@ -35,9 +38,7 @@ class InMemoryChunkStore:
         self._datasets: dict[str, _Dataset] = {}
 
     async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
-        ids = [document.document_id for document in documents]
-        if len(set(ids)) != len(ids):
-            raise InputError("the same document id is given twice in one call")
+        ids = checked_ids(documents)
         for document in documents:
             if document.chunks and document.vectors.shape != (len(document.chunks), self._dimension):
                 raise ManifestMismatch(
@@ -47,7 +48,7 @@ class InMemoryChunkStore:
         if not documents:
             return
         await self.remove_documents(dataset, ids)
-        held = self._datasets.setdefault(dataset, _Dataset())
+        held = self._datasets.setdefault(dataset_name(dataset), _Dataset())
         for document in documents:
             for chunk, vector in zip(document.chunks, document.vectors, strict=True):
                 held.chunks[chunk.id] = chunk
@@ -92,7 +93,7 @@ class InMemoryChunkStore:
         return {chunk_id: held.vectors[chunk_id] for chunk_id in chunk_ids if chunk_id in held.vectors}
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
-        return sorted(chunk.id for chunk in _passing(self._held(dataset), restriction))[:limit]
+        return sorted(chunk.id for chunk in _passing(self._held(dataset), restriction))[: max(limit, 0)]
 
     async def document_ids(self, dataset: str) -> set[str]:
         return {chunk.document_id for chunk in self._held(dataset).chunks.values()}
@@ -107,7 +108,7 @@ class InMemoryChunkStore:
         return None
 
     def _held(self, dataset: str) -> _Dataset:
-        return self._datasets.get(dataset, _Dataset())
+        return self._datasets.get(dataset_name(dataset), _Dataset())
 
 
 class InMemoryLedger:
@@ -117,15 +118,15 @@ class InMemoryLedger:
         self._records: dict[str, dict[str, DocumentRecord]] = {}
 
     async def records(self, dataset: str) -> dict[str, DocumentRecord]:
-        return dict(self._records.get(dataset, {}))
+        return dict(self._records.get(dataset_name(dataset), {}))
 
     async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
         if records:
-            self._records.setdefault(dataset, {}).update({r.document_id: r for r in records})
+            self._records.setdefault(dataset_name(dataset), {}).update({r.document_id: r for r in records})
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         for document_id in document_ids:
-            self._records.get(dataset, {}).pop(document_id, None)
+            self._records.get(dataset_name(dataset), {}).pop(document_id, None)
 
     async def datasets(self) -> list[str]:
         return sorted(name for name, records in self._records.items() if records)
@@ -138,11 +139,11 @@ def _passing(held: _Dataset, restriction: Restriction) -> list[Chunk]:
 def _passes(chunk: Chunk, restriction: Restriction) -> bool:
     if restriction.filters is not None and not matches(restriction.filters, chunk.metadata):
         return False
-    return restriction.as_of is None or chunk.date is None or chunk.date <= restriction.as_of
+    return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
 
 
 def _best(found: list[ScoredChunk], limit: int) -> list[ScoredChunk]:
-    return sorted(found, key=lambda scored: (-scored.score, scored.chunk.id))[:limit]
+    return sorted(found, key=lambda scored: (-scored.score, scored.chunk.id))[: max(limit, 0)]
 
 
 def _bm25(token: str, words: Counter[str], every: dict[str, Counter[str]], mean: float) -> float:

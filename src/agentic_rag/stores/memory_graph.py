@@ -237,17 +237,17 @@ def _ranked(
 ) -> list[GraphHit]:
     """Both legs' best, fused by Graphiti's sum of 1 / rank; ties by id."""
     words = _best(_bm25(candidates, query), 2 * limit)
-    near: dict[str, float] = {}
+    cosine: dict[str, float] = {}
     if vector is not None:
-        near = {c.id: float(vector @ c.vector) for c in candidates if c.vector is not None}
-    near = _best({key: score for key, score in near.items() if score > 0}, 2 * limit)
+        cosine = {c.id: float(vector @ c.vector) for c in candidates if c.vector is not None}
+    near = _best({key: score for key, score in cosine.items() if score > 0}, 2 * limit)
     scores: Counter[str] = Counter()
     for leg in (words, near):
         for rank, key in enumerate(leg, start=1):
             scores[key] += 1 / rank  # type: ignore[assignment]
     by_id = {candidate.id: candidate for candidate in candidates}
     order = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
-    return [by_id[key].hit(rank, near.get(key), words.get(key)) for rank, key in enumerate(order, start=1)]
+    return [by_id[key].hit(rank, cosine.get(key), words.get(key)) for rank, key in enumerate(order, start=1)]
 
 
 def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:

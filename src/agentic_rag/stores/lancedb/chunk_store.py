@@ -25,6 +25,7 @@ UNINDEXED_SHARE = 0.01
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old table versions stay readable this long, for readers that are in the middle of a search."""
 MAX_QUERY_WORDS = 512
+VALUES_PER_DELETE = 4_000
 
 _MANIFESTS = "datasets"
 _MANIFEST_SCHEMA = pa.schema(
@@ -178,6 +179,7 @@ class LanceChunkStore:
                 await table.create_index("vector", config=IvfSq(distance_type="cosine"))
             values = await self._connection.table(_values_name(dataset))
             if values is not None:
+                await _drop_unused(values, table)
                 await values.optimize(cleanup_older_than=KEEP_VERSIONS)
 
     def _vectors(self, documents: Sequence[EmbeddedDocument]) -> FloatArray:
@@ -294,6 +296,16 @@ class LanceChunkStore:
 def timestamp_sql(moment: datetime) -> str:
     """A UTC timestamp literal, to the microsecond."""
     return f"CAST('{moment.astimezone(UTC).strftime('%Y-%m-%d %H:%M:%S.%f')}+00:00' AS TIMESTAMP)"
+
+
+async def _drop_unused(values: Any, chunks: Any) -> None:
+    """Forget metadata values that no chunk has any more: they tell what removed notes said."""
+    held = (await chunks.query().select(["meta"]).to_arrow())["meta"].combine_chunks().flatten().unique()
+    known = (await values.query().select(["item"]).to_arrow())["item"]
+    unused = sorted(set(known.to_pylist()) - set(held.to_pylist()))
+    for start in range(0, len(unused), VALUES_PER_DELETE):
+        listed = ", ".join(quoted(item) for item in unused[start : start + VALUES_PER_DELETE])
+        await values.delete(f"item IN ({listed})")
 
 
 def _full_text(fts: Any) -> Any:

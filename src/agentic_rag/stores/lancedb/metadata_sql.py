@@ -47,42 +47,54 @@ def range_keys(expression: Expression) -> set[str]:
             return {key} if operator in ("$gt", "$gte", "$lt", "$lte") else set()
 
 
-def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
+def to_sql(expression: Expression, values: Mapping[str, Sequence[str]], *, negated: bool = False) -> str:
     """A boolean SQL expression that is true exactly where ``filters.matches`` is.
+
+    NOT is carried down to the comparisons: LanceDB refuses a NOT of a NOT, and takes exponential time
+    for many of them.
 
     Args:
         expression: the filter.
         values: for each of ``range_keys(expression)``, the value items the dataset holds under it.
+        negated: true exactly where ``filters.matches`` is false.
     """
     match expression:
         case And(parts):
-            return "(" + " AND ".join(to_sql(part, values) for part in parts) + ")"
+            return _joined("OR" if negated else "AND", parts, values, negated)
         case Or(parts):
-            return "(" + " OR ".join(to_sql(part, values) for part in parts) + ")"
+            return _joined("AND" if negated else "OR", parts, values, negated)
         case Not(part):
-            return f"(NOT {to_sql(part, values)})"
+            return to_sql(part, values, negated=not negated)
         case Comparison():
-            return _comparison(expression, values)
+            return _comparison(expression, values, negated)
 
 
-def _comparison(comparison: Comparison, values: Mapping[str, Sequence[str]]) -> str:
+def _joined(
+    word: str, parts: Sequence[Expression], values: Mapping[str, Sequence[str]], negated: bool
+) -> str:
+    return "(" + f" {word} ".join(to_sql(part, values, negated=negated) for part in parts) + ")"
+
+
+def _comparison(comparison: Comparison, values: Mapping[str, Sequence[str]], negated: bool) -> str:
     key, operator, value = comparison.key, comparison.operator, comparison.value
+    if operator in ("$ne", "$nin"):
+        negated = not negated
     if operator == "$exists":
-        return _has([_item(key)]) if value else f"(NOT {_has([_item(key)])})"
-    if operator in ("$eq", "$ne"):
-        found = _equals(key, value)  # type: ignore[arg-type]
-        return found if operator == "$eq" else f"(NOT {found})"
-    if operator in ("$in", "$nin"):
-        wanted = [_equals(key, member) for member in value]  # type: ignore[union-attr]
-        found = "(" + " OR ".join(wanted) + ")" if wanted else NOTHING
-        return found if operator == "$in" else f"(NOT {found})"
-    return _has([item for item in values.get(key, ()) if matches(comparison, {key: json.loads(item)[1]})])
+        found = _has([_item(key)])
+        negated = negated == bool(value)
+    elif operator in ("$in", "$nin"):
+        found = _is_one_of(key, value)  # type: ignore[arg-type]
+    elif operator in ("$eq", "$ne"):
+        found = _is_one_of(key, (value,))  # type: ignore[arg-type]
+    else:
+        held = values.get(key, ())
+        found = _has([item for item in held if matches(comparison, {key: json.loads(item)[1]})])
+    return f"(NOT {found})" if negated else found
 
 
-def _equals(key: str, value: Scalar) -> str:
-    if value is None:
-        return f"({_has([_item(key, None)])} OR NOT {_has([_item(key)])})"
-    return _has([_item(key, value)])
+def _is_one_of(key: str, wanted: Sequence[Scalar]) -> str:
+    found = _has(sorted({_item(key, value) for value in wanted}))
+    return f"({found} OR NOT {_has([_item(key)])})" if None in wanted else found
 
 
 def _has(items: Sequence[str]) -> str:

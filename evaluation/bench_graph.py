@@ -1,0 +1,189 @@
+"""How fast the graph store writes, opens and searches: 10,000 entities and 20,000 facts, 384 dimensions.
+
+    python evaluation/bench_graph.py [--quick] [--json FILE]
+
+The data are synthetic and the vectors random, so that the numbers say nothing of quality and everything
+of the stores. Exits 1 when a floor is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
+from agentic_rag.ports import FloatArray
+from agentic_rag.stores.graphiti.store import GraphitiStore
+
+ENTITIES, FACTS, DIMENSION = 10_000, 20_000, 384
+DOCUMENTS, CHUNKS_A_DOCUMENT = 500, 5
+DOCUMENTS_A_CALL = 100
+SEARCH_FLOOR_MS = 60.0
+WRITE_FLOOR = 5_000.0
+_WORDS = [
+    f"{a}{b}{c}"
+    for a in ("ba", "ke", "lo", "mi", "tu")
+    for b in ("ran", "sel", "tik", "vom")
+    for c in "aeiou"
+]
+
+
+class RandomEmbedding:
+    """Random unit vectors, made in no time, so that writing is measured and not a model."""
+
+    name = "random"
+    dimension = DIMENSION
+
+    def __init__(self) -> None:
+        self._generator = np.random.default_rng(7)
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        vectors = self._generator.standard_normal((len(texts), DIMENSION), dtype=np.float32)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        return await self.embed_queries(texts)
+
+
+def documents() -> list[DocumentGraph]:
+    """Documents whose facts join entities at random; every entity occurs."""
+    chance = random.Random(7)
+    entities = [
+        Entity(f"entity {i}", f"Entity {i} {chance.choice(_WORDS)}", ("Thing",)) for i in range(ENTITIES)
+    ]
+    facts_a_document = FACTS // DOCUMENTS
+    graphs = []
+    for number in range(DOCUMENTS):
+        name = f"note-{number}.md"
+        chunks = [_chunk(name, i, chance) for i in range(CHUNKS_A_DOCUMENT)]
+        own = entities[number * ENTITIES // DOCUMENTS : (number + 1) * ENTITIES // DOCUMENTS]
+        facts, mentions = [], []
+        for i in range(facts_a_document):
+            source, target = own[i % len(own)], chance.choice(entities)
+            sentence = f"{source.name} {' '.join(chance.choices(_WORDS, k=8))} {target.name}"
+            chunk = chunks[i % len(chunks)].id
+            facts.append(Fact(source.key, target.key, "RELATES", sentence, chunk))
+            mentions.append(Mention(source.key, chunk))
+        named = {entity.key: entity for entity in own}
+        named |= {f.target: entities[int(f.target.removeprefix("entity "))] for f in facts}
+        graphs.append(
+            DocumentGraph(name, tuple(chunks), tuple(named.values()), tuple(facts), tuple(mentions))
+        )
+    return graphs
+
+
+def _chunk(document: str, ordinal: int, chance: random.Random) -> Chunk:
+    text = " ".join(chance.choices(_WORDS, k=60))
+    return Chunk(
+        f"{document}#{ordinal}", document, text, 0, len(text), ordinal, document, document, "paragraph"
+    )
+
+
+async def measured(folder: Path, searches: int) -> dict[str, float]:
+    """Rows written a second, milliseconds to open, and to search (p50, p95), in milliseconds."""
+    embedding = RandomEmbedding()
+    graphs = documents()
+    store = await _opened(folder, embedding)
+    await store.counts("bench")  # imports LanceDB
+    started = time.perf_counter()
+    for start in range(0, len(graphs), DOCUMENTS_A_CALL):
+        await store.replace_documents("bench", graphs[start : start + DOCUMENTS_A_CALL])
+    seconds = time.perf_counter() - started
+    counts = await store.counts("bench")
+    rows = counts.entities + counts.facts + counts.episodes + counts.mentions
+    started = time.perf_counter()
+    await store.optimize("bench")
+    optimizing = time.perf_counter() - started
+    started = time.perf_counter()
+    await store.replace_documents("bench", graphs[:1])
+    again = time.perf_counter() - started
+    await store.close()
+
+    started = time.perf_counter()
+    store = await _opened(folder, embedding)
+    opening = time.perf_counter() - started
+    plain = await _searched(store, embedding, searches)
+    await store.close()
+    return {
+        "rows": rows,
+        "write": rows / seconds,
+        "optimize": optimizing,
+        "again": again * 1e3,
+        "open": opening * 1e3,
+        "p50": plain[len(plain) // 2],
+        "p95": plain[int(len(plain) * 0.95)],
+    }
+
+
+async def _opened(folder: Path, embedding: RandomEmbedding) -> GraphitiStore:
+    return await GraphitiStore.open(
+        uri=str(folder / "lance"), graph_path=folder / "graph.lbug", embedding=embedding
+    )
+
+
+async def _searched(store: GraphitiStore, embedding: RandomEmbedding, searches: int) -> list[float]:
+    chance = random.Random(11)
+    taken = []
+    for number in range(searches + 5):
+        query = " ".join(chance.choices(_WORDS, k=6))
+        vector = (await embedding.embed_queries([query]))[0]
+        started = time.perf_counter()
+        await store.search("bench", query, vector, limit=10)
+        if number >= 5:  # the first ones open tables and fill caches
+            taken.append((time.perf_counter() - started) * 1e3)
+    return sorted(taken)
+
+
+def rows_of(found: dict[str, float]) -> list[dict[str, Any]]:
+    """The rows of the report; there is no peer to compare with, only floors."""
+    size = f"{ENTITIES:,} entities, {FACTS:,} facts"
+    return [
+        _row(f"combined search p95, {size}", "ms", found["p95"], "max", SEARCH_FLOOR_MS),
+        _row(f"combined search p50, {size}", "ms", found["p50"], "max", None),
+        _row("write, without embedding", "rows/s", found["write"], "min", WRITE_FLOOR),
+        _row("write one document again", "ms", found["again"], "max", None),
+        _row("open the store", "ms", found["open"], "max", None),
+        _row("optimize", "s", found["optimize"], "max", None),
+    ]
+
+
+def _row(what: str, unit: str, ours: float, bound: str, floor: float | None) -> dict[str, Any]:
+    met = None if floor is None else (ours <= floor if bound == "max" else ours >= floor)
+    return {
+        "what": what, "unit": unit, "ours": round(ours, 2), "peer": None, "theirs": None, "ratio": None,
+        "bound": bound, "floor": floor, "ok": met,
+    }  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="fewer searches, the same sizes")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = rows_of(asyncio.run(measured(Path(folder), 60 if arguments.quick else 400)))
+    table = Table("what", "ours", "unit", "floor", "ok", title="graph store")
+    for row in rows:
+        floor = "" if row["floor"] is None else f"{'≤' if row['bound'] == 'max' else '≥'} {row['floor']:g}"
+        met = {None: "", True: "yes", False: "NO"}[row["ok"]]
+        table.add_row(row["what"], f"{row['ours']:,.1f}", row["unit"], floor, met)
+    Console().print(table)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
+    return 1 if any(row["ok"] is False for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

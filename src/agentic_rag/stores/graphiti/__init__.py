@@ -1,0 +1,1 @@
+"""The graph half: Graphiti over a graph file or server, every search leg answered by LanceDB."""

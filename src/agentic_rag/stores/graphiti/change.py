@@ -1,0 +1,119 @@
+"""What one transaction changes, gathered while the graph is written and then applied to LanceDB."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from agentic_rag.stores.graphiti import sql
+from agentic_rag.stores.graphiti.journal import Touched
+from agentic_rag.stores.graphiti.schemas import KINDS, OF_DOCUMENTS, Kind, Row
+from agentic_rag.stores.graphiti.tables import GraphTables
+
+_EDGE_KINDS: tuple[Kind, ...] = ("facts", "mentions", "links")
+_NODE_KINDS: tuple[Kind, ...] = ("entities", "episodes", "communities")
+CANDIDATES = "candidates"
+"""Journal key of entities that a crash may leave without a fact or mention."""
+
+
+@dataclass
+class Change:
+    """Rows to store, deletions to repeat and documents to replace, in one transaction.
+
+    Gathered by one transaction and applied once; deletions come before rows.
+    """
+
+    rows: dict[tuple[str, Kind], dict[str, Row]] = field(default_factory=dict)
+    deletions: list[tuple[str | None, Kind, str]] = field(default_factory=list)
+    """Group (None: every group), kind, predicate."""
+    documents: dict[str, set[str]] = field(default_factory=dict)
+    """Group → documents whose rows are exactly the given ones."""
+    candidates: dict[str, set[str]] = field(default_factory=dict)
+
+    def put(self, kind: Kind, rows: Iterable[Row]) -> None:
+        for row in rows:
+            self.rows.setdefault((row["group_id"], kind), {})[row["uuid"]] = row
+
+    def delete_nodes(self, uuids: Collection[str], group: str | None = None) -> None:
+        """Nodes and everything that names them."""
+        ends = f"({sql.is_in('source_uuid', uuids)} OR {sql.is_in('target_uuid', uuids)})"
+        for kind in _EDGE_KINDS:
+            self.deletions.append((group, kind, ends))
+        for kind in (*_NODE_KINDS, "sagas"):
+            self.deletions.append((group, kind, sql.is_in("uuid", uuids)))
+
+    def delete_edges(self, uuids: Collection[str]) -> None:
+        for kind in _EDGE_KINDS:
+            self.deletions.append((None, kind, sql.is_in("uuid", uuids)))
+
+    def delete_group(self, group: str | None, *, sagas: bool) -> None:
+        for kind in KINDS:
+            if kind != "sagas" or sagas:
+                self.deletions.append((group, kind, "TRUE"))
+
+    def is_empty(self) -> bool:
+        return not (self.rows or self.deletions or self.documents)
+
+    def touched(self) -> Touched:
+        """For the journal: what must be looked at again if the process dies half way."""
+        groups: Touched = {}
+        for (group, kind), rows in self.rows.items():
+            groups.setdefault(group, {})[kind] = sorted(rows)
+        for group in self.documents:
+            groups.setdefault(group, {})
+        for group, uuids in self.candidates.items():
+            groups.setdefault(group, {})[CANDIDATES] = sorted(uuids)
+        return groups
+
+    async def apply(self, tables: GraphTables) -> None:
+        """Make LanceDB equal to the graph; repeating it changes nothing."""
+        await self._fill(tables)
+        groups = await tables.groups() if any(group is None for group, _, _ in self.deletions) else []
+        for wanted, kind, where in self.deletions:
+            for group in groups if wanted is None else [wanted]:
+                await tables.delete(group, kind, where)
+        written = {group for group, _ in self.rows} | set(self.documents)
+        for group in sorted(written):
+            for kind in KINDS:
+                replacing = self._replacing(group, kind)
+                rows = list(self.rows.get((group, kind), {}).values())
+                await tables.upsert(group, kind, rows, replacing)
+            await tables.optimize_when_due(group)
+
+    def _replacing(self, group: str, kind: Kind) -> str | None:
+        documents = self.documents.get(group)
+        if not documents or kind not in OF_DOCUMENTS:
+            return None
+        return sql.is_in("document_id", documents)
+
+    async def _fill(self, tables: GraphTables) -> None:
+        """Give facts and mentions the chunk, document and date of the episodes they name."""
+        for group in {group for group, kind in self.rows if kind in ("facts", "mentions")}:
+            facts = list(self.rows.get((group, "facts"), {}).values())
+            mentions = list(self.rows.get((group, "mentions"), {}).values())
+            episodes = dict(self.rows.get((group, "episodes"), {}))
+            wanted = {uuid for row in facts for uuid in row["episodes"]}
+            wanted |= {row["source_uuid"] for row in mentions}
+            names = ["uuid", "document_id", "chunk_id", "chunk_date"]
+            stored = await tables.select_in(group, "episodes", "uuid", wanted - set(episodes), names)
+            episodes |= {row["uuid"]: row for row in stored}
+            for row in facts:
+                _derive(row, [episodes[uuid] for uuid in row["episodes"] if uuid in episodes])
+                row["chunk_ids"] = sorted(
+                    {
+                        episodes[uuid]["chunk_id"]
+                        for uuid in row["episodes"]
+                        if uuid in episodes and episodes[uuid]["chunk_id"] is not None
+                    }
+                )
+            for row in mentions:
+                known = [episodes[row["source_uuid"]]] if row["source_uuid"] in episodes else []
+                _derive(row, known)
+                row["chunk_id"] = known[0]["chunk_id"] if known else None
+
+
+def _derive(row: Row, episodes: Sequence[Row]) -> None:
+    """The first document, and the earliest date; an episode without a date makes the row dateless."""
+    dates = [episode["chunk_date"] for episode in episodes]
+    row["document_id"] = next((e["document_id"] for e in episodes if e["document_id"] is not None), None)
+    row["chunk_date"] = min(dates) if dates and None not in dates else None

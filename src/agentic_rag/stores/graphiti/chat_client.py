@@ -1,0 +1,252 @@
+"""Graphiti's client for OpenAI-compatible chat completions, with tries that are bounded and told apart.
+
+Graphiti's own loop waits up to two minutes between four tries, retries no timeout and no lost connection,
+ignores Retry-After, and takes JSON of another shape for a crash; this replaces it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import random
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from agentic_rag.config import ChatConfig
+from agentic_rag.models.endpoint import happened, status, told, without_login
+from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.models.chat import spoken
+from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
+from agentic_rag.stores.graphiti.placeholder_dates import stated_dates
+
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 8.0
+LONGEST_RETRY_AFTER = 120.0
+"""A server that asks for more is not waited for: the episode is set aside instead."""
+_HOPELESS = (401, 403, 404)
+"""Wrong key, model or address: no episode can succeed."""
+_OPTIONS = ("response_format", "temperature")
+
+
+class CallFailed(ModelError):
+    """A call that kept failing, in words that name neither key nor text."""
+
+    def __init__(self, reason: str, *, endpoint_down: bool) -> None:
+        self.endpoint_down = endpoint_down
+        super().__init__(reason)
+
+
+class EndpointRefused(ModelError):
+    """The endpoint will refuse every call: a wrong key, model or address."""
+
+
+@dataclass
+class Reading:
+    """One episode being read: what its calls took. Mutable; one a task, in ``reading``."""
+
+    undated_text: str | None = None
+    """The text where the episode has no date, so that dates it does not state can be dropped."""
+    retried: int = 0
+    failure: ModelError | None = None
+    """The first call that failed for good, even if Graphiti went on without it."""
+    calls: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def stop(self) -> None:
+        """End the calls that a failure left running."""
+        for call in self.calls:
+            call.cancel()
+        await asyncio.gather(*self.calls, return_exceptions=True)
+
+
+reading: ContextVar[Reading | None] = ContextVar("reading", default=None)
+
+
+class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
+    """The language model of Graphiti's extraction.
+
+    A try fails on 408, 409, 429, 5xx, a timeout, a lost connection, and on an answer that is not JSON of the
+    asked shape. ``config.max_retries`` more follow, after Retry-After or with doubling waits.
+
+    Args:
+        config: ``base_url`` and ``model`` are needed.
+        sleep: for tests.
+    """
+
+    def __init__(
+        self, config: ChatConfig, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        if config.base_url is None or config.model is None:
+            raise ConfigError("extraction with a chat model needs chat.base_url and chat.model")
+        from openai import AsyncOpenAI
+
+        key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
+        settings = LLMConfig(
+            api_key=key, model=config.model, small_model=config.model, base_url=config.base_url, temperature=0
+        )
+        client = AsyncOpenAI(
+            base_url=config.base_url, api_key=key, timeout=config.timeout_seconds, max_retries=0
+        )
+        super().__init__(settings, client=client)
+        self._timeout = config.timeout_seconds
+        self._tries = config.max_retries + 1
+        self._sleep = sleep
+        self._refused_options: set[str] = set()
+        self._called = f"the chat model {config.model!r} at {without_login(config.base_url)}"
+
+    async def close(self) -> None:
+        await self.client.close()
+
+    async def generate_response(
+        self, messages: list[Any], response_model: Any = None, *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
+        """Graphiti's entry; raises ``CallFailed`` or ``EndpointRefused``."""
+        now = reading.get() or Reading()
+        task = asyncio.current_task()
+        if task is not None:
+            now.calls.add(task)
+        try:
+            answer: dict[str, Any] = await super().generate_response(
+                messages, response_model, *args, **kwargs
+            )
+        except ModelError as failure:
+            now.failure = now.failure or failure
+            raise
+        finally:
+            if task is not None:
+                now.calls.discard(task)
+        if now.undated_text is not None:
+            answer = stated_dates(answer, now.undated_text)
+        return answer
+
+    async def _generate_response_with_retry(
+        self, messages: list[Any], response_model: Any = None, *_: Any, **__: Any
+    ) -> dict[str, Any]:
+        now = reading.get() or Reading()
+        spent = 0
+        show_schema = False
+        while True:
+            try:
+                return await self._asked(messages, response_model, show_schema)
+            except Exception as error:
+                if self._left_out(error):
+                    continue  # a server that does not know an option is asked again without it, once each
+                if status(error) in _HOPELESS:
+                    raise EndpointRefused(f"{self._called} {told(error, 'chat')}") from error
+                spent += 1
+                wait = _wait(error, spent)
+                if wait is None or spent >= self._tries:
+                    raise CallFailed(
+                        f"{_reason(error)}, tries: {spent}", endpoint_down=_endpoint_down(error)
+                    ) from error
+                # A server may ignore response_format; then the model has not seen the shape yet.
+                show_schema = show_schema or isinstance(error, _Unusable)
+            now.retried += 1
+            await self._sleep(wait)
+
+    async def _asked(self, messages: list[Any], response_model: Any, show_schema: bool) -> dict[str, Any]:
+        """One try. ``asyncio.timeout`` too: the client's own restarts with every byte that trickles in."""
+        sent = [{"role": m.role, "content": self._clean_input(m.content)} for m in messages]
+        options: dict[str, Any] = {
+            "temperature": self.temperature,
+            "response_format": self._build_response_format(response_model),
+        }
+        options = {name: value for name, value in options.items() if name not in self._refused_options}
+        if response_model is not None and (show_schema or "response_format" not in options):
+            schema = json.dumps(response_model.model_json_schema())
+            sent[-1]["content"] += (
+                f"\n\nRespond with a JSON object of this schema and nothing else:\n{schema}"
+            )
+        async with asyncio.timeout(self._timeout):
+            answer = await self.client.chat.completions.create(model=self.model, messages=sent, **options)
+        return _parsed(answer, response_model)
+
+    def _left_out(self, error: BaseException) -> bool:
+        """Whether the server refused an option that can be left out, and it now is."""
+        if status(error) not in (400, 422):
+            return False
+        words = str(error)
+        named = [o for o in _OPTIONS if o in words or (o == "response_format" and "json_schema" in words)]
+        new = set(named) - self._refused_options
+        self._refused_options |= new
+        return bool(new)
+
+
+class _Unusable(Exception):
+    """An answer that is not what was asked for."""
+
+
+def _parsed(answer: Any, response_model: Any) -> dict[str, Any]:
+    """The JSON object of an answer, of the asked shape."""
+    try:
+        text = spoken(answer.choices[0].message.content or "")
+    except (AttributeError, IndexError, TypeError) as error:
+        raise _Unusable("an answer without a message") from error
+    try:
+        data = json.loads(OpenAIGenericClient._strip_code_fences(text))
+    except ValueError as error:
+        raise _Unusable("invalid JSON" if text else "an empty answer") from error
+    if not isinstance(data, dict):
+        raise _Unusable("JSON that is no object")
+    found: dict[str, Any] = _storable(data)
+    if response_model is not None:
+        try:
+            response_model.model_validate(found)
+        except ValueError as error:
+            raise _Unusable("JSON of another shape than asked for") from error
+    return found
+
+
+def _storable(value: Any) -> Any:
+    """JSON without NUL and lone surrogates, which no graph stores."""
+    if isinstance(value, str):
+        return value.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_storable(key): _storable(inner) for key, inner in value.items()}
+    return [_storable(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _reason(error: BaseException) -> str:
+    return (
+        f"the model gave {error}" if isinstance(error, _Unusable) else f"the chat endpoint {happened(error)}"
+    )
+
+
+def _endpoint_down(error: BaseException) -> bool:
+    """Whether the next episode would most likely fail the same way."""
+    code = status(error)
+    return not isinstance(error, _Unusable) and (code is None or code == 429 or code >= 500)
+
+
+def _wait(error: BaseException, spent: int) -> float | None:
+    """Seconds before the next try; None where another try cannot help."""
+    code = status(error)
+    if code is not None and code < 500 and code not in (408, 409, 429):
+        return None
+    asked = _retry_after(error)
+    if asked is not None:
+        return asked if asked <= LONGEST_RETRY_AFTER else None
+    if isinstance(error, _Unusable):
+        return 0.0
+    return float(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (spent - 1))) * random.uniform(0.75, 1.0)
+
+
+def _retry_after(error: BaseException) -> float | None:
+    """The server's wish: seconds, or the time until an HTTP date."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    value = headers.get("retry-after") if headers is not None else None
+    if value is None:
+        return None
+    seconds: float
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
+        except (TypeError, ValueError):
+            return None
+    return None if math.isnan(seconds) else max(0.0, seconds)

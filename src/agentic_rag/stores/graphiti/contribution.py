@@ -1,0 +1,231 @@
+"""What documents add to a graph, as Graphiti's own nodes and edges; pure.
+
+``planned`` decides who is who, ``built`` makes the objects once every text has its vector.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
+from agentic_rag.errors import InputError
+from agentic_rag.identity import entity_uuid, episode_uuid, fact_uuid, mention_uuid
+from agentic_rag.ports import FloatArray
+from agentic_rag.stores.graphiti.chunks import episode_metadata
+from agentic_rag.stores.graphiti.library import (
+    EntityEdge,
+    EntityNode,
+    EpisodeType,
+    EpisodicEdge,
+    EpisodicNode,
+)
+from agentic_rag.stores.graphiti.rows import utc
+from agentic_rag.stores.graphiti.schemas import Row
+
+UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+"""``valid_at`` of an episode whose chunk has no date; Graphiti allows none to be missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything the documents contribute, by uuid, before any text is embedded."""
+
+    group: str
+    documents: frozenset[str]
+    chunks: Mapping[str, Chunk]
+    entities: Mapping[str, Entity]
+    facts: Mapping[str, Fact]
+    mentions: Mapping[str, Mention]
+    episode_of: Mapping[str, str]
+    """Chunk id → episode uuid."""
+    entity_of: Mapping[str, str]
+    """Entity key → uuid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """The same as Graphiti's types, ready for its bulk writer."""
+
+    episodes: Sequence[Any]
+    entities: Sequence[Any]
+    facts: Sequence[Any]
+    mentions: Sequence[Any]
+
+
+def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Plan:
+    """Identities of everything given.
+
+    Raises ``InputError`` for a document given twice, an id with a NUL, or a fact or mention of a chunk
+    that is not its document's.
+    """
+    documents = [graph.document_id for graph in graphs]
+    if len(set(documents)) != len(documents):
+        raise InputError("the same document id is given twice in one call")
+    if any("\0" in document for document in documents):
+        raise InputError("a document id must not contain a NUL character")
+    for graph in graphs:
+        _check_chunks(graph)
+    episode_of = {chunk.id: episode_uuid(dataset, chunk.id) for graph in graphs for chunk in graph.chunks}
+    facts = [fact for graph in graphs for fact in graph.facts]
+    mentions = [mention for graph in graphs for mention in graph.mentions]
+    entities = _merged(graphs, facts, mentions)
+    entity_of = {key: entity_uuid(dataset, key) for key in entities}
+    return Plan(
+        group=group,
+        documents=frozenset(documents),
+        chunks={episode_of[chunk.id]: chunk for graph in graphs for chunk in graph.chunks},
+        entities={entity_of[key]: entity for key, entity in entities.items()},
+        facts={fact_uuid(dataset, f.chunk_id, f.source, f.name, f.target, f.text): f for f in facts},
+        mentions={mention_uuid(dataset, m.chunk_id, m.entity): m for m in mentions},
+        episode_of=episode_of,
+        entity_of=entity_of,
+    )
+
+
+def settled(entity: Entity, stored: Row | None) -> Entity:
+    """The entity as it will be kept: labels add up; the stored name stays unless a new kind of thing names it.
+
+    So a note's title wins over how others spell it, whoever comes first, and nothing is embedded again
+    because two notes differ in case.
+    """
+    if stored is None:
+        return entity
+    known = set(stored["labels"])
+    name = entity.name if set(entity.labels) - known else stored["name"]
+    return Entity(entity.key, name, tuple(sorted(known | set(entity.labels))))
+
+
+def is_settled(entity: Entity, stored: Row) -> bool:
+    """Whether the stored row says the same already, so that it need not be written."""
+    return bool(entity.name == stored["name"] and set(entity.labels) <= set(stored["labels"]))
+
+
+def texts(plan: Plan, entities: Mapping[str, Entity]) -> dict[str, str]:
+    """Uuid → text to embed, of entities and facts."""
+    names = {uuid: entity.name for uuid, entity in entities.items()}
+    return names | {uuid: fact.text for uuid, fact in plan.facts.items()}
+
+
+def built(
+    plan: Plan,
+    entities: Mapping[str, Entity],
+    stored: Mapping[str, Row],
+    vectors: Mapping[str, FloatArray],
+    now: datetime,
+) -> Contribution:
+    """Graphiti's objects; summary and attributes of entities that Graphiti enriched are kept."""
+    return Contribution(
+        episodes=_episodes(plan, now),
+        entities=[
+            _entity(uuid, entity, plan.group, stored.get(uuid), vectors[uuid], now)
+            for uuid, entity in entities.items()
+        ],
+        facts=[_fact(uuid, fact, plan, vectors[uuid], now) for uuid, fact in plan.facts.items()],
+        mentions=[
+            EpisodicEdge(
+                uuid=uuid,
+                group_id=plan.group,
+                source_node_uuid=plan.episode_of[mention.chunk_id],
+                target_node_uuid=plan.entity_of[mention.entity],
+                created_at=now,
+            )
+            for uuid, mention in plan.mentions.items()
+        ],
+    )
+
+
+def _check_chunks(graph: DocumentGraph) -> None:
+    own = {chunk.id for chunk in graph.chunks}
+    for chunk_id in [*(f.chunk_id for f in graph.facts), *(m.chunk_id for m in graph.mentions)]:
+        if chunk_id not in own:
+            raise InputError(
+                f"document {graph.document_id!r} has a fact or mention of chunk {chunk_id!r}, "
+                "which is not one of its chunks"
+            )
+    for chunk in graph.chunks:
+        if chunk.document_id != graph.document_id:
+            raise InputError(
+                f"chunk {chunk.id!r} belongs to {chunk.document_id!r}, not {graph.document_id!r}"
+            )
+
+
+def _merged(
+    graphs: Sequence[DocumentGraph], facts: Iterable[Fact], mentions: Iterable[Mention]
+) -> dict[str, Entity]:
+    """One entity a key: the first spelling of those with the most labels, all labels.
+
+    One that no fact or mention names is left out; one that is named and not given is called by its key.
+    """
+    found: dict[str, Entity] = {}
+    most: dict[str, int] = {}
+    for entity in (entity for graph in graphs for entity in graph.entities):
+        before = found.get(entity.key)
+        if before is None:
+            found[entity.key] = entity
+            most[entity.key] = len(entity.labels)
+        elif before != entity:
+            richer = len(entity.labels) > most[entity.key]
+            most[entity.key] = max(most[entity.key], len(entity.labels))
+            labels = tuple(sorted({*before.labels, *entity.labels}))
+            found[entity.key] = Entity(entity.key, (entity if richer else before).name, labels)
+    named = [key for fact in facts for key in (fact.source, fact.target)]
+    named.extend(mention.entity for mention in mentions)
+    return {key: found.get(key, Entity(key, key)) for key in dict.fromkeys(named)}
+
+
+def _episodes(plan: Plan, now: datetime) -> list[Any]:
+    facts_of: dict[str, list[str]] = {}
+    for uuid, fact in plan.facts.items():
+        facts_of.setdefault(fact.chunk_id, []).append(uuid)
+    return [
+        EpisodicNode(
+            uuid=uuid,
+            name=chunk.id,
+            group_id=plan.group,
+            source=EpisodeType.text,
+            source_description=chunk.path,
+            content=chunk.text,
+            created_at=now,
+            valid_at=utc(chunk.date) or UNDATED,
+            entity_edges=sorted(facts_of.get(chunk.id, [])),
+            episode_metadata=episode_metadata(chunk),
+        )
+        for uuid, chunk in plan.chunks.items()
+    ]
+
+
+def _entity(
+    uuid: str, entity: Entity, group: str, stored: Row | None, vector: FloatArray, now: datetime
+) -> Any:
+    return EntityNode(
+        uuid=uuid,
+        name=entity.name,
+        group_id=group,
+        labels=list(entity.labels),
+        created_at=stored["created_at"] if stored else now,
+        summary=stored["summary"] if stored else "",
+        attributes=json.loads(stored["attributes"]) if stored else {},
+        name_embedding=vector.tolist(),
+    )
+
+
+def _fact(uuid: str, fact: Fact, plan: Plan, vector: FloatArray, now: datetime) -> Any:
+    chunk = plan.chunks[plan.episode_of[fact.chunk_id]]
+    return EntityEdge(
+        uuid=uuid,
+        group_id=plan.group,
+        source_node_uuid=plan.entity_of[fact.source],
+        target_node_uuid=plan.entity_of[fact.target],
+        name=fact.name,
+        fact=fact.text,
+        fact_embedding=vector.tolist(),
+        episodes=[plan.episode_of[fact.chunk_id]],
+        created_at=now,
+        valid_at=utc(fact.valid_at),
+        invalid_at=utc(fact.invalid_at),
+        reference_time=utc(chunk.date),
+    )

@@ -1,0 +1,193 @@
+"""Which graph backend: LadybugDB in process, or a Neo4j or FalkorDB server, all behind the same commit."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from agentic_rag.errors import ConfigError, MissingExtra
+from agentic_rag.stores.graphiti.change import Change
+from agentic_rag.stores.graphiti.commit import Committer, uninterrupted
+from agentic_rag.stores.graphiti.cypher import Dialect, LadybugDialect, Run, ServerDialect
+from agentic_rag.stores.graphiti.driver_ladybug import LadybugDriver
+from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction
+
+Backend = Literal["ladybug", "neo4j", "falkordb"]
+Result = TypeVar("Result")
+
+
+def dialect_of(backend: str) -> Dialect:
+    """How a backend is written; an unknown name raises ``ConfigError``."""
+    if backend not in _DRIVERS:
+        raise ConfigError(f"unknown graph backend {backend!r}; use one of: {', '.join(_DRIVERS)}")
+    return LadybugDialect() if backend == "ladybug" else ServerDialect()
+
+
+def make_driver(
+    backend: Backend,
+    committer: Committer,
+    *,
+    graph_path: Path,
+    buffer_pool_size: int,
+    server_uri: str | None,
+    user: str | None,
+    password: str | None,
+) -> Any:
+    """A Graphiti driver whose write transactions go through the committer."""
+    if backend == "ladybug":
+        return LadybugDriver(graph_path, buffer_pool_size=buffer_pool_size, committer=committer)
+    if not server_uri:
+        raise ConfigError(f"the graph backend {backend!r} needs the server's address (server_uri)")
+    return _DRIVERS[backend](server_uri, user, password, committer)
+
+
+async def exclusively(driver: Any, work: Callable[[Run], Coroutine[Any, Any, Result]]) -> Result:
+    """Do something to the whole graph, with statements that commit by themselves."""
+    async with driver.write_lock:
+        return await uninterrupted(work(driver.run_alone))
+
+
+class CommittedSession(GraphDriverSession):  # type: ignore[misc]
+    """A server's session whose ``execute_write`` is followed by LanceDB's write."""
+
+    def __init__(self, inner: Any, driver: Any) -> None:
+        self.provider = driver.provider
+        self._inner = inner
+        self._driver = driver
+
+    async def __aenter__(self) -> CommittedSession:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+    async def run(self, query: Any, **kwargs: Any) -> Any:
+        return await self._inner.run(query, **kwargs)
+
+    async def execute_write(self, func: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        committer: Committer = self._driver.committer
+        change = Change()
+
+        async def attempt(transaction: Any, *_: Any, **__: Any) -> Any:
+            nonlocal change
+            change = Change()  # the server may run this again
+            result = await func(CommittedTransaction(transaction, change), *args, **kwargs)
+            await committer.before_commit(change)
+            return result
+
+        async def write() -> Any:
+            result = await self._inner.execute_write(attempt)
+            await committer.after_commit(change)
+            return result
+
+        async with self._driver.write_lock:
+            await self._driver.ensure_indexes()
+            await uninterrupted(committer.prepare(self._driver.run_alone))
+            return await uninterrupted(write())
+
+
+class LateIndexes:
+    """Before Graphiti's server drivers: their indexes are made at the first write, not when constructed.
+
+    So a store can be opened, and asked, while the server is down.
+    """
+
+    _indexes_wanted = False
+    _indexes_made = False
+
+    async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
+        if self._indexes_wanted:
+            await super().build_indices_and_constraints(delete_existing)  # type: ignore[misc]
+
+    async def ensure_indexes(self) -> None:
+        if not self._indexes_made:
+            self._indexes_wanted = True
+            await self.build_indices_and_constraints()
+            self._indexes_made = True
+
+
+class CommittedTransaction(Transaction):  # type: ignore[misc]
+    """A server's transaction that gathers what LanceDB must repeat."""
+
+    def __init__(self, inner: Any, change: Change) -> None:
+        self._inner = inner
+        self.change = change
+
+    async def begin(self) -> None:
+        """It has begun."""
+
+    async def run(self, query: str, **parameters: Any) -> Any:
+        return await self._inner.run(query, **parameters)
+
+
+def _neo4j(uri: str, user: str | None, password: str | None, committer: Committer) -> Any:
+    from graphiti_core.driver.neo4j_driver import Neo4jDriver
+
+    # Every query would warn about properties that no node has yet.
+    logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
+
+    class CommittedNeo4jDriver(LateIndexes, Neo4jDriver):  # type: ignore[misc]
+        def session(self, database: str | None = None) -> CommittedSession:
+            return CommittedSession(super().session(database), self)
+
+        async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+            return [record.data() for record in (await self.execute_query(query, params=parameters)).records]
+
+    return _committed(CommittedNeo4jDriver(uri, user, password), committer)
+
+
+def _falkordb(uri: str, user: str | None, password: str | None, committer: Committer) -> Any:
+    try:
+        from falkordb.asyncio import FalkorDB
+        from graphiti_core.driver.falkordb_driver import FalkorDriver
+    except ImportError as error:
+        raise MissingExtra("the FalkorDB backend", "falkordb") from error
+
+    class CommittedFalkorDriver(LateIndexes, FalkorDriver):  # type: ignore[misc]
+        def session(self, database: str | None = None) -> CommittedSession:
+            return CommittedSession(super().session(database), self)
+
+        def clone(self, database: str) -> CommittedFalkorDriver:
+            """Groups share one graph: they are told apart by their group id, as on every backend."""
+            return self
+
+        async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+            found = await self.execute_query(query, **parameters)
+            return list(found[0]) if found else []
+
+    address = urlsplit(uri if "//" in uri else f"//{uri}")
+
+    host, port = address.hostname or "localhost", address.port or 6379
+    # The default pool refuses the hundred-and-first connection; this one waits for a free one.
+    pool = importlib.import_module("redis.asyncio").BlockingConnectionPool(
+        host=host, port=port, username=user, password=password, decode_responses=True, max_connections=32
+    )
+    client = FalkorDB(host=host, port=port, connection_pool=pool)
+    return _committed(CommittedFalkorDriver(falkor_db=client), committer)
+
+
+def _committed(driver: Any, committer: Committer) -> Any:
+    driver.committer = committer
+    driver.write_lock = asyncio.Lock()
+    driver.exclusively = partial(exclusively, driver)
+    return driver
+
+
+def _ladybug(*_: Any) -> Any:
+    raise ConfigError("the ladybug backend is a file, not a server")
+
+
+_DRIVERS: dict[str, Callable[[str, str | None, str | None, Committer], Any]] = {
+    "ladybug": _ladybug,
+    "neo4j": _neo4j,
+    "falkordb": _falkordb,
+}

@@ -1,0 +1,116 @@
+"""The one door through which Graphiti enters: quiet, without telemetry, without reading a ``.env``.
+
+Importing this module costs about a second, so ``store.py`` imports it (and every module that needs it)
+only when a store is opened.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import warnings
+
+os.environ.setdefault("GRAPHITI_TELEMETRY_ENABLED", "false")
+
+
+def _import_graphiti() -> None:
+    """Import the library and undo what its ``load_dotenv()`` did to the environment."""
+    before = dict(os.environ)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            importlib.import_module("graphiti_core")
+            importlib.import_module("graphiti_core.search.search_config_recipes")
+    finally:
+        for name in set(os.environ) - set(before):
+            del os.environ[name]
+        os.environ.update(before)
+    # On an error its drivers and searches log whole query vectors and passages.
+    logging.getLogger("graphiti_core").setLevel(logging.CRITICAL)
+
+
+_import_graphiti()
+
+from graphiti_core import Graphiti  # noqa: E402
+from graphiti_core.cross_encoder.client import CrossEncoderClient  # noqa: E402
+from graphiti_core.driver.driver import GraphDriver, GraphDriverSession, GraphProvider  # noqa: E402
+from graphiti_core.driver.graph_operations.graph_operations import GraphOperationsInterface  # noqa: E402
+from graphiti_core.driver.query_executor import Transaction  # noqa: E402
+from graphiti_core.driver.search_interface.search_interface import SearchInterface  # noqa: E402
+from graphiti_core.edges import (  # noqa: E402
+    CommunityEdge,
+    EntityEdge,
+    EpisodicEdge,
+    HasEpisodeEdge,
+    NextEpisodeEdge,
+)
+from graphiti_core.embedder.client import EmbedderClient  # noqa: E402
+from graphiti_core.errors import EdgeNotFoundError, NodeNotFoundError  # noqa: E402
+from graphiti_core.llm_client.client import LLMClient  # noqa: E402
+from graphiti_core.llm_client.config import LLMConfig  # noqa: E402
+from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient  # noqa: E402
+from graphiti_core.nodes import (  # noqa: E402
+    CommunityNode,
+    EntityNode,
+    EpisodeType,
+    EpisodicNode,
+    SagaNode,
+)
+from graphiti_core.search.search_config import (  # noqa: E402
+    EdgeSearchConfig,
+    EdgeSearchMethod,
+    EpisodeSearchConfig,
+    EpisodeSearchMethod,
+    NodeSearchConfig,
+    NodeSearchMethod,
+    SearchConfig,
+    SearchResults,
+)
+from graphiti_core.search.search_config_recipes import COMBINED_HYBRID_SEARCH_RRF  # noqa: E402
+from graphiti_core.search.search_filters import (  # noqa: E402
+    ComparisonOperator,
+    DateFilter,
+    SearchFilters,
+)
+from graphiti_core.utils.bulk_utils import add_nodes_and_edges_bulk_tx  # noqa: E402
+
+__all__ = [
+    "COMBINED_HYBRID_SEARCH_RRF",
+    "CommunityEdge",
+    "CommunityNode",
+    "ComparisonOperator",
+    "CrossEncoderClient",
+    "DateFilter",
+    "EdgeNotFoundError",
+    "EdgeSearchConfig",
+    "EdgeSearchMethod",
+    "EmbedderClient",
+    "EntityEdge",
+    "EntityNode",
+    "EpisodeSearchConfig",
+    "EpisodeSearchMethod",
+    "EpisodeType",
+    "EpisodicEdge",
+    "EpisodicNode",
+    "GraphDriver",
+    "GraphDriverSession",
+    "GraphOperationsInterface",
+    "GraphProvider",
+    "Graphiti",
+    "HasEpisodeEdge",
+    "LLMClient",
+    "LLMConfig",
+    "NextEpisodeEdge",
+    "NodeNotFoundError",
+    "NodeSearchConfig",
+    "NodeSearchMethod",
+    "OpenAIGenericClient",
+    "SagaNode",
+    "SearchConfig",
+    "SearchFilters",
+    "SearchInterface",
+    "SearchResults",
+    "Transaction",
+    "add_nodes_and_edges_bulk_tx",
+]

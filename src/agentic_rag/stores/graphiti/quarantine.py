@@ -1,0 +1,81 @@
+"""Episodes that could not be read, one JSON line each: which, why, when; neither the text nor a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.domain import Chunk
+from agentic_rag.errors import StoreError
+
+FILE_NAME = "quarantine.jsonl"
+
+
+class Quarantine:
+    """A small file beside the graph; written whole and atomically, gone when it is empty.
+
+    A line is ``{"dataset", "document_id", "chunk_id", "reason", "time"}``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    async def entries(self) -> list[dict[str, Any]]:
+        """All lines, in the order they were written; lines that cannot be read are left out."""
+        return await asyncio.to_thread(self._read)
+
+    async def settle(
+        self, dataset: str, documents: Collection[str], failed: Sequence[tuple[Chunk, str]] = ()
+    ) -> None:
+        """Forget the documents' lines, then set aside the failed chunks, each with its reason."""
+        await asyncio.to_thread(self._settle, dataset, set(documents), failed)
+
+    def _settle(self, dataset: str, documents: set[str], failed: Sequence[tuple[Chunk, str]]) -> None:
+        before = self._read()
+        kept = [e for e in before if e.get("dataset") != dataset or e.get("document_id") not in documents]
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        kept += [
+            {
+                "dataset": dataset,
+                "document_id": chunk.document_id,
+                "chunk_id": chunk.id,
+                "reason": reason,
+                "time": now,
+            }
+            for chunk, reason in failed
+        ]
+        if kept != before:
+            self._write(kept)
+
+    def _read(self) -> list[dict[str, Any]]:
+        try:
+            lines = self.path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise StoreError(f"cannot read {self.path}: {error}; delete it and ingest again") from error
+        found = []
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict):
+                found.append(entry)
+        return found
+
+    def _write(self, entries: list[dict[str, Any]]) -> None:
+        part = self.path.with_name(self.path.name + ".part")
+        try:
+            if not entries:
+                self.path.unlink(missing_ok=True)
+                return
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
+            part.replace(self.path)
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {error.strerror or error}") from error

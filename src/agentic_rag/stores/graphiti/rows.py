@@ -1,0 +1,223 @@
+"""Graphiti's nodes and edges as table rows and back; pure.
+
+The inputs are the dicts Graphiti's bulk writer makes, or an object's ``model_dump()``: attributes are a
+dict, JSON, or (for servers) mixed in among the other keys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from agentic_rag.domain import search_text
+from agentic_rag.stores.graphiti.chunks import is_chunk, to_chunk
+from agentic_rag.stores.graphiti.library import (
+    CommunityNode,
+    EntityEdge,
+    EntityNode,
+    EpisodeType,
+    EpisodicNode,
+    SagaNode,
+)
+from agentic_rag.stores.graphiti.query_text import normalised
+from agentic_rag.stores.graphiti.schemas import Row
+
+_ENTITY_KEYS = frozenset(
+    {"uuid", "name", "group_id", "summary", "created_at", "name_embedding", "labels", "attributes"}
+)
+_FACT_KEYS = frozenset(
+    {
+        "uuid", "source_node_uuid", "target_node_uuid", "name", "fact", "group_id", "episodes", "created_at",
+        "expired_at", "valid_at", "invalid_at", "reference_time", "fact_embedding", "attributes",
+    }
+)  # fmt: skip
+
+
+def entity_row(data: Mapping[str, Any]) -> Row:
+    summary = data.get("summary") or ""
+    return {
+        **_common(data),
+        "name": data["name"],
+        "summary": summary,
+        "text": normalised(f"{data['name']}\n{summary}"),
+        "labels": sorted({*data.get("labels", []), "Entity"}),
+        "attributes": _attributes(data, _ENTITY_KEYS),
+        "vector": data.get("name_embedding"),
+    }
+
+
+def fact_row(data: Mapping[str, Any]) -> Row:
+    """Without the columns that come from its episodes; ``change`` fills those in."""
+    name = data["name"]
+    return {
+        **_common(data),
+        "source_uuid": data["source_node_uuid"],
+        "target_uuid": data["target_node_uuid"],
+        "name": name,
+        "fact": data["fact"],
+        "text": normalised(f"{name.replace('_', ' ')}\n{data['fact']}"),
+        "episodes": list(data.get("episodes") or []),
+        "expired_at": utc(data.get("expired_at")),
+        "valid_at": utc(data.get("valid_at")),
+        "invalid_at": utc(data.get("invalid_at")),
+        "reference_time": utc(data.get("reference_time")),
+        "attributes": _attributes(data, _FACT_KEYS),
+        "vector": data.get("fact_embedding"),
+    }
+
+
+def episode_row(data: Mapping[str, Any]) -> Row:
+    """An episode; one that is a chunk says so in its metadata (see ``chunks``)."""
+    metadata = data.get("episode_metadata")
+    chunk = to_chunk(data["name"], data["content"], metadata) if is_chunk(metadata) else None
+    source = data["source"]
+    return {
+        **_common(data),
+        "document_id": chunk.document_id if chunk else None,
+        "name": data["name"],
+        "source": source.value if isinstance(source, EpisodeType) else source,
+        "source_description": data.get("source_description") or "",
+        "content": data["content"],
+        "text": normalised(search_text(chunk) if chunk else data["content"]),
+        "valid_at": utc(data["valid_at"]),
+        "chunk_id": chunk.id if chunk else None,
+        "chunk_date": utc(chunk.date) if chunk else None,
+        "entity_edges": list(data.get("entity_edges") or []),
+        "metadata": json.dumps(metadata, ensure_ascii=True) if metadata else None,
+    }
+
+
+def mention_row(data: Mapping[str, Any]) -> Row:
+    """Without the columns that come from its episode; ``change`` fills those in."""
+    return {
+        **_common(data),
+        "source_uuid": data["source_node_uuid"],
+        "target_uuid": data["target_node_uuid"],
+    }
+
+
+def community_row(data: Mapping[str, Any]) -> Row:
+    summary = data.get("summary") or ""
+    return {
+        **_common(data),
+        "name": data["name"],
+        "summary": summary,
+        "text": normalised(f"{data['name']}\n{summary}"),
+        "vector": data.get("name_embedding"),
+    }
+
+
+def saga_row(data: Mapping[str, Any]) -> Row:
+    return {
+        **_common(data),
+        "name": data["name"],
+        "summary": data.get("summary") or "",
+        "first_episode_uuid": data.get("first_episode_uuid"),
+        "last_episode_uuid": data.get("last_episode_uuid"),
+        "last_summarized_at": utc(data.get("last_summarized_at")),
+        "last_summarized_episode_valid_at": utc(data.get("last_summarized_episode_valid_at")),
+    }
+
+
+def link_row(kind: str, data: Mapping[str, Any]) -> Row:
+    """``HAS_MEMBER``, ``HAS_EPISODE`` or ``NEXT_EPISODE``."""
+    return {**mention_row(data), "kind": kind}
+
+
+def to_entity(row: Row) -> Any:
+    return EntityNode(
+        uuid=row["uuid"],
+        name=row["name"],
+        group_id=row["group_id"],
+        labels=row["labels"],
+        created_at=row["created_at"],
+        summary=row["summary"],
+        attributes=json.loads(row["attributes"]),
+    )
+
+
+def to_fact(row: Row) -> Any:
+    return EntityEdge(
+        uuid=row["uuid"],
+        group_id=row["group_id"],
+        source_node_uuid=row["source_uuid"],
+        target_node_uuid=row["target_uuid"],
+        created_at=row["created_at"],
+        name=row["name"],
+        fact=row["fact"],
+        episodes=row["episodes"],
+        expired_at=row["expired_at"],
+        valid_at=row["valid_at"],
+        invalid_at=row["invalid_at"],
+        reference_time=row["reference_time"],
+        attributes=json.loads(row["attributes"]),
+    )
+
+
+def to_episode(row: Row) -> Any:
+    return EpisodicNode(
+        uuid=row["uuid"],
+        name=row["name"],
+        group_id=row["group_id"],
+        created_at=row["created_at"],
+        source=EpisodeType.from_str(row["source"]),
+        source_description=row["source_description"],
+        content=row["content"],
+        valid_at=row["valid_at"],
+        entity_edges=row["entity_edges"],
+        episode_metadata=json.loads(row["metadata"]) if row["metadata"] else None,
+    )
+
+
+def to_community(row: Row) -> Any:
+    return CommunityNode(
+        uuid=row["uuid"],
+        name=row["name"],
+        group_id=row["group_id"],
+        created_at=row["created_at"],
+        summary=row["summary"],
+    )
+
+
+def to_saga(row: Row) -> Any:
+    names = ("uuid", "name", "group_id", "created_at", *saga_fields())
+    return SagaNode(**{name: row[name] for name in names})
+
+
+def saga_fields() -> tuple[str, ...]:
+    return (
+        "summary",
+        "first_episode_uuid",
+        "last_episode_uuid",
+        "last_summarized_at",
+        "last_summarized_episode_valid_at",
+    )
+
+
+def utc(moment: Any) -> datetime | None:
+    """A datetime in UTC; one without a zone is UTC already; ISO text is read."""
+    if moment is None:
+        return None
+    value = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+    if not isinstance(value, datetime):
+        value = value.to_native()
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _common(data: Mapping[str, Any]) -> Row:
+    return {
+        "uuid": data["uuid"],
+        "group_id": data["group_id"],
+        "created_at": utc(data.get("created_at")) or datetime.now(UTC),
+    }
+
+
+def _attributes(data: Mapping[str, Any], known: frozenset[str]) -> str:
+    given = data.get("attributes")
+    if isinstance(given, str):
+        return given
+    if given is None:
+        given = {key: value for key, value in data.items() if key not in known}
+    return json.dumps(given, ensure_ascii=True, default=str)

@@ -1,0 +1,121 @@
+"""Columns of the LanceDB tables that hold a graph: the truth the graph file is rebuilt from; pure.
+
+A row is a dict of these columns; it is what every module here passes on, and what LanceDB stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pyarrow as pa
+
+Kind = Literal["facts", "entities", "episodes", "mentions", "communities", "sagas", "links"]
+Row = dict[str, Any]
+
+KINDS: tuple[Kind, ...] = ("entities", "episodes", "facts", "mentions", "communities", "sagas", "links")
+"""In the order a graph must be written: what an edge names comes before the edge."""
+FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities", "episodes", "communities"})
+WITH_VECTOR: frozenset[Kind] = frozenset({"facts", "entities", "communities"})
+OF_DOCUMENTS: tuple[Kind, ...] = ("episodes", "facts", "mentions")
+"""Kinds whose rows carry the document they come from, so that one filter replaces them."""
+INDEXED: Mapping[Kind, tuple[str, ...]] = {
+    "facts": ("uuid", "document_id", "source_uuid", "target_uuid"),
+    "entities": ("uuid",),
+    "episodes": ("uuid", "document_id"),
+    "mentions": ("document_id", "source_uuid", "target_uuid"),
+    "communities": (),
+    "sagas": (),
+    "links": (),
+}
+
+_TEXT = pa.string()
+_TEXTS = pa.list_(pa.string())
+_TIME = pa.timestamp("us", "UTC")
+
+_COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
+    "facts": {
+        "document_id": _TEXT,
+        "source_uuid": _TEXT,
+        "target_uuid": _TEXT,
+        "name": _TEXT,
+        "fact": _TEXT,
+        "text": _TEXT,
+        "episodes": _TEXTS,
+        "chunk_ids": _TEXTS,
+        "chunk_date": _TIME,
+        "expired_at": _TIME,
+        "valid_at": _TIME,
+        "invalid_at": _TIME,
+        "reference_time": _TIME,
+        "attributes": _TEXT,
+    },
+    "entities": {
+        "name": _TEXT,
+        "summary": _TEXT,
+        "text": _TEXT,
+        "labels": _TEXTS,
+        "attributes": _TEXT,
+    },
+    "episodes": {
+        "document_id": _TEXT,
+        "name": _TEXT,
+        "source": _TEXT,
+        "source_description": _TEXT,
+        "content": _TEXT,
+        "text": _TEXT,
+        "valid_at": _TIME,
+        "chunk_id": _TEXT,
+        "chunk_date": _TIME,
+        "entity_edges": _TEXTS,
+        "metadata": _TEXT,
+    },
+    "mentions": {
+        "document_id": _TEXT,
+        "source_uuid": _TEXT,
+        "target_uuid": _TEXT,
+        "chunk_id": _TEXT,
+        "chunk_date": _TIME,
+    },
+    "communities": {"name": _TEXT, "summary": _TEXT, "text": _TEXT},
+    "sagas": {
+        "name": _TEXT,
+        "summary": _TEXT,
+        "first_episode_uuid": _TEXT,
+        "last_episode_uuid": _TEXT,
+        "last_summarized_at": _TIME,
+        "last_summarized_episode_valid_at": _TIME,
+    },
+    "links": {"kind": _TEXT, "source_uuid": _TEXT, "target_uuid": _TEXT},
+}
+
+
+def schema(kind: Kind, *, model: str, dimension: int) -> pa.Schema:
+    """The table's schema; the vector may not be null, or rows without one would be stored."""
+    fields = [
+        pa.field("uuid", _TEXT, nullable=False),
+        pa.field("group_id", _TEXT, nullable=False),
+        pa.field("created_at", _TIME, nullable=False),
+        *(pa.field(name, type_) for name, type_ in _COLUMNS[kind].items()),
+    ]
+    if kind in WITH_VECTOR:
+        fields.append(pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False))
+        return pa.schema(fields, metadata={"embedding_model": model})
+    return pa.schema(fields)
+
+
+def columns(kind: Kind) -> list[str]:
+    """Every column but the vector, which no search result needs."""
+    return ["uuid", "group_id", "created_at", *_COLUMNS[kind]]
+
+
+def table_name(group: str, kind: Kind) -> str:
+    return f"graph_{group}_{kind}"
+
+
+def group_of(name: str) -> str | None:
+    """The group a table belongs to; None for another store's table."""
+    prefix, _, kind = name.rpartition("_")
+    if kind not in _COLUMNS or not prefix.startswith("graph_"):
+        return None
+    return prefix.removeprefix("graph_")

@@ -1,0 +1,281 @@
+"""Graphiti's ``SearchInterface`` answered by LanceDB: full text, cosine, breadth first, distance, mentions.
+
+Every leg orders totally (score descending, then uuid) and never opens the graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from pydantic import ConfigDict, PrivateAttr
+
+from agentic_rag.stores.graphiti import rows as convert
+from agentic_rag.stores.graphiti import sql
+from agentic_rag.stores.graphiti.library import SearchInterface
+from agentic_rag.stores.graphiti.query_text import has_terms, searchable
+from agentic_rag.stores.graphiti.restriction import Recorder
+from agentic_rag.stores.graphiti.schemas import Kind, Row
+from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graphiti.traversal import neighbours, reach
+from agentic_rag.stores.graphiti.visibility import Visibility
+
+Scored = list[tuple[Row, float]]
+Fetch = Callable[[str, str | None, int], Awaitable[Scored]]
+"""One leg on one group: group, predicate, limit."""
+
+
+class LanceSearch(SearchInterface):  # type: ignore[misc]
+    """All of Graphiti's search legs over ``GraphTables``."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    _tables: GraphTables = PrivateAttr()
+
+    def __init__(self, tables: GraphTables) -> None:
+        super().__init__()
+        self._tables = tables
+
+    # Full text
+
+    async def edge_fulltext_search(
+        self,
+        driver: Any,
+        query: str,
+        search_filter: Any,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[Any]:
+        found = await self._full_text("facts", query, search_filter, group_ids, limit)
+        return [convert.to_fact(row) for row, _ in found]
+
+    async def node_fulltext_search(
+        self,
+        driver: Any,
+        query: str,
+        search_filter: Any,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[Any]:
+        found = await self._full_text("entities", query, search_filter, group_ids, limit)
+        return [convert.to_entity(row) for row, _ in found]
+
+    async def episode_fulltext_search(
+        self,
+        driver: Any,
+        query: str,
+        search_filter: Any,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[Any]:
+        found = await self._full_text("episodes", query, search_filter, group_ids, limit)
+        return [convert.to_episode(row) for row, _ in found]
+
+    async def community_fulltext_search(
+        self, driver: Any, query: str, group_ids: list[str] | None = None, limit: int = 100
+    ) -> list[Any]:
+        found = await self._full_text("communities", query, None, group_ids, limit)
+        return [convert.to_community(row) for row, _ in found]
+
+    # Cosine
+
+    async def edge_similarity_search(
+        self,
+        driver: Any,
+        search_vector: list[float],
+        source_node_uuid: str | None,
+        target_node_uuid: str | None,
+        search_filter: Any,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+        min_score: float = 0.7,
+    ) -> list[Any]:
+        ends = [
+            sql.is_in("source_uuid", [source_node_uuid]) if source_node_uuid is not None else None,
+            sql.is_in("target_uuid", [target_node_uuid]) if target_node_uuid is not None else None,
+        ]
+        found = await self._cosine("facts", search_vector, search_filter, group_ids, limit, min_score, ends)
+        return [convert.to_fact(row) for row, _ in found]
+
+    async def node_similarity_search(
+        self,
+        driver: Any,
+        search_vector: list[float],
+        search_filter: Any,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+        min_score: float = 0.7,
+    ) -> list[Any]:
+        found = await self._cosine("entities", search_vector, search_filter, group_ids, limit, min_score)
+        return [convert.to_entity(row) for row, _ in found]
+
+    async def community_similarity_search(
+        self,
+        driver: Any,
+        search_vector: list[float],
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+        min_score: float = 0.6,
+    ) -> list[Any]:
+        found = await self._cosine("communities", search_vector, None, group_ids, limit, min_score)
+        return [convert.to_community(row) for row, _ in found]
+
+    # Breadth first
+
+    async def edge_bfs_search(
+        self,
+        driver: Any,
+        bfs_origin_node_uuids: list[str] | None,
+        bfs_max_depth: int,
+        search_filter: Any,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[Any]:
+        """Facts on paths of up to ``bfs_max_depth`` edges from entities or episodes; nearer ones first."""
+        found: list[Row] = []
+        for group in await self._groups(group_ids):
+            reached = await reach(self._tables, group, bfs_origin_node_uuids or [], bfs_max_depth)
+            allowed = await self._picked(group, "facts", list(reached.facts), search_filter)
+            found.extend(allowed[uuid] for uuid in reached.facts if uuid in allowed)
+        return [convert.to_fact(row) for row in found[:limit]]
+
+    async def node_bfs_search(
+        self,
+        driver: Any,
+        bfs_origin_node_uuids: list[str] | None,
+        search_filter: Any,
+        bfs_max_depth: int,
+        group_ids: list[str] | None = None,
+        limit: int = 100,
+    ) -> list[Any]:
+        """Entities reached over up to ``bfs_max_depth`` edges from entities or episodes; nearer ones first."""
+        found: list[Row] = []
+        for group in await self._groups(group_ids):
+            reached = await reach(self._tables, group, bfs_origin_node_uuids or [], bfs_max_depth)
+            allowed = await self._picked(group, "entities", list(reached.entities), search_filter)
+            found.extend(allowed[uuid] for uuid in reached.entities if uuid in allowed)
+        return [convert.to_entity(row) for row in found[:limit]]
+
+    # Rerankers
+
+    async def node_distance_reranker(
+        self, driver: Any, node_uuids: list[str], center_node_uuid: str, min_score: float = 0
+    ) -> tuple[list[str], list[float]]:
+        """1 / distance: 10 for the centre itself, 1 for a direct neighbour, 0 for the rest; as Graphiti does."""
+        others = [uuid for uuid in node_uuids if uuid != center_node_uuid]
+        near: set[str] = set()
+        for group in await self._tables.groups():
+            near |= await neighbours(self._tables, group, center_node_uuid, others)
+        scored = [(uuid, 1.0 if uuid in near else 0.0) for uuid in others]
+        scored.sort(key=lambda pair: -pair[1])
+        if center_node_uuid in node_uuids:
+            scored.insert(0, (center_node_uuid, 10.0))
+        kept = [(uuid, score) for uuid, score in scored if score >= min_score]
+        return [uuid for uuid, _ in kept], [score for _, score in kept]
+
+    async def episode_mentions_reranker(
+        self, driver: Any, node_uuids: list[list[str]], min_score: float = 0
+    ) -> tuple[list[str], list[float]]:
+        """By the number of episodes that mention the node; ties as Graphiti's RRF orders them."""
+        first: dict[str, float] = {}
+        for ranked in node_uuids:
+            for rank, uuid in enumerate(ranked, start=1):
+                first[uuid] = first.get(uuid, 0.0) + 1 / rank
+        counts: Counter[str] = Counter()
+        for group in await self._tables.groups():
+            rows = await self._tables.select_in(group, "mentions", "target_uuid", first, ["target_uuid"])
+            counts.update(row["target_uuid"] for row in rows)
+        ordered = sorted(first, key=lambda uuid: (-counts[uuid], -first[uuid], uuid))
+        kept = [uuid for uuid in ordered if counts[uuid] >= min_score]
+        return kept, [float(counts[uuid]) for uuid in kept]
+
+    async def get_embeddings_for_communities(
+        self, driver: Any, communities: list[Any]
+    ) -> dict[str, list[float]]:
+        return dict(await driver.graph_operations_interface.community_load_embeddings_bulk(communities))
+
+    # What Graphiti asks where it builds queries itself; here every filter is applied by the legs
+
+    def build_node_search_filters(self, search_filters: Any) -> Any:
+        return search_filters
+
+    def build_edge_search_filters(self, search_filters: Any) -> Any:
+        return search_filters
+
+    async def _full_text(
+        self, kind: Kind, query: str, search_filter: Any, group_ids: list[str] | None, limit: int
+    ) -> Scored:
+        text = searchable(query)
+        if not has_terms(text):
+            return []
+
+        async def fetch(group: str, where: str | None, count: int) -> Scored:
+            return await self._tables.matching(group, kind, text, where=where, limit=count)
+
+        found = await self._searched(kind, fetch, search_filter, group_ids, limit)
+        recorder = _recorder(search_filter)
+        for row, score in found:
+            recorder.saw_bm25(row["uuid"], score)
+        return found
+
+    async def _cosine(
+        self,
+        kind: Kind,
+        vector: Sequence[float],
+        search_filter: Any,
+        group_ids: list[str] | None,
+        limit: int,
+        min_score: float,
+        ends: Sequence[str | None] = (),
+    ) -> Scored:
+        if not all(math.isfinite(x) for x in vector) or not any(vector):
+            return []
+
+        async def fetch(group: str, where: str | None, count: int) -> Scored:
+            return await self._tables.nearest(group, kind, vector, where=where, limit=count)
+
+        found = await self._searched(kind, fetch, search_filter, group_ids, limit, ends)
+        kept = [(row, score) for row, score in found if score > min_score]
+        recorder = _recorder(search_filter)
+        for row, score in kept:
+            recorder.saw_cosine(row["uuid"], score)
+        return kept
+
+    async def _searched(
+        self,
+        kind: Kind,
+        fetch: Fetch,
+        search_filter: Any,
+        group_ids: list[str] | None,
+        limit: int,
+        ends: Sequence[str | None] = (),
+    ) -> Scored:
+        """One leg over all groups, each restricted before ranks are given."""
+
+        async def one(group: str) -> Scored:
+            visible = await Visibility.of(self._tables, group, kind, search_filter)
+            where = sql.every([*visible.conditions, *ends])
+            return await visible.filled(lambda count: fetch(group, where, count), limit)
+
+        parts = await asyncio.gather(*(one(group) for group in await self._groups(group_ids)))
+        merged = [pair for part in parts for pair in part]
+        return sorted(merged, key=lambda pair: (-pair[1], pair[0]["uuid"]))[:limit]
+
+    async def _picked(
+        self, group: str, kind: Kind, uuids: Sequence[str], search_filter: Any
+    ) -> dict[str, Row]:
+        visible = await Visibility.of(self._tables, group, kind, search_filter)
+        where = sql.every(visible.conditions)
+        rows = await self._tables.select_in(group, kind, "uuid", uuids, also=where)
+        return {row["uuid"]: row for row in await visible.allowed(rows)}
+
+    async def _groups(self, group_ids: list[str] | None) -> list[str]:
+        return group_ids if group_ids is not None else await self._tables.groups()
+
+
+def _recorder(search_filter: Any) -> Recorder:
+    """The search's own recorder; plain filters get one that nobody reads."""
+    recorder = getattr(search_filter, "recorder", None)
+    return recorder if isinstance(recorder, Recorder) else Recorder()

@@ -1,0 +1,217 @@
+"""One search through Graphiti's own ``search_``, and its results as hits with raw scores and chunks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.domain import GraphHit
+from agentic_rag.errors import ManifestMismatch
+from agentic_rag.identity import episode_uuid
+from agentic_rag.ports import FloatArray
+from agentic_rag.stores.graphiti.library import (
+    COMBINED_HYBRID_SEARCH_RRF,
+    EdgeSearchMethod,
+    NodeSearchMethod,
+)
+from agentic_rag.stores.graphiti.query_text import searchable
+from agentic_rag.stores.graphiti.restriction import Recorder, RestrictedFilters, as_of_filters
+from agentic_rag.stores.graphiti.rows import utc
+from agentic_rag.stores.graphiti.schemas import Kind
+from agentic_rag.stores.graphiti.tables import GraphTables
+
+MAX_ENTITY_CHUNKS = 50
+"""Chunks an entity's hit names, the first in id order; a tag on every note would name them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one search may return."""
+
+    dataset: str
+    group: str
+    as_of: datetime | None
+    within: frozenset[str] | None
+    """Chunk ids."""
+
+    def allows(self, chunk_id: str | None, date: datetime | None) -> bool:
+        if chunk_id is None or (self.within is not None and chunk_id not in self.within):
+            return False
+        return self.as_of is None or date is None or date <= self.as_of
+
+
+class Searcher:
+    """Facts, entities and episodes for a query: full text and cosine by Graphiti's RRF, episodes by full text."""
+
+    def __init__(self, graphiti: Any, tables: GraphTables) -> None:
+        self._graphiti = graphiti
+        self._tables = tables
+
+    async def search(
+        self,
+        dataset: str,
+        group: str,
+        query: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        as_of: datetime | None,
+        within: Sequence[str] | None,
+    ) -> list[GraphHit]:
+        """Hits by kind (facts, entities, episodes), each ranked from 1; see ``ports.GraphStore.search``."""
+        text = searchable(query)
+        if not text or limit < 1 or not await self._tables.exists(group):
+            return []
+        allowed = frozenset(within) if within is not None else None
+        scope = Scope(dataset, group, utc(as_of), allowed)
+        episodes = sorted(episode_uuid(dataset, chunk) for chunk in allowed) if allowed is not None else None
+        filters = as_of_filters(scope.as_of, episodes)
+        dense = self._usable(vector)
+        found = await self._graphiti.search_(
+            text,
+            config=_config(limit, dense=dense is not None),
+            group_ids=[group],
+            search_filter=filters,
+            query_vector=dense if dense is not None else [0.0] * self._tables.dimension,
+        )
+        if dense is not None:
+            await asyncio.gather(
+                self._compare(group, "facts", found.edges, dense, filters.recorder),
+                self._compare(group, "entities", found.nodes, dense, filters.recorder),
+            )
+        return await self._hits(scope, found, filters)
+
+    def _usable(self, vector: FloatArray) -> list[float] | None:
+        """The query vector; None where it points nowhere."""
+        flat = np.asarray(vector, dtype=np.float32).reshape(-1)
+        if flat.shape != (self._tables.dimension,):
+            raise ManifestMismatch(
+                f"the query vector has {flat.shape[0]} dimensions, the graph holds {self._tables.dimension}; "
+                "search with the model it was made with"
+            )
+        if not np.isfinite(flat).all() or not flat.any():
+            return None
+        return [float(x) for x in flat]
+
+    async def _compare(
+        self, group: str, kind: Kind, found: Sequence[Any], vector: Sequence[float], recorder: Recorder
+    ) -> None:
+        """The cosine of what only full text found, so that every hit can be judged by the same score."""
+        missing = [thing.uuid for thing in found if thing.uuid not in recorder.cosine]
+        query = np.asarray(vector, dtype=np.float32)
+        for uuid, stored in (await self._tables.vectors(group, kind, missing)).items():
+            size = float(np.linalg.norm(query) * np.linalg.norm(stored))
+            if size > 0:
+                recorder.saw_cosine(uuid, float(query @ stored) / size)
+
+    async def _hits(self, scope: Scope, found: Any, filters: RestrictedFilters) -> list[GraphHit]:
+        ends = {end for edge in found.edges for end in (edge.source_node_uuid, edge.target_node_uuid)}
+        episodes = {uuid for edge in found.edges for uuid in edge.episodes}
+        names, of_episodes, of_entities = await asyncio.gather(
+            self._names(scope.group, ends),
+            self._chunks_of_episodes(scope, episodes),
+            self._chunks_of_entities(scope, {node.uuid for node in found.nodes}),
+        )
+        return [
+            *(_fact(rank, edge, filters, names, of_episodes) for rank, edge in enumerate(found.edges, 1)),
+            *(_entity(rank, node, filters, of_entities) for rank, node in enumerate(found.nodes, 1)),
+            *(_episode(rank, node, filters) for rank, node in enumerate(found.episodes, 1)),
+        ]
+
+    async def _names(self, group: str, entities: Collection[str]) -> dict[str, str]:
+        rows = await self._tables.select_in(group, "entities", "uuid", entities, ["uuid", "name"])
+        return {row["uuid"]: row["name"] for row in rows}
+
+    async def _chunks_of_episodes(self, scope: Scope, episodes: Collection[str]) -> dict[str, str]:
+        names = ["uuid", "chunk_id", "chunk_date"]
+        rows = await self._tables.select_in(scope.group, "episodes", "uuid", episodes, names)
+        return {
+            row["uuid"]: row["chunk_id"] for row in rows if scope.allows(row["chunk_id"], row["chunk_date"])
+        }
+
+    async def _chunks_of_entities(self, scope: Scope, entities: Collection[str]) -> dict[str, set[str]]:
+        """Chunks whose mentions or facts name the entity."""
+        sources: list[tuple[Kind, str, str]] = [
+            ("mentions", "target_uuid", "chunk_id"),
+            ("facts", "source_uuid", "chunk_ids"),
+            ("facts", "target_uuid", "chunk_ids"),
+        ]
+        parts = await asyncio.gather(
+            *(
+                self._tables.select_in(scope.group, kind, end, entities, [end, chunks, "chunk_date"])
+                for kind, end, chunks in sources
+            )
+        )
+        found: dict[str, set[str]] = {}
+        for (_, end, chunks), rows in zip(sources, parts, strict=True):
+            for row in rows:
+                held = row[chunks] if isinstance(row[chunks], list) else [row[chunks]]
+                kept = {chunk for chunk in held if scope.allows(chunk, row["chunk_date"])}
+                found.setdefault(row[end], set()).update(kept)
+        return found
+
+
+def _config(limit: int, *, dense: bool) -> Any:
+    """Graphiti's combined recipe as a copy, for the shared one must not change; no communities."""
+    config = COMBINED_HYBRID_SEARCH_RRF.model_copy(deep=True)
+    config.limit = limit
+    config.community_config = None
+    config.edge_config.sim_min_score = 0.0
+    config.node_config.sim_min_score = 0.0
+    if not dense:
+        config.edge_config.search_methods = [EdgeSearchMethod.bm25]
+        config.node_config.search_methods = [NodeSearchMethod.bm25]
+    return config
+
+
+def _fact(
+    rank: int, edge: Any, filters: RestrictedFilters, names: Mapping[str, str], chunks: Mapping[str, str]
+) -> GraphHit:
+    return GraphHit(
+        kind="edge",
+        id=edge.uuid,
+        name=edge.name,
+        text=edge.fact,
+        rank=rank,
+        cosine=filters.recorder.cosine.get(edge.uuid),
+        bm25=filters.recorder.bm25.get(edge.uuid),
+        chunk_ids=tuple(sorted({chunks[uuid] for uuid in edge.episodes if uuid in chunks})),
+        source_name=names.get(edge.source_node_uuid),
+        target_name=names.get(edge.target_node_uuid),
+        valid_at=utc(edge.valid_at),
+        invalid_at=utc(edge.invalid_at),
+    )
+
+
+def _entity(rank: int, node: Any, filters: RestrictedFilters, chunks: Mapping[str, set[str]]) -> GraphHit:
+    return GraphHit(
+        kind="node",
+        id=node.uuid,
+        name=node.name,
+        text=node.summary or node.name,
+        rank=rank,
+        cosine=filters.recorder.cosine.get(node.uuid),
+        bm25=filters.recorder.bm25.get(node.uuid),
+        chunk_ids=tuple(sorted(chunks.get(node.uuid, ()))[:MAX_ENTITY_CHUNKS]),
+    )
+
+
+def _episode(rank: int, node: Any, filters: RestrictedFilters) -> GraphHit:
+    metadata = node.episode_metadata or {}
+    date = metadata.get("date")
+    return GraphHit(
+        kind="episode",
+        id=node.uuid,
+        name=node.name,
+        text=node.content,
+        rank=rank,
+        cosine=None,
+        bm25=filters.recorder.bm25.get(node.uuid),
+        chunk_ids=(node.name,) if "document_id" in metadata else (),
+        valid_at=datetime.fromisoformat(date) if date else None,
+    )

@@ -1,0 +1,192 @@
+"""``ports.GraphStore`` on Graphiti: the graph in LadybugDB or on a server, every search answered by LanceDB."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
+from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.identity import episode_uuid, group_id
+from agentic_rag.ports import Embedding, FloatArray, GraphCounts
+from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
+from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb.connection import LanceConnection
+
+if TYPE_CHECKING:
+    from agentic_rag.stores.graphiti.engine import Engine
+    from agentic_rag.stores.graphiti.reconcile import Repair
+
+DEFAULT_BUFFER_POOL = 256 * 1024 * 1024
+
+
+class GraphitiStore:
+    """A temporal knowledge graph whose episodes are the chunks; open it with ``open``.
+
+    ``graphiti`` is the real thing: what is built with it (episodes extracted by a language model,
+    communities, single nodes and edges) is stored, mirrored and searched like what is written here.
+    Belongs to the event loop it was opened in.
+    """
+
+    def __init__(self, engine: Engine, connection: LanceConnection, *, owns_connection: bool) -> None:
+        self._engine = engine
+        self._tables: GraphTables = engine.tables
+        self._connection = connection
+        self._owns_connection = owns_connection
+
+    @classmethod
+    async def open(
+        cls,
+        *,
+        uri: str | LanceConnection,
+        graph_path: str | Path,
+        embedding: Embedding,
+        backend: Literal["ladybug", "neo4j", "falkordb"] = "ladybug",
+        server_uri: str | None = None,
+        user: str | None = None,
+        password: str | None = None,
+        llm_client: Any = None,
+        cross_encoder: Any = None,
+        buffer_pool_size: int = DEFAULT_BUFFER_POOL,
+    ) -> GraphitiStore:
+        """Put the parts together; opens neither the graph file nor a connection yet.
+
+        Args:
+            uri: LanceDB folder or object-store URI, or the connection the other stores use.
+            graph_path: the graph file; with a server, only the journal ``<graph_path>.journal`` is kept.
+            embedding: names the model and embeds names and sentences.
+            backend: ``ladybug`` (a file, in process), ``neo4j`` or ``falkordb`` (``server_uri`` and login).
+            llm_client: Graphiti's language model; without one, what needs it raises ``ConfigError``.
+            cross_encoder: Graphiti's reranker; without one, its order is kept.
+            buffer_pool_size: bytes LadybugDB may use for pages.
+
+        Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
+        """
+        # Importing Graphiti and LanceDB takes a second each; not on the event loop, not before it is needed.
+        await asyncio.to_thread(importlib.import_module, "lancedb")
+        module = await asyncio.to_thread(importlib.import_module, "agentic_rag.stores.graphiti.engine")
+        connection = uri if isinstance(uri, LanceConnection) else LanceConnection(uri)
+        with translated_failure("opening the graph"):
+            engine = module.build(
+                connection,
+                Path(graph_path),
+                embedding,
+                backend=backend,
+                server=(server_uri, user, password),
+                llm_client=llm_client,
+                cross_encoder=cross_encoder,
+                buffer_pool_size=buffer_pool_size,
+            )
+        return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
+
+    @property
+    def graphiti(self) -> Any:
+        """``graphiti_core.Graphiti`` over the same graph."""
+        return self._engine.graphiti
+
+    @property
+    def folder(self) -> Path:
+        """Where the graph file (or with a server its journal) lies."""
+        return self._engine.folder
+
+    async def replace_documents(
+        self, dataset: str, graphs: Sequence[DocumentGraph], *, keep: Collection[str] = ()
+    ) -> None:
+        """See ``ports.GraphStore``; also raises ``StoreLocked`` while another process writes the graph.
+
+        ``keep``: chunks of these documents whose stored facts and mentions stay beside the given ones.
+        """
+        if not graphs:
+            return
+        episodes = [episode_uuid(dataset, chunk) for chunk in keep]
+        with translated_failure(f"storing {len(graphs)} documents of {dataset!r}"):
+            await self._engine.writer.replace(dataset, group_id(dataset), graphs, episodes)
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        with translated_failure(f"removing {len(document_ids)} documents of {dataset!r}"):
+            await self._engine.writer.remove(group_id(dataset), document_ids)
+
+    async def search(
+        self,
+        dataset: str,
+        query: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        within: Sequence[str] | None = None,
+    ) -> list[GraphHit]:
+        """See ``ports.GraphStore``; never opens the graph. An entity names its first 50 chunks in id order."""
+        with translated_failure(f"searching {dataset!r}"):
+            return await self._engine.searcher.search(
+                dataset, group_id(dataset), query, vector, limit=limit, as_of=as_of, within=within
+            )
+
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        return {chunk.id: chunk for chunk, _ in await self._episodes(dataset, chunk_ids)}
+
+    async def read_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, tuple[Chunk, str]]:
+        """Those of the chunks that a chat model has read, as they were then, and the model."""
+        found = await self._episodes(dataset, chunk_ids)
+        return {chunk.id: (chunk, noted[READ_BY]) for chunk, noted in found if READ_BY in noted}
+
+    async def _episodes(
+        self, dataset: str, chunk_ids: Sequence[str]
+    ) -> list[tuple[Chunk, Mapping[str, str]]]:
+        """The chunks that exist, each with its episode's metadata."""
+        uuids = [episode_uuid(dataset, chunk) for chunk in chunk_ids]
+        with translated_failure(f"reading chunks of {dataset!r}"):
+            rows = await self._tables.select_in(
+                group_id(dataset), "episodes", "uuid", uuids, ["uuid", "name", "content", "metadata"]
+            )
+        noted = [(row, json.loads(row["metadata"]) if row["metadata"] else None) for row in rows]
+        return [
+            (to_chunk(row["name"], row["content"], metadata), metadata)
+            for row, metadata in noted
+            if is_chunk(metadata)
+        ]
+
+    async def counts(self, dataset: str) -> GraphCounts:
+        group = group_id(dataset)
+        with translated_failure(f"counting {dataset!r}"):
+            return GraphCounts(
+                entities=await self._tables.count(group, "entities"),
+                facts=await self._tables.count(group, "facts"),
+                episodes=await self._tables.count(group, "episodes"),
+                mentions=await self._tables.count(group, "mentions"),
+            )
+
+    async def optimize(self, dataset: str) -> None:
+        with translated_failure(f"indexing {dataset!r}"):
+            await self._tables.optimize(group_id(dataset))
+
+    async def rebuild(self) -> Repair:
+        """Write the whole graph again from LanceDB."""
+        with translated_failure("rebuilding the graph"):
+            return await self._engine.rebuild()
+
+    async def close(self) -> None:
+        """Close the graph, and the LanceDB connection if it was opened here."""
+        with translated_failure("closing the graph"):
+            await self._engine.graphiti.close()
+            if self._owns_connection:
+                await self._connection.close()
+
+
+@contextmanager
+def translated_failure(doing: str) -> Iterator[None]:
+    """Turn what Graphiti, LadybugDB, a server or LanceDB raises into ``StoreError``; ours pass."""
+    try:
+        yield
+    except AgenticRagError:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines()
+        told = lines[0][:300] if lines else type(error).__name__
+        raise StoreError(f"the graph store failed while {doing}: {told}") from error

@@ -1,0 +1,62 @@
+"""Entity summaries after something was forgotten: what extraction wrote into them must go with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from agentic_rag.stores.graphiti.query_text import normalised
+from agentic_rag.stores.graphiti.schemas import Row
+from agentic_rag.stores.graphiti.tables import GraphTables
+
+MAX_SUMMARY = 1_000
+"""Characters; Graphiti's own limit for a summary."""
+
+
+def touched_by_reading(
+    facts: Mapping[str, Row], mentions: Mapping[str, Row], read: Collection[str], gone: Collection[str]
+) -> set[str]:
+    """Entities that lose a fact or mention which a chat model had read from one of the episodes."""
+    lost = [
+        facts[uuid] for uuid in gone if uuid in facts and not set(read).isdisjoint(facts[uuid]["episodes"])
+    ]
+    left = [mentions[uuid] for uuid in gone if uuid in mentions and mentions[uuid]["source_uuid"] in read]
+    ends = {end for row in lost for end in (row["source_uuid"], row["target_uuid"])}
+    return ends | {row["target_uuid"] for row in left}
+
+
+async def without_facts(
+    tables: GraphTables, group: str, entities: Collection[str], gone: Collection[str]
+) -> list[Row]:
+    """Whole rows of the entities that have a summary, with one made of the facts that remain.
+
+    A summary that a model wrote cannot be taken apart again, so it is made anew the way Graphiti starts
+    one: the entity's facts, a line each, oldest first.
+    """
+    rows = [row for row in await tables.select_in(group, "entities", "uuid", entities) if row["summary"]]
+    if not rows:
+        return []
+    named = {row["uuid"] for row in rows}
+    columns = ["uuid", "fact", "source_uuid", "target_uuid", "created_at"]
+    facts = await tables.select_in(group, "facts", "source_uuid", named, columns)
+    facts += await tables.select_in(group, "facts", "target_uuid", named, columns)
+    remaining = {fact["uuid"]: fact for fact in facts if fact["uuid"] not in gone}
+    in_order = sorted(remaining.values(), key=lambda fact: (fact["created_at"], fact["uuid"]))
+    vectors = await tables.vectors(group, "entities", named)
+    changed = []
+    for row in rows:
+        about = [f["fact"] for f in in_order if row["uuid"] in (f["source_uuid"], f["target_uuid"])]
+        summary = _joined(about)
+        text = normalised(f"{row['name']}\n{summary}")
+        changed.append({**row, "summary": summary, "text": text, "vector": vectors[row["uuid"]]})
+    return changed
+
+
+def _joined(sentences: list[str]) -> str:
+    """Whole sentences, as many as there is room for."""
+    summary = ""
+    for sentence in dict.fromkeys(sentences):
+        longer = f"{summary}\n{sentence}".strip()
+        if len(longer) > MAX_SUMMARY:
+            break
+        summary = longer
+    return summary

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from graph_fixtures import in_graph, in_tables, note, opened
+
+from agentic_rag.errors import StoreError
+from agentic_rag.stores.graphiti.change import Change
+from agentic_rag.stores.graphiti.store import GraphitiStore
+from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.testing import HashingEmbedding
+
+JOURNAL = "graph.lbug.journal"
+
+
+async def test_no_orphans_after_many_changes(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    chance = random.Random(3)
+    topics = [f"topic{i}" for i in range(12)]
+    live: dict[str, tuple[str, ...]] = {}
+    async with opened(tmp_path, embedding) as store:
+        for _ in range(30):
+            names = chance.sample([f"note{i}" for i in range(6)], k=2)
+            if chance.random() < 0.3:
+                await store.remove_documents("笔记", names)
+                for name in names:
+                    live.pop(name, None)
+            else:
+                chosen = {name: tuple(chance.sample(topics, k=chance.randint(0, 4))) for name in names}
+                await store.replace_documents("笔记", [note(name, *own) for name, own in chosen.items()])
+                live |= chosen
+        tables = await in_tables(store)
+        assert await in_graph(store) == tables
+        assert len(tables["entities"]) == len({topic for own in live.values() for topic in own})
+        assert len(tables["mentions"]) == sum(len(own) for own in live.values())
+        assert len(tables["facts"]) == sum(max(len(own) - 1, 0) for own in live.values())
+        assert len(tables["episodes"]) == len(live)
+
+
+async def test_a_missing_graph_file_is_rebuilt(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1")])
+        await store.replace_documents("笔记", [note("two", "b1", "c1")])
+        before = await in_graph(store)
+    for file in tmp_path.glob("graph.lbug*"):
+        file.unlink()
+    async with opened(tmp_path, embedding) as store:
+        assert await in_graph(store) == before == await in_tables(store)
+
+
+async def test_a_damaged_graph_file_is_rebuilt(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1")])
+    (tmp_path / "graph.lbug").write_bytes(b"\0garbage" * 4096)
+    async with opened(tmp_path, embedding) as store:
+        assert await in_graph(store) == await in_tables(store)
+        assert (await store.counts("notes")).facts == 1
+
+
+async def test_what_the_graph_has_alone_goes(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1")])
+        await store.graphiti.driver.execute_query("CREATE (n:Entity {uuid: 'stray', group_id: 'notes'})")
+        assert "stray" in (await in_graph(store))["entities"]
+    async with opened(tmp_path, embedding) as store:
+        assert await in_graph(store) == await in_tables(store)
+
+
+async def test_rebuild_writes_everything_again(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1"), note("two", "b1")])
+        await store.graphiti.driver.execute_query("MATCH (n:Entity) SET n.name = 'wrong'")
+        repair = await store.rebuild()
+        assert repair.written == 2 + 2 + 1 + 3
+        assert await in_graph(store) == await in_tables(store)
+        rows, _, _ = await store.graphiti.driver.execute_query("MATCH (n:Entity) RETURN n.name AS name")
+        assert {row["name"] for row in rows} == {"a1", "b1"}
+
+
+@pytest.mark.parametrize("writes", range(9))
+async def test_a_write_that_fails_half_way_is_put_right(
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """LanceDB fails after ``writes`` table writes; the same store, or a new one, recovers."""
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "old1", "b1"), note("two", "b1", "c1")])
+        left = writes
+
+        def failing(method: str) -> None:
+            real = getattr(GraphTables, method)
+
+            async def maybe(self: GraphTables, *args: object, **kwargs: object) -> None:
+                nonlocal left
+                if left == 0:
+                    raise OSError("disk full")
+                left -= 1
+                await real(self, *args, **kwargs)
+
+            monkeypatch.setattr(GraphTables, method, maybe)
+
+        failing("upsert")
+        failing("delete")
+        with pytest.raises(StoreError, match="disk full"):
+            await store.replace_documents("notes", [note("one", "new1", "b1")])
+        monkeypatch.undo()
+        assert (tmp_path / JOURNAL).exists()
+        if writes % 2:
+            await store.remove_documents("notes", ["unrelated"])
+            assert await in_graph(store) == await in_tables(store)
+    async with opened(tmp_path, embedding) as store:
+        assert await in_graph(store) == await in_tables(store)
+        assert not (tmp_path / JOURNAL).exists()
+        await store.remove_documents("notes", ["one"])
+        assert (await store.counts("notes")).entities == 2, "nothing of either version is left over"
+        await store.replace_documents("notes", [note("one", "new1", "b1")])
+        counts = await store.counts("notes")
+        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (3, 2, 2, 4)
+        assert await in_graph(store) == await in_tables(store)
+
+
+async def test_a_write_that_dies_before_lancedb_is_undone(
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def dies(self: Change, tables: GraphTables) -> None:
+        raise OSError("killed")
+
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1")])
+        monkeypatch.setattr(Change, "apply", dies)
+        with pytest.raises(StoreError):
+            await store.remove_documents("notes", ["one"])
+        monkeypatch.undo()
+    async with opened(tmp_path, embedding) as store:
+        assert await in_graph(store) == await in_tables(store)
+        assert (await store.counts("notes")).facts == 1
+
+
+async def test_an_unreadable_journal_means_everything(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1")])
+        await store.graphiti.driver.execute_query("MATCH (n:Entity) SET n.name = 'wrong'")
+    (tmp_path / JOURNAL).write_text("{half", encoding="utf-8")
+    async with opened(tmp_path, embedding) as store:
+        rows, _, _ = await store.graphiti.driver.execute_query("MATCH (n:Entity) RETURN n.name AS name")
+        assert {row["name"] for row in rows} == {"a1", "b1"}
+
+
+async def test_a_cancelled_write_is_put_right(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    chance = random.Random(5)
+    async with opened(tmp_path, embedding) as store:
+        for number in range(12):
+            graphs = [note(f"n{i}", f"t{number}", "shared", f"u{i}") for i in range(4)]
+            task = asyncio.create_task(store.replace_documents("notes", graphs))
+            await asyncio.sleep(chance.random() * 0.1)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        await store.replace_documents("notes", [note(f"n{i}", "end", f"u{i}") for i in range(4)])
+        assert await in_graph(store) == await in_tables(store)
+        assert (await store.counts("notes")).entities == 5
+
+
+_CHILD = """
+import asyncio, sys
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from graph_fixtures import note, opened
+
+async def main():
+    async with opened(Path({folder!r})) as store:
+        number = 0
+        while True:
+            graphs = [note(f"n{{i}}", f"t{{number}}-{{i}}", "shared", f"u{{i}}") for i in range(5)]
+            await store.replace_documents("notes", graphs)
+            print(number, flush=True)
+            number += 1
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+async def test_kill_minus_nine(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    chance = random.Random(7)
+    script = _CHILD.format(tests=str(Path(__file__).parent), folder=str(tmp_path))
+    for _ in range(4):
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE
+        )
+        assert child.stdout is not None
+        await child.stdout.readline()
+        await asyncio.sleep(chance.random())
+        os.kill(child.pid, signal.SIGKILL)
+        await child.communicate()
+        async with opened(tmp_path, embedding) as store:
+            await _is_whole(store)
+            await store.replace_documents("notes", [note(f"n{i}", "last", f"u{i}") for i in range(5)])
+            await _is_whole(store)
+            counts = await store.counts("notes")
+            assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (6, 5, 5, 10)
+
+
+async def _is_whole(store: GraphitiStore) -> None:
+    assert await in_graph(store) == await in_tables(store)

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graph_fixtures import note, opened
+
+from agentic_rag.identity import entity_uuid, episode_uuid, group_id
+from agentic_rag.stores.graphiti.library import (
+    COMBINED_HYBRID_SEARCH_RRF,
+    CommunityNode,
+    ComparisonOperator,
+    DateFilter,
+    EntityEdge,
+    EntityNode,
+    SearchFilters,
+)
+from agentic_rag.stores.graphiti.store import GraphitiStore
+from agentic_rag.testing import HashingEmbedding
+
+NONE = SearchFilters()
+Y2020, Y2024 = datetime(2020, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def store(tmp_path: Path, embedding: HashingEmbedding) -> AsyncIterator[GraphitiStore]:
+    async with opened(tmp_path, embedding) as made:
+        await made.replace_documents("notes", [note("one", "a1", "b1", "c1", "d1"), note("two", "b1", "e1")])
+        yield made
+
+
+def uuid(topic: str, dataset: str = "notes") -> str:
+    return entity_uuid(dataset, topic)
+
+
+def search(store: GraphitiStore) -> Any:
+    return store.graphiti.driver.search_interface
+
+
+async def vector(embedding: HashingEmbedding, text: str) -> list[float]:
+    return [float(x) for x in (await embedding.embed_queries([text]))[0]]
+
+
+async def test_searching_never_opens_the_graph_file(tmp_path: Path, embedding: HashingEmbedding) -> None:
+    async with opened(tmp_path, embedding) as writer:
+        await writer.replace_documents("notes", [note("one", "a1", "b1")])
+        async with opened(tmp_path, embedding) as reader:
+            query = (await embedding.embed_queries(["a1"]))[0]
+            assert await reader.search("notes", "a1", query, limit=3)
+            assert await reader.get_chunks("notes", ["one#0"])
+            assert (await reader.counts("notes")).entities == 2
+            assert not reader.graphiti.driver.file.is_open
+
+
+async def test_full_text_and_cosine(store: GraphitiStore, embedding: HashingEmbedding) -> None:
+    groups = ["notes"]
+    facts = await search(store).edge_fulltext_search(None, "relates to e1", NONE, groups, 5)
+    assert facts[0].fact == "b1 relates to e1 in two."
+    near = await search(store).edge_similarity_search(
+        None, await vector(embedding, facts[0].fact), None, None, NONE, groups, 5, 0.9
+    )
+    assert [edge.uuid for edge in near] == [facts[0].uuid]
+    ends = await search(store).edge_similarity_search(
+        None, await vector(embedding, "relates"), uuid("a1"), uuid("b1"), NONE, groups, 5, 0.0
+    )
+    assert [edge.fact for edge in ends] == ["a1 relates to b1 in one."]
+    nodes = await search(store).node_similarity_search(
+        None, await vector(embedding, "e1"), NONE, groups, 1, 0.5
+    )
+    assert [node.name for node in nodes] == ["e1"]
+    assert [n.name for n in await search(store).node_fulltext_search(None, "c1", NONE, groups, 5)] == ["c1"]
+    episodes = await search(store).episode_fulltext_search(None, "e1", NONE, groups, 5)
+    assert [episode.name for episode in episodes] == ["two#0"]
+    assert episodes[0].episode_metadata["document_id"] == "two"
+
+
+async def test_no_groups_means_all_and_no_terms_means_none(store: GraphitiStore) -> None:
+    await store.replace_documents("笔记", [note("three", "c1")])
+    nodes = await search(store).node_fulltext_search(None, "c1", NONE, None, 5)
+    assert {node.group_id for node in nodes} == {"notes", group_id("笔记")}
+    assert await search(store).node_fulltext_search(None, "_ ?", NONE, None, 5) == []
+    assert await search(store).node_fulltext_search(None, "c1", NONE, ["other"], 5) == []
+
+
+async def test_date_filters(store: GraphitiStore) -> None:
+    def edge(name: str, valid: datetime | None, invalid: datetime | None) -> EntityEdge:
+        return EntityEdge(
+            source_node_uuid=uuid("a1"),
+            target_node_uuid=uuid("b1"),
+            group_id="notes",
+            name="WAS",
+            fact=f"period {name}",
+            created_at=Y2024,
+            valid_at=valid,
+            invalid_at=invalid,
+        )
+
+    for made in (edge("open", None, None), edge("early", Y2020, Y2024), edge("late", Y2024, None)):
+        await made.save(store.graphiti.driver)
+
+    async def found(**tests: list[list[tuple[str, datetime | None]]]) -> set[str]:
+        filters = SearchFilters(
+            **{
+                name: [
+                    [DateFilter(date=d, comparison_operator=ComparisonOperator[op]) for op, d in tests_of]
+                    for tests_of in alternatives
+                ]
+                for name, alternatives in tests.items()
+            }
+        )
+        edges = await search(store).edge_fulltext_search(None, "period", filters, ["notes"], 9)
+        return {edge.fact.removeprefix("period ") for edge in edges}
+
+    assert await found() == {"open", "early", "late"}
+    assert await found(valid_at=[[("less_than", Y2024)]]) == {"early"}
+    assert await found(valid_at=[[("less_than_equal", Y2024)]]) == {"early", "late"}
+    assert await found(valid_at=[[("is_null", None)], [("equals", Y2020)]]) == {"open", "early"}
+    assert await found(invalid_at=[[("is_not_null", None)]]) == {"early"}
+    assert await found(valid_at=[[("greater_than_equal", Y2020), ("not_equals", Y2020)]]) == {"late"}
+    assert await found(expired_at=[[("is_not_null", None)]]) == set()
+
+
+async def test_edge_types_and_labels(store: GraphitiStore) -> None:
+    def count(filters: SearchFilters) -> Any:
+        return search(store).edge_fulltext_search(None, "relates", filters, ["notes"], 9)
+
+    assert len(await count(SearchFilters(edge_types=["RELATES"]))) == 4
+    assert await count(SearchFilters(edge_types=["OTHER"])) == []
+    assert len(await count(SearchFilters(node_labels=["Thing", "Person"]))) == 4
+    assert await count(SearchFilters(node_labels=["Person"])) == []
+    assert len(await count(SearchFilters(edge_source_node_uuids=[uuid("b1")]))) == 2
+    nodes = await search(store).node_fulltext_search(
+        None, "a1", SearchFilters(node_labels=["Person"]), ["notes"], 9
+    )
+    assert nodes == []
+
+
+async def test_breadth_first_follows_facts_and_mentions(store: GraphitiStore) -> None:
+    async def facts(origins: list[str], depth: int) -> list[str]:
+        found = await search(store).edge_bfs_search(None, origins, depth, NONE, ["notes"], 10)
+        return [edge.fact.split(" in ")[0] for edge in found]
+
+    async def nodes(origins: list[str], depth: int, limit: int = 10) -> list[str]:
+        found = await search(store).node_bfs_search(None, origins, NONE, depth, ["notes"], limit)
+        return [node.name for node in found]
+
+    assert await facts([uuid("a1")], 1) == ["a1 relates to b1"]
+    assert set(await facts([uuid("a1")], 2)) == {"a1 relates to b1", "b1 relates to c1", "b1 relates to e1"}
+    assert (await facts([uuid("a1")], 2))[0] == "a1 relates to b1", "nearer facts come first"
+    assert await nodes([uuid("a1")], 1) == ["b1"]
+    assert set(await nodes([uuid("a1")], 3)) == {"b1", "c1", "e1", "d1"}
+    episode = episode_uuid("notes", "two#0")
+    assert set(await nodes([episode], 1)) == {"b1", "e1"}
+    assert set(await facts([episode], 2)) == {"b1 relates to c1", "b1 relates to e1"}
+    assert await facts([], 2) == await nodes([uuid("a1")], 0) == []
+    assert await search(store).edge_bfs_search(None, None, 2, NONE, ["notes"], 10) == []
+    assert len(await nodes([uuid("a1")], 3, limit=2)) == 2
+
+
+async def test_node_distance(store: GraphitiStore) -> None:
+    ordered, scores = await search(store).node_distance_reranker(
+        None, [uuid("d1"), uuid("a1"), uuid("b1")], uuid("b1")
+    )
+    assert ordered == [uuid("b1"), uuid("a1"), uuid("d1")]
+    assert scores == [10.0, 1.0, 0.0]
+    assert (await search(store).node_distance_reranker(None, [uuid("d1")], uuid("b1"), 0.5))[0] == []
+
+
+async def test_episode_mentions(store: GraphitiStore) -> None:
+    ordered, scores = await search(store).episode_mentions_reranker(
+        None, [[uuid("a1"), uuid("b1")], [uuid("a1"), "unknown"]]
+    )
+    assert ordered == [uuid("b1"), uuid("a1"), "unknown"]
+    assert scores == [2.0, 1.0, 0.0]
+
+
+async def test_communities(store: GraphitiStore) -> None:
+    community = CommunityNode(name="beverages", group_id="notes", summary="tea and coffee")
+    await community.save(store.graphiti.driver)
+    found = await search(store).community_fulltext_search(None, "coffee", ["notes"], 5)
+    assert [c.name for c in found] == ["beverages"]
+    vectors = await search(store).get_embeddings_for_communities(store.graphiti.driver, found)
+    near = await search(store).community_similarity_search(None, vectors[community.uuid], ["notes"], 5, 0.9)
+    assert [c.uuid for c in near] == [community.uuid]
+    await community.load_name_embedding(store.graphiti.driver)
+    assert community.name_embedding == pytest.approx(vectors[community.uuid])
+
+
+async def test_graphiti_s_own_recipes_run(store: GraphitiStore) -> None:
+    from graphiti_core.search import search_config_recipes as recipes
+
+    for name in dir(recipes):
+        if "_SEARCH_" in name:
+            config = getattr(recipes, name).model_copy(deep=True)
+            found = await store.graphiti.search_("relates e1", config, ["notes"], center_node_uuid=uuid("b1"))
+            # Graphiti's MMR cuts scores below 0, and these sentences are too alike to stay above it.
+            if "COMMUNITY" not in name and "MMR" not in name:
+                assert found.edges or found.nodes or found.episodes, name
+
+
+async def test_the_shared_recipe_is_left_alone(store: GraphitiStore, embedding: HashingEmbedding) -> None:
+    before = COMBINED_HYBRID_SEARCH_RRF.model_dump()
+    await store.search("notes", "a1", (await embedding.embed_queries(["a1"]))[0], limit=1)
+    assert COMBINED_HYBRID_SEARCH_RRF.model_dump() == before
+
+
+async def test_an_index_answers_like_the_scan(
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from agentic_rag.stores.graphiti import tables
+
+    monkeypatch.setattr(tables, "VECTOR_INDEX_FROM", 300)
+    monkeypatch.setattr(tables, "INDEX_FROM", 100)
+    async with opened(tmp_path, embedding) as store:
+        topics = [f"topic{i}" for i in range(400)]
+        await store.replace_documents("notes", [note("big", *topics)])
+        query = (await embedding.embed_queries(["topic7 topic8"]))[0]
+        before = await store.search("notes", "topic7 topic8", query, limit=10)
+        await store.optimize("notes")
+        facts = await store._tables._opened("notes", "facts")
+        assert {i.columns[0] for i in await facts.list_indices()} >= {"vector", "text", "uuid", "document_id"}
+        assert await store.search("notes", "topic7 topic8", query, limit=10) == before
+        await store.replace_documents("notes", [note("late", "topic7", "fresh")])
+        names = {h.name for h in await store.search("notes", "fresh", query, limit=10)}
+        assert "fresh" in names, "rows outside the index are found"
+
+
+async def test_node_saved_without_a_chunk_passes_as_of(
+    store: GraphitiStore, embedding: HashingEmbedding
+) -> None:
+    await EntityNode(name="lonely", group_id="notes").save(store.graphiti.driver)
+    hits = await store.search(
+        "notes", "lonely", (await embedding.embed_queries(["lonely"]))[0], limit=1, as_of=Y2020
+    )
+    lonely = next(hit for hit in hits if hit.kind == "node")
+    assert (lonely.name, lonely.chunk_ids) == ("lonely", ())
