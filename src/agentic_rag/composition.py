@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.identity import dataset_name
 from agentic_rag.ports import Chat, ChunkStore, Embedding, GraphExtractor, GraphStore, Ledger, Reranker
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.engine import RetrievalEngine
@@ -73,7 +75,7 @@ class Rag:
     async def require_dataset(self, dataset: str) -> None:
         """Raises ``UnknownDataset`` where nothing was ever ingested under the name."""
         known = await self.ledger.datasets()
-        if dataset not in known:
+        if dataset_name(dataset) not in known:
             raise UnknownDataset(dataset, known)
 
     async def search(
@@ -162,14 +164,15 @@ async def _open_stores(
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.ledger import LanceLedger
 
-    uri = config.lancedb_uri or str(_made(config.data_dir) / VECTORS)
+    folder = await asyncio.to_thread(_made, config.data_dir)
+    uri = config.lancedb_uri or str(folder / VECTORS)
     connection = LanceConnection(uri, config.storage_options)
     stack.push_async_callback(connection.close)
     chunks = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
     graph = config.graph
     knowledge = await GraphitiStore.open(
         uri=connection,
-        graph_path=_made(config.data_dir) / GRAPH_FILE,
+        graph_path=folder / GRAPH_FILE,
         embedding=embedding,
         backend=graph.backend,
         server_uri=graph.uri,

@@ -54,7 +54,9 @@ class RagConfig(Parameters):
     lancedb_uri: str | None = Field(
         None, description="None: inside data_dir; else a path or object-store URI"
     )
-    storage_options: dict[str, str] = Field(default_factory=dict, description="of the object store")
+    storage_options: dict[str, str] = Field(
+        default_factory=dict, repr=False, description="of the object store; may hold its keys"
+    )
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     chat: ChatConfig = ChatConfig()
@@ -63,4 +65,4 @@ class RagConfig(Parameters):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ConfigError(told(error)) from error
+            raise ConfigError(told(error, RagConfig)) from error

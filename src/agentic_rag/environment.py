@@ -17,12 +17,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsConfigDict
+from pydantic_settings.exceptions import SettingsError
 
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError
-from agentic_rag.parameters import told
 
 SETTINGS_FILE = "settings.toml"
 PREFIX = "AGENTIC_RAG_"
@@ -43,12 +42,13 @@ def load_config(
         ConfigError: a file cannot be read, a key is unknown or a value out of range.
     """
     environment = _environment()
-    folder = data_dir or Path(environment.get("data_dir", DEFAULT_DATA_DIR))
+    folder = data_dir or Path(environment.get("data_dir") or DEFAULT_DATA_DIR)
     file = settings or folder / SETTINGS_FILE
     values = _file(file) if settings is not None or file.is_file() else {}
-    for layer in (environment, {"data_dir": folder}, overrides or {}):
+    call = {"data_dir": data_dir} if data_dir is not None else {}
+    for layer in (environment, call, overrides or {}):
         values = merged(values, layer)
-    return RagConfig(**values)
+    return RagConfig(**{"data_dir": DEFAULT_DATA_DIR, **values})
 
 
 def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
@@ -92,26 +92,31 @@ def _file(path: Path) -> dict[str, Any]:
         raise ConfigError(f"the settings file {path} is not TOML: {error}") from error
 
 
-class _Environment(BaseSettings):
-    """Only says how variables are named; the values are checked as a ``RagConfig``."""
+class _Fields(BaseSettings, RagConfig):
+    """``RagConfig``'s fields under the environment's naming; only read, and checked as a ``RagConfig``."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_nested_delimiter="__", env_file=".env", extra="ignore"
+        env_prefix=PREFIX, env_nested_delimiter="__", env_file=".env", env_ignore_empty=True, extra="ignore"
     )
 
 
 def _environment() -> dict[str, Any]:
-    class Fields(_Environment, RagConfig):  
-        """``RagConfig``'s fields under the environment's naming."""
-
-        model_config = SettingsConfigDict(
-            env_prefix=PREFIX, env_nested_delimiter="__", env_file=".env", extra="ignore"
-        )
-
+    values: dict[str, Any] = {}
     try:
-        dotenv = DotEnvSettingsSource(Fields)()
-        return merged(
-            {k: v for k, v in dotenv.items() if k in RagConfig.model_fields}, EnvSettingsSource(Fields)()
-        )
-    except ValidationError as error:
-        raise ConfigError(told(error)) from error
+        for source in (DotEnvSettingsSource(_Fields), EnvSettingsSource(_Fields)):
+            _check_names(source.env_vars)
+            found = {name: value for name, value in source().items() if name in RagConfig.model_fields}
+            values = merged(values, found)
+    except SettingsError as error:
+        raise ConfigError(f"cannot read the environment: {error}; give an object as JSON") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read .env: {error}") from error
+    return values
+
+
+def _check_names(variables: Mapping[str, Any]) -> None:
+    for name in variables:
+        field = name.lower().removeprefix(PREFIX.lower()).partition("__")[0]
+        if name.lower().startswith(PREFIX.lower()) and field not in RagConfig.model_fields:
+            known = ", ".join(f"{PREFIX}{known.upper()}" for known in RagConfig.model_fields)
+            raise ConfigError(f"unknown environment variable {name.upper()}; use one of: {known}")

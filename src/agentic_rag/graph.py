@@ -14,7 +14,7 @@ from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import choose_strategy
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.nodes.fuse_results import current_outcome, current_results, fuse_results
+from agentic_rag.nodes.fuse_results import current_results, fuse_results
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, prepare_query
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
@@ -95,13 +95,12 @@ def to_second_tier(
     if not _is_cascade(state, runtime, defaults):
         return "fuse_results"
     parameters = defaults.overridden(runtime.context).fusion
-    down = current_outcome(state, "graphiti")["status"] == "degraded"
     enough = decide_tier(
         current_results(state, "graphiti") or [],
         parameters.graphiti_threshold,
         parameters.graphiti_min_score,
     )
-    if down or (enough["tier"] == 2 and parameters.use_lancedb_fallback):
+    if enough["tier"] == 2 and parameters.use_lancedb_fallback:
         return "retrieve_lancedb"
     return "fuse_results"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
@@ -14,7 +14,9 @@ from agentic_rag.errors import ConfigError
 class Section(BaseModel):
     """A frozen group of settings that refuses names it does not know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
 
 
 class FusionStrategy(StrEnum):
@@ -154,6 +156,8 @@ class Parameters(Section):
             return self
         if isinstance(context, Parameters):
             return context
+        if not isinstance(context, Mapping):
+            raise ConfigError(f"parameters are a mapping such as {{'fusion': {{'k': 20}}}}, not {context!r}")
         base = {name: getattr(self, name).model_dump() for name in Parameters.model_fields}
         for section, values in context.items():
             if section not in base or not isinstance(values, Mapping):
@@ -176,15 +180,24 @@ def validated(kind: type[S], values: Mapping[str, Any]) -> S:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(told(error)) from error
+        raise ConfigError(told(error, kind)) from error
 
 
-def told(error: ValidationError) -> str:
-    """A validation error in one line per key, with the value that was given."""
+def told(error: ValidationError, kind: type[BaseModel]) -> str:
+    """A validation error of ``kind`` on one line: each key, what is wrong, and the value unless it is secret."""
     lines = []
     for item in error.errors():
         key = ".".join(str(part) for part in item["loc"]) or "settings"
-        secret = item["loc"] and str(item["loc"][-1]) in SECRETS
+        if item["type"] == "extra_forbidden":  # its value is not told: the name may be a misspelt secret's
+            lines.append(f"{key!r}: no such setting; use one of: {', '.join(_known(kind, item['loc'][:-1]))}")
+            continue
+        secret = any(part in SECRETS for part in item["loc"])
         given = "" if secret or isinstance(item.get("input"), dict) else f" (given: {item.get('input')!r})"
         lines.append(f"{key!r}: {item['msg'][0].lower()}{item['msg'][1:]}{given}")
     return "; ".join(lines)
+
+
+def _known(kind: Any, path: Sequence[int | str]) -> list[str]:
+    for part in path:
+        kind = kind.model_fields[part].annotation
+    return list(kind.model_fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import AsyncExitStack
 
 # Imported here and not when first opened: a server's event loop must not wait for an import.
@@ -12,6 +13,8 @@ import agentic_rag.stores.graphiti.store
 import agentic_rag.stores.lancedb.chunk_store  # noqa: F401
 from agentic_rag.composition import Rag, open_rag
 from agentic_rag.config import RagConfig
+
+logger = logging.getLogger(__name__)
 
 
 class SharedRag:
@@ -28,6 +31,7 @@ class SharedRag:
         async with self._opening:
             if self._rag is None:
                 self._rag = await self._stack.enter_async_context(open_rag(self._config))
+                logger.info("opened stores and models of %s", self._config.data_dir)
             return self._rag
 
     async def close(self) -> None:

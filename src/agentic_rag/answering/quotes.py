@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.sentences import split_sentences
 from agentic_rag.ports import Embedding
+from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
 
-EMBEDDED = 16
+EMBEDDED = 12
 """Sentences compared by meaning; the rest has too little in common with the question to be tried."""
 MIN_TERMS = 3
 """Terms a sentence needs to say something."""

@@ -87,17 +87,21 @@ def ask(
 ) -> None:
     """Ask a question; every claim of the answer points at a note."""
     started = time.perf_counter()
-    from agentic_rag.cli.ask import asked, request
-    from agentic_rag.cli.render import print_answer
+    from agentic_rag.cli.start import prepare
     from agentic_rag.environment import load_config, parse_assignments
 
     config = load_config(data_dir, settings)
+    prepare(config)
+    from agentic_rag.cli.ask import asked, request
+
     state = request(question, dataset, operation, top_k, filters or [], as_of)
     result = run(asked(config, state, parse_assignments(assignments or [])))
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
         print_json(result)
     else:
+        from agentic_rag.cli.render import print_answer
+
         print_answer(result, explain=explain)
 
 
@@ -115,16 +119,20 @@ def search(
 ) -> None:
     """Search the vector store alone."""
     started = time.perf_counter()
-    from agentic_rag.cli.ask import searched
-    from agentic_rag.cli.render import print_search
+    from agentic_rag.cli.start import prepare
     from agentic_rag.environment import load_config
 
     config = load_config(data_dir, settings)
+    prepare(config)
+    from agentic_rag.cli.ask import searched
+
     result = run(searched(config, query, dataset, strategy, top_k, threshold, filters or []))
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
         print_json(result)
     else:
+        from agentic_rag.cli.render import print_search
+
         print_search(result)
 
 

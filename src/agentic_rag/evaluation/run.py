@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ async def evaluate(
     queries = loaded.ranked_queries[:limit]
     if not queries:
         raise InputError(f"{source} has no query with a relevant document")
-    dataset = f"eval-{digest(str(source.resolve()), size=6)}"
+    dataset = await asyncio.to_thread(_dataset_name, source)
     await rag.ingest(source, dataset=dataset, progress=told)
     scores: dict[str, list[list[float]]] = {name: [] for name in names}
     times: dict[str, list[float]] = {name: [] for name in names}
@@ -86,6 +87,11 @@ async def evaluate(
         told("ask", number, len(queries))
     figures = {name: _figures(scores[name], times[name]) for name in names}
     return EvalReport(loaded.name, len(queries), figures, len(loaded.repairs))
+
+
+def _dataset_name(source: Path) -> str:
+    """One dataset per source, so that the next evaluation of it need not ingest it again."""
+    return f"eval-{digest(str(source.resolve()), size=6)}"
 
 
 def _task(loaded: EvalDataset, query: EvalQuery, dataset: str, operation: str | None) -> Task:

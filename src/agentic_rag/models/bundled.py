@@ -65,7 +65,10 @@ class _Engine:
             ids[index, : len(row) + 2] = [_BEGIN, *row, _END]
             mask[index, : len(row) + 2] = 1
         inputs = {"input_ids": ids, "attention_mask": mask}
-        output: FloatArray = self.session.run(["sentence_embedding"], inputs)[0]
+        try:
+            output: FloatArray = self.session.run(["sentence_embedding"], inputs)[0]
+        except Exception as error:
+            raise ModelError(f"the bundled embedding model failed: {error}") from error
         return output
 
 
@@ -86,6 +89,14 @@ def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="embedding")
 
 
+def load_ahead() -> None:
+    """Begin to load the model on a worker thread; the first text waits for it, and is told if it failed."""
+    import onnxruntime  # noqa: F401  imports belong to the caller's thread: two that import can lock each other
+    import sentencepiece  # noqa: F401
+
+    _workers().submit(_loaded)
+
+
 class BundledEmbedding:
     """``ports.Embedding`` on the model inside the package; 384 dimensions, cosine.
 
@@ -101,11 +112,12 @@ class BundledEmbedding:
         self._cache: dict[str, FloatArray] = {}
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        missing = [text for text in dict.fromkeys(texts) if text not in self._cache]
+        found = {text: self._cache[text] for text in texts if text in self._cache}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
         vectors = await self._embed([f"query: {text.strip()}" for text in missing])
-        found = dict(zip(missing, vectors, strict=True))
-        for text in texts:
-            found[text] = found[text] if text in found else self._cache.pop(text)
+        found.update(zip(missing, vectors, strict=True))
+        for text in found:
+            self._cache.pop(text, None)
             self._cache[text] = found[text]
         while len(self._cache) > QUERY_CACHE:
             self._cache.pop(next(iter(self._cache)))

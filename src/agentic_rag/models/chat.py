@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from agentic_rag.config import ChatConfig
-from agentic_rag.models.endpoint import told, without_login
 from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.models.endpoint import told, without_login
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

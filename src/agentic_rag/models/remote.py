@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agentic_rag.config import EmbeddingConfig
-from agentic_rag.models.endpoint import told, without_login
 from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.models.endpoint import told, without_login
 from agentic_rag.ports import FloatArray
 
 if TYPE_CHECKING:

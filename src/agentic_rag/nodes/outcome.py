@@ -24,16 +24,17 @@ async def asked(
     """
     started = time.perf_counter()
     hits: list[Hit] = []
-    status, reason = "ok", None
+    status: str = "ok"
+    reason: str | None = None
     try:
-        async with asyncio.timeout(timeout_seconds):
+        async with asyncio.timeout(timeout_seconds) as limit:
             hits = await search()
     except (InputError, ManifestMismatch):
         raise
-    except TimeoutError:
-        status, reason = "degraded", f"no answer within {timeout_seconds:g} s"
     except (RunError, OSError, RuntimeError) as error:
-        status, reason = "degraded", f"{type(error).__name__}: {error}"
+        late = isinstance(error, TimeoutError) and limit.expired()
+        reason = f"no answer within {timeout_seconds:g} s" if late else f"{type(error).__name__}: {error}"
+        status = "degraded"
     if status == "ok" and not hits:
         status = "empty"
     if status == "degraded":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -111,7 +112,7 @@ def is_rewrite(state: CanvasRAGState) -> bool:
         quality.get("decision") == "rewrite"
         and quality.get("pass") == state.get("pass")
         and run.get("query") == question(state)
-        and bool(state.get("rewrites"))
+        and len(state.get("rewrites", [])) == state.get("pass", 0) - run["first_pass"] + 1
     )
 
 
@@ -132,7 +133,7 @@ def bounded(text: str) -> str:
 
 def leans_on_context(query: str) -> bool:
     """Whether a question points back ("and when did *they* …") or says too little alone."""
-    words = query.casefold().replace("?", " ").replace("？", " ").split()
+    words = re.findall(r"\w+", query.casefold())
     points = any(word in _POINTING for word in words) or query.strip().startswith(tuple("它这那他她其此该"))
     own = [token for token in content_tokens(query) if token not in STOPWORDS]
     return points or len(own) < FOLLOW_UP_TERMS

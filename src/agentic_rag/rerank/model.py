@@ -15,12 +15,15 @@ async def rerank_by_model(
     """Results by the model's relevance in [0, 1], descending, then id.
 
     Raises:
-        ModelError: the model failed, or gave another number of scores than passages.
+        ModelError: the model failed, gave a score outside [0, 1], or not one a passage.
     """
     if not results:
         return []
     scores = await model.score(query, [result["content"] for result in results])
     if len(scores) != len(results):
         raise ModelError(f"the reranker gave {len(scores)} scores for {len(results)} passages")
+    for score in scores:
+        if not 0.0 <= score <= 1.0:
+            raise ModelError(f"the reranker gave the score {score!r}; a relevance is from 0 to 1")
     scored = [{**result, "rerank_score": float(score)} for result, score in zip(results, scores, strict=True)]
     return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))

@@ -1,7 +1,8 @@
 """Rerank without a model download: what is known of each result, and of its neighbours, weighed together.
 
-The score is the logit of calibrated relevance plus what a passage's surroundings say, each term centred
-so that an ordinary passage gains and loses nothing:
+The score is the logit of calibrated relevance, over the sources in the proportion that fusion weighs
+them, plus what a passage's surroundings say, each term centred so that an ordinary passage gains and
+loses nothing:
 
     coverage    share of the question's words that the passage has, rare ones counting more
     title       share of the title's words that the question has
@@ -23,19 +24,19 @@ from typing import Any
 
 from agentic_rag.text import content_tokens, tokens
 
-COVERAGE, TITLE, WINDOW, SPEAKER, LENGTH = 2.5, 1.0, 0.7, 2.2, 0.7
+COVERAGE, TITLE, WINDOW, SPEAKER, LENGTH = 3.0, 1.0, 0.6, 2.5, 0.8
 """Weights, in units of the logit of relevance."""
 TYPICAL_COVERAGE = 0.5
 TYPICAL_TURN = math.log(1 + 20)
-FLOOR = 0.01
-"""Relevance assumed of a neighbour that no source found."""
+UNKNOWN = 0.01
+"""Relevance of what no source judged."""
 
 
 def rerank_offline(query: str, results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Results in a new order, each with ``rerank_score`` in [0, 1]; descending, then id."""
     if not results:
         return []
-    base = [_logit(relevance(result)) for result in results]
+    base = _base(results)
     gains = _gains(query, results, base)
     scored = [
         {**result, "rerank_score": 1.0 / (1.0 + math.exp(-(logit + gain)))}
@@ -45,9 +46,34 @@ def rerank_offline(query: str, results: Sequence[dict[str, Any]]) -> list[dict[s
 
 
 def relevance(result: Mapping[str, Any]) -> float:
-    """The best calibrated relevance any source gave; sources without one say nothing."""
-    raws = [said["raw"] for said in result["sources"].values() if said["raw"] is not None]
-    return max((min(1.0, max(0.0, raw)) for raw in raws), default=FLOOR)
+    """The best calibrated relevance any source gave, in [0, 1]; sources without one say nothing."""
+    return max((raw for raw in _raws(result).values()), default=UNKNOWN)
+
+
+def _raws(result: Mapping[str, Any]) -> dict[str, float]:
+    said = {name: told["raw"] for name, told in result["sources"].items()}
+    return {name: min(1.0, max(0.0, raw)) for name, raw in said.items() if raw is not None}
+
+
+def _base(results: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Logit of relevance, averaged over the sources by their weights.
+
+    A source that ran and did not find a result judges it no better than the last one it found.
+    """
+    logits = [{name: _logit(raw) for name, raw in _raws(result).items()} for result in results]
+    lowest: dict[str, float] = {}
+    weights: dict[str, float] = {}
+    for result, own in zip(results, logits, strict=True):
+        for name, logit in own.items():
+            lowest[name] = min(logit, lowest.get(name, logit))
+            weights[name] = float(result["sources"][name]["weight"])
+    total = sum(weights.values())
+    if total <= 0:
+        return [_logit(relevance(result)) for result in results]
+    return [
+        sum(weight * own.get(name, lowest[name]) for name, weight in weights.items()) / total
+        for own in logits
+    ]
 
 
 def _gains(query: str, results: Sequence[dict[str, Any]], base: Sequence[float]) -> list[float]:
@@ -55,14 +81,14 @@ def _gains(query: str, results: Sequence[dict[str, Any]], base: Sequence[float])
     texts = [tokens(result["content"]) for result in results]
     rarity = _rarity(texts)
     places = {_place(result): logit for result, logit in zip(results, base, strict=True)}
-    typical = median(base)
+    typical, lowest = median(base), min(base)
     gains = []
     for result, words in zip(results, texts, strict=True):
         gain = COVERAGE * (_coverage(asked, set(words), rarity) - TYPICAL_COVERAGE)
         if result["metadata"].get("speaker") is None:
             gain += TITLE * _share(result["metadata"].get("title"), asked)
         else:
-            gain += WINDOW * (_window(result, places) - typical)
+            gain += WINDOW * (_window(result, places, lowest) - typical)
             gain += SPEAKER * float(_share(result["metadata"]["speaker"], asked) == 1.0)
             gain += LENGTH * (math.log(1 + len(words)) - TYPICAL_TURN)
         gains.append(gain)
@@ -86,10 +112,10 @@ def _place(result: Mapping[str, Any]) -> tuple[Any, Any]:
     return metadata.get("document_id"), metadata.get("ordinal")
 
 
-def _window(result: Mapping[str, Any], places: Mapping[tuple[Any, Any], float]) -> float:
-    """Mean logit of the turn before and the turn after."""
+def _window(result: Mapping[str, Any], places: Mapping[tuple[Any, Any], float], lowest: float) -> float:
+    """Mean logit of the turn before and the turn after; one that no source found counts as the last."""
     document, ordinal = _place(result)
-    around = [places.get((document, ordinal + step), _logit(FLOOR)) for step in (-1, 1)]
+    around = [places.get((document, ordinal + step), lowest) for step in (-1, 1)]
     return sum(around) / len(around)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.filters import Expression, parse_filters
+from agentic_rag.identity import dataset_name
 from agentic_rag.ports import ChunkStore, Embedding, Restriction
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.config import (
@@ -78,17 +79,17 @@ class RetrievalEngine:
         chosen = strategy or self._default
         if chosen not in self._strategies:
             raise InputError(f"unknown strategy {chosen!r}; use one of: {', '.join(self._strategies)}")
-        if top_k < 1:
-            raise InputError(f"top_k must be at least 1, not {top_k}")
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1:
+            raise InputError(f"top_k must be a whole number of at least 1, not {top_k!r}")
         threshold = DEFAULT_SCORE_THRESHOLD if score_threshold is None else score_threshold
-        if not 0.0 <= threshold <= 1.0:
-            raise InputError(f"score_threshold must lie in [0, 1], not {threshold}")
+        if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
+            raise InputError(f"score_threshold must lie in [0, 1], not {threshold!r}")
         restriction = Restriction(parse_filters(filters), as_of)
         if not query_text.strip():
             return []
         found = await self._strategies[chosen].retrieve(
             dataset_id, query_text, limit=max(top_k, MIN_CANDIDATES), restriction=restriction
         )
-        if not found and dataset_id not in (known := await self._store.datasets()):
+        if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
             raise UnknownDataset(dataset_id, known)
         return [result for result in found if result.score >= threshold][:top_k]

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from agentic_rag.domain import GraphHit, Hit
 from agentic_rag.filters import Expression, matches
+from agentic_rag.instants import as_utc
 from agentic_rag.ports import ChunkStore, Embedding, GraphStore, Restriction
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.projection import project
@@ -91,7 +92,7 @@ class GraphEngine:
             chunk_id: chunk
             for chunk_id, chunk in (await self._graph.get_chunks(dataset, ids)).items()
             if (filters is None or matches(filters, chunk.metadata))
-            and (as_of is None or chunk.date is None or chunk.date <= as_of)
+            and (as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(as_of))
         }
         kept = found if filters is None else [hit for hit in found if hit.chunk_ids]
         return project(query, kept, chunks, self._calibration)

@@ -18,9 +18,9 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from agentic_rag.config import ChatConfig
-from agentic_rag.models.endpoint import happened, status, told, without_login
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.chat import spoken
+from agentic_rag.models.endpoint import happened, status, told, without_login
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
 from agentic_rag.stores.graphiti.placeholder_dates import stated_dates
 

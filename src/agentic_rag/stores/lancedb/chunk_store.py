@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from agentic_rag.domain import Chunk
-from agentic_rag.errors import InputError, ManifestMismatch
-from agentic_rag.identity import group_id
+from agentic_rag.errors import ManifestMismatch
+from agentic_rag.identity import dataset_name, group_id, is_unicode
+from agentic_rag.instants import as_utc
 from agentic_rag.ports import EmbeddedDocument, FloatArray, Restriction, ScoredChunk
+from agentic_rag.stores.batch import checked_ids
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
-from agentic_rag.stores.lancedb.metadata_sql import item_key, range_keys, to_sql
+from agentic_rag.stores.lancedb.metadata_sql import metadata_item, range_keys, stored_key, to_sql
 from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS, chunk_schema, normalised, to_chunk, to_table
 
 VECTOR_INDEX_FROM = 20_000
@@ -25,6 +27,8 @@ UNINDEXED_SHARE = 0.01
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old table versions stay readable this long, for readers that are in the middle of a search."""
 MAX_QUERY_WORDS = 512
+MOST_TIED = 4096
+"""Chunks of one score that are put in id order where a search's limit cuts through them."""
 VALUES_PER_DELETE = 4_000
 
 _MANIFESTS = "datasets"
@@ -59,9 +63,7 @@ class LanceChunkStore:
         self._checked: set[str] = set()
 
     async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
-        ids = [document.document_id for document in documents]
-        if len(set(ids)) != len(ids):
-            raise InputError("the same document id is given twice in one call")
+        ids = checked_ids(documents)
         chunks = [chunk for document in documents for chunk in document.chunks]
         if not documents:
             return
@@ -83,24 +85,29 @@ class LanceChunkStore:
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         table = await self._opened(dataset)
-        if table is None or not document_ids:
+        ids = [document_id for document_id in document_ids if is_unicode(document_id)]
+        if table is None or not ids:
             return
-        with translated(f"removing {len(document_ids)} documents of {dataset!r}"):
-            await table.delete(_documents_sql(document_ids))
+        with translated(f"removing {len(ids)} documents of {dataset!r}"):
+            await table.delete(_documents_sql(ids))
 
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
+        self._check_dimension(vector)
         table = await self._opened(dataset)
         if table is None:
             return []
-        self._check_dimension(vector)
         where = await self._where(dataset, restriction)
-        with translated(f"searching vectors of {dataset!r}"):
-            query = table.query().nearest_to(vector).distance_type("cosine").limit(limit)
+
+        async def nearest(count: int) -> list[ScoredChunk]:
+            query = table.query().nearest_to(vector).distance_type("cosine").limit(count)
             query = query.nprobes(40).refine_factor(5).select([*CHUNK_COLUMNS, "_distance"])
             rows = await (query.where(where) if where else query).to_list()
-        return _ordered([ScoredChunk(to_chunk(row), 1.0 - row["_distance"]) for row in rows])
+            return [ScoredChunk(to_chunk(row), 1.0 - row["_distance"]) for row in rows]
+
+        with translated(f"searching vectors of {dataset!r}"):
+            return await _first(nearest, limit)
 
     async def search_sparse(
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
@@ -112,11 +119,15 @@ class LanceChunkStore:
         from lancedb.query import MatchQuery
 
         where = await self._where(dataset, restriction)
-        with translated(f"searching words of {dataset!r}"):
-            query = table.query().nearest_to_text(MatchQuery(words, "search_text")).limit(limit)
+
+        async def matching(count: int) -> list[ScoredChunk]:
+            query = table.query().nearest_to_text(MatchQuery(words, "search_text")).limit(count)
             query = query.select([*CHUNK_COLUMNS, "_score"])
             rows = await (query.where(where) if where else query).to_list()
-        return _ordered([ScoredChunk(to_chunk(row), row["_score"]) for row in rows if row["_score"] > 0])
+            return [ScoredChunk(to_chunk(row), row["_score"]) for row in rows if row["_score"] > 0]
+
+        with translated(f"searching words of {dataset!r}"):
+            return await _first(matching, limit)
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
@@ -134,7 +145,7 @@ class LanceChunkStore:
         with translated(f"filtering {dataset!r}"):
             query = table.query().select(["chunk_id"])
             rows = await (query.where(where) if where else query).to_arrow()
-        return sorted(rows["chunk_id"].to_pylist())[:limit]
+        return sorted(rows["chunk_id"].to_pylist())[: max(limit, 0)]
 
     async def document_ids(self, dataset: str) -> set[str]:
         table = await self._opened(dataset)
@@ -228,7 +239,8 @@ class LanceChunkStore:
         from lancedb.index import FTS
 
         manifests = await self._connection.create_table(_MANIFESTS, _MANIFEST_SCHEMA, "group_id")
-        row = {"group_id": group_id(dataset), "name": dataset, "manifest": json.dumps(self._manifest)}
+        name = dataset_name(dataset)
+        row = {"group_id": group_id(dataset), "name": name, "manifest": json.dumps(self._manifest)}
         with translated(f"creating dataset {dataset!r}"):
             await (
                 manifests.merge_insert("group_id")
@@ -250,7 +262,7 @@ class LanceChunkStore:
             return
         values = await self._connection.create_table(_values_name(dataset), _VALUES_SCHEMA, "item")
         data = pa.Table.from_pylist(
-            [{"item": item, "key": item_key(item)} for item in items], schema=_VALUES_SCHEMA
+            [{"item": item, "key": stored_key(item)} for item in items], schema=_VALUES_SCHEMA
         )
         with translated(f"recording metadata values of {dataset!r}"):
             await values.merge_insert("item").when_not_matched_insert_all().execute(data)
@@ -271,19 +283,16 @@ class LanceChunkStore:
         if table is None:
             return []
         with translated(f"reading the values of {key!r}"):
-            # NUL cannot stand in SQL text, so such a key is compared here.
-            rows = (
-                await table.query().to_list()
-                if "\0" in key
-                else await table.query().where(f"key = {quoted(key)}").to_list()
-            )
-        return [row["item"] for row in rows if row["key"] == key]
+            query = table.query().where(f"key = {quoted(stored_key(metadata_item(key)))}")
+            rows = await query.select(["item"]).to_arrow()
+        items: list[str] = rows["item"].to_pylist()
+        return items
 
     async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], columns: list[str]) -> list[Any]:
         table = await self._opened(dataset)
         if table is None or not chunk_ids:
             return []
-        listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if "\0" not in chunk_id)
+        listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if is_unicode(chunk_id))
         with translated(f"reading chunks of {dataset!r}"):
             rows: list[Any] = (
                 await table.query().where(f"chunk_id IN ({listed})").select(columns).to_list()
@@ -295,7 +304,7 @@ class LanceChunkStore:
 
 def timestamp_sql(moment: datetime) -> str:
     """A UTC timestamp literal, to the microsecond."""
-    return f"CAST('{moment.astimezone(UTC).strftime('%Y-%m-%d %H:%M:%S.%f')}+00:00' AS TIMESTAMP)"
+    return f"CAST('{as_utc(moment).isoformat()}' AS TIMESTAMP)"
 
 
 async def _drop_unused(values: Any, chunks: Any) -> None:
@@ -324,8 +333,18 @@ def _documents_sql(document_ids: Sequence[str]) -> str:
     return f"document_id IN ({', '.join(quoted(document_id) for document_id in document_ids)})"
 
 
-def _ordered(found: list[ScoredChunk]) -> list[ScoredChunk]:
-    return sorted(found, key=lambda scored: (-scored.score, scored.chunk.id))
+async def _first(search: Callable[[int], Awaitable[list[ScoredChunk]]], limit: int) -> list[ScoredChunk]:
+    """The first ``limit`` by score, then id: LanceDB cuts through equal scores wherever it likes, so
+    more is asked for until the last one kept stands clear of the rest."""
+    if limit < 1:
+        return []
+    asked_for = limit + 1
+    while True:
+        found = sorted(await search(asked_for), key=lambda scored: (-scored.score, scored.chunk.id))
+        tied = len(found) == asked_for and found[limit - 1].score == found[-1].score
+        if not tied or asked_for >= limit + MOST_TIED:
+            return found[:limit]
+        asked_for = min(asked_for * 4, limit + MOST_TIED)
 
 
 def _chunks_name(dataset: str) -> str:

@@ -53,12 +53,13 @@ class LanceConnection:
         """The open table, or None where there is none yet."""
         if name not in self._tables:
             database = await self.database()
-            try:
-                self._tables[name] = await database.open_table(name)
-            except ValueError as error:
-                if "not found" not in str(error):
-                    raise StoreError(f"LanceDB cannot open table {name}: {error}") from error
-                return None
+            with translated(f"opening table {name}"):
+                try:
+                    self._tables[name] = await database.open_table(name)
+                except ValueError as error:
+                    if "not found" not in str(error):
+                        raise
+                    return None
         return self._tables[name]
 
     async def create_table(self, name: str, schema: Any, key: str) -> Any:

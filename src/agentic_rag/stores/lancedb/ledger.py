@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.identity import digest
+from agentic_rag.errors import InputError
+from agentic_rag.identity import dataset_name, digest, is_unicode
 from agentic_rag.ports import DocumentRecord
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 
@@ -36,21 +37,26 @@ class LanceLedger:
         self._connection = connection
 
     async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        name = dataset_name(dataset)
         table = await self._connection.table(_NAME)
         if table is None:
             return {}
         with translated("reading the ledger"):
-            rows = await table.query().where(f"dataset = {quoted(dataset)}").to_list()
+            rows = await table.query().where(f"dataset = {quoted(name)}").to_list()
         return {row["document_id"]: _record(row) for row in rows}
 
     async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
         if not records:
             return
-        table = await self._connection.create_table(_NAME, _SCHEMA, "key")
+        name = dataset_name(dataset)
         rows = [
-            {**asdict(record), "names": list(record.names), "dataset": dataset, "key": _key(dataset, record)}
-            for record in records
+            {**asdict(record), "names": list(record.names), "dataset": name, "key": _key(name, record)}
+            for record in {record.document_id: record for record in records}.values()
         ]
+        for record in records:
+            if not is_unicode("".join([record.document_id, record.root, record.path, *record.names])):
+                raise InputError(f"{record.path!r} holds a lone surrogate, which is no Unicode text")
+        table = await self._connection.create_table(_NAME, _SCHEMA, "key")
         with translated("writing the ledger"):
             await (
                 table.merge_insert("key")
@@ -63,7 +69,8 @@ class LanceLedger:
         table = await self._connection.table(_NAME)
         if table is None or not document_ids:
             return
-        keys = ", ".join(quoted(digest(dataset, document_id)) for document_id in document_ids)
+        name = dataset_name(dataset)
+        keys = ", ".join(quoted(digest(name, document_id)) for document_id in document_ids)
         with translated("writing the ledger"):
             await table.delete(f"key IN ({keys})")
 

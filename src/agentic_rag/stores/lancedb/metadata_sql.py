@@ -25,15 +25,15 @@ def metadata_items(metadata: Mapping[str, Any]) -> list[str]:
     for key, value in metadata.items():
         if value is None:
             continue
-        items.add(_item(key))
+        items.add(metadata_item(key))
         members = value if isinstance(value, list | tuple) else [value]
-        items.update(_item(key, member) for member in members if _is_scalar(member))
+        items.update(metadata_item(key, member) for member in members if _is_scalar(member))
     return sorted(items)
 
 
-def item_key(item: str) -> str:
-    """The metadata key an item is about."""
-    return str(json.loads(item)[0])
+def stored_key(item: str) -> str:
+    """The metadata key an item is about, as ASCII JSON: a key may hold what no column can."""
+    return json.dumps(json.loads(item)[0])
 
 
 def range_keys(expression: Expression) -> set[str]:
@@ -80,7 +80,7 @@ def _comparison(comparison: Comparison, values: Mapping[str, Sequence[str]], neg
     if operator in ("$ne", "$nin"):
         negated = not negated
     if operator == "$exists":
-        found = _has([_item(key)])
+        found = _has([metadata_item(key)])
         negated = negated == bool(value)
     elif operator in ("$in", "$nin"):
         found = _is_one_of(key, value)  # type: ignore[arg-type]
@@ -93,8 +93,8 @@ def _comparison(comparison: Comparison, values: Mapping[str, Sequence[str]], neg
 
 
 def _is_one_of(key: str, wanted: Sequence[Scalar]) -> str:
-    found = _has(sorted({_item(key, value) for value in wanted}))
-    return f"({found} OR NOT {_has([_item(key)])})" if None in wanted else found
+    found = _has(sorted({metadata_item(key, value) for value in wanted}))
+    return f"({found} OR NOT {_has([metadata_item(key)])})" if None in wanted else found
 
 
 def _has(items: Sequence[str]) -> str:
@@ -103,7 +103,8 @@ def _has(items: Sequence[str]) -> str:
     return f"array_has_any(meta, [{', '.join(quoted(item) for item in items)}])"
 
 
-def _item(*parts: Any) -> str:
+def metadata_item(*parts: Any) -> str:
+    """A key, or a key and a value, as a ``meta`` list holds it."""
     return json.dumps([_canonical(part) for part in parts], ensure_ascii=True, separators=(",", ":"))
 
 
