@@ -17,10 +17,12 @@ from agentic_rag.parameters import Parameters, Section, told
 class GraphConfig(Section):
     """Where the knowledge graph lives and how it is built."""
 
-    backend: Literal["ladybug", "neo4j", "falkordb"] = "ladybug"
+    backend: Literal["ladybug", "neo4j", "falkordb"] = Field(
+        "ladybug", description="a file in process, or a server"
+    )
     uri: str | None = Field(None, description="of a Neo4j or FalkorDB server")
-    user: str | None = None
-    password: SecretStr | None = None
+    user: str | None = Field(None, description="login of that server")
+    password: SecretStr | None = Field(None, description="its password; never shown")
     extraction: Literal["written", "chat"] = Field(
         "written", description="facts from what people wrote, or by Graphiti with the chat model"
     )
@@ -30,27 +32,27 @@ class EmbeddingConfig(Section):
     """Which model makes the vectors; no base_url means the bundled one."""
 
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
-    model: str | None = None
-    api_key: SecretStr | None = None
-    dimension: int | None = Field(None, ge=1)
-    query_prefix: str = ""
-    passage_prefix: str = ""
+    model: str | None = Field(None, description="name the endpoint knows the model by")
+    api_key: SecretStr | None = Field(None, description="never shown")
+    dimension: int | None = Field(None, ge=1, description="length of its vectors")
+    query_prefix: str = Field("", description="put before every question, where the model wants one")
+    passage_prefix: str = Field("", description="put before every stored text")
 
 
 class ChatConfig(Section):
     """The chat model for answers, rewrites and extraction; no base_url means none."""
 
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
-    model: str | None = None
-    api_key: SecretStr | None = None
-    timeout_seconds: float = Field(60.0, gt=0)
-    max_retries: int = Field(3, ge=0)
+    model: str | None = Field(None, description="name the endpoint knows the model by")
+    api_key: SecretStr | None = Field(None, description="never shown")
+    timeout_seconds: float = Field(60.0, gt=0, description="for one try")
+    max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
 
 
 class RagConfig(Parameters):
     """All of it. ``RagConfig(data_dir="data")`` needs nothing else."""
 
-    data_dir: Path = Path(".agentic-rag")
+    data_dir: Path = Field(Path(".agentic-rag"), description="where everything is kept")
     lancedb_uri: str | None = Field(
         None, description="None: inside data_dir; else a path or object-store URI"
     )

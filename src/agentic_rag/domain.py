@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 BlockKind = Literal[
     "properties", "heading", "paragraph", "list", "code", "table", "callout", "quote", "html", "turn", "card"

@@ -20,7 +20,7 @@ from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
-from agentic_rag.parameters import FusionStrategy, Parameters
+from agentic_rag.parameters import FusionStrategy, Overrides, Parameters
 from agentic_rag.ports import Chat, Embedding, Reranker
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
@@ -48,7 +48,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
         defaults: parameters a call's ``context`` overrides.
     """
     defaults = defaults or Parameters()
-    graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=dict)
+    graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides)
     graph.add_node("prepare_query", prepare_query)
     graph.add_node("retrieve_graphiti", retrieve_graphiti(parts.graphiti, defaults))
     graph.add_node("retrieve_lancedb", retrieve_lancedb(parts.lancedb, defaults))

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import TypedDict
 
 from agentic_rag.errors import ConfigError
 
@@ -104,7 +105,9 @@ class RetrievalParameters(Section):
 class RerankParameters(Section):
     """How fused results are put in their final order."""
 
-    method: Literal["offline", "cross_encoder", "chat", "none"] = Field("offline")
+    method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
+        "offline", description="by what is known of each result, by a model, or not at all"
+    )
     depth: int = Field(100, ge=1, le=1000, description="fused results that are looked at again")
     model: str | None = Field(None, description="cross-encoder: name or folder of the model")
 
@@ -122,14 +125,18 @@ class QualityParameters(Section):
 class RewriteParameters(Section):
     """How a weak question is asked again."""
 
-    method: Literal["expansion", "chat"] = Field("expansion")
+    method: Literal["expansion", "chat"] = Field(
+        "expansion", description="words of the best results, or a chat model"
+    )
     terms: int = Field(6, ge=1, le=30, description="terms taken from the first pass's best results")
 
 
 class AnswerParameters(Section):
     """How the answer is written."""
 
-    method: Literal["extractive", "chat"] = Field("extractive")
+    method: Literal["extractive", "chat"] = Field(
+        "extractive", description="quotes, or a chat model held to citing them"
+    )
     sentences: int = Field(6, ge=1, le=50, description="most sentences or items in an extractive answer")
     abstain_below: float = Field(
         0.42, ge=0, le=1, description="best relevance under which nothing is answered"
@@ -167,6 +174,17 @@ class Parameters(Section):
                 )
             base[section] = {**base[section], **values}
         return validated(Parameters, base)
+
+
+class Overrides(TypedDict, total=False):
+    """What a call may give as ``context``: values by section, checked against ``Parameters``."""
+
+    fusion: dict[str, Any]
+    retrieval: dict[str, Any]
+    rerank: dict[str, Any]
+    quality: dict[str, Any]
+    rewrite: dict[str, Any]
+    answer: dict[str, Any]
 
 
 SECRETS = frozenset({"api_key", "password", "storage_options"})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no schema of typing's own
 
 from agentic_rag.domain import Hit
 
@@ -41,6 +42,7 @@ WorkKeys = TypedDict(
         "rerank_outcome": dict[str, Any],
         "quality": dict[str, Any],
         "rewrites": list[str],
+        "rewrite_outcome": dict[str, Any],
         "answer": str,
         "abstained": bool,
         "citations": list[dict[str, Any]],

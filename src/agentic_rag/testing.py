@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
+from agentic_rag.domain import Chunk, Hit
+from agentic_rag.errors import ModelError
+from agentic_rag.filters import Expression
 from agentic_rag.ports import FloatArray
+from agentic_rag.retrieval.config import Strategy
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.retrieval.schemas import Leg, RetrievalResult, chunk_metadata
 from agentic_rag.text import tokens
 
 
@@ -45,3 +55,128 @@ class HashingEmbedding:
             if not vectors[row].any():  # words that cancel each other
                 vectors[row, 0] = 1.0
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True) if len(texts) else vectors
+
+
+def fake_chunk(document_id: str, text: str = "", *, ordinal: int = 0, **fields: Any) -> Chunk:
+    """A chunk that begins its document; its text is the document's id where none is given."""
+    text = text or document_id
+    whole = {"start": 0, "end": len(text), "title": document_id, "path": document_id, "kind": "paragraph"}
+    return Chunk(f"{document_id}#{ordinal}", document_id, text, ordinal=ordinal, **{**whole, **fields})
+
+
+class FakeGraphEngine(GraphEngine):
+    """A graph engine that finds what it is told to, as late as it is told to, or raises.
+
+    Args:
+        found: chunks with their relevance in [0, 1], best first.
+        seconds: how long a search takes.
+        error: raised by every search instead.
+
+    ``asked`` holds the arguments of every search, in order.
+    """
+
+    def __init__(
+        self,
+        found: Sequence[tuple[Chunk, float]] = (),
+        *,
+        seconds: float = 0.0,
+        error: Exception | None = None,
+    ) -> None:
+        self.found = list(found)
+        self.seconds = seconds
+        self.error = error
+        self.asked: list[dict[str, Any]] = []
+
+    async def search(
+        self,
+        dataset: str,
+        query: str,
+        *,
+        limit: int,
+        filters: Expression | None = None,
+        as_of: datetime | None = None,
+    ) -> list[Hit]:
+        self.asked.append(
+            {"dataset": dataset, "query": query, "limit": limit, "filters": filters, "as_of": as_of}
+        )
+        await asyncio.sleep(self.seconds)
+        if self.error is not None:
+            raise self.error
+        return [
+            {
+                "id": chunk.id,
+                "content": chunk.text,
+                "type": "episode",
+                "rank": rank,
+                "score": score,
+                "metadata": chunk_metadata(chunk),
+                "facts": [],
+            }
+            for rank, (chunk, score) in enumerate(self.found[:limit], start=1)
+        ]
+
+
+class FakeRetrievalEngine(RetrievalEngine):
+    """A retrieval engine that finds what it is told to; arguments as ``FakeGraphEngine``'s."""
+
+    def __init__(
+        self,
+        found: Sequence[tuple[Chunk, float]] = (),
+        *,
+        seconds: float = 0.0,
+        error: Exception | None = None,
+    ) -> None:
+        self.found = list(found)
+        self.seconds = seconds
+        self.error = error
+        self.asked: list[dict[str, Any]] = []
+
+    async def search(
+        self,
+        dataset_id: str,
+        query_text: str,
+        top_k: int = 4,
+        score_threshold: float | None = None,
+        filters: Mapping[str, Any] | Expression | None = None,
+        *,
+        as_of: datetime | None = None,
+        strategy: Strategy | None = None,
+    ) -> list[RetrievalResult]:
+        self.asked.append(
+            {
+                "dataset": dataset_id,
+                "query": query_text,
+                "limit": top_k,
+                "filters": filters,
+                "as_of": as_of,
+                "strategy": strategy,
+            }
+        )
+        await asyncio.sleep(self.seconds)
+        if self.error is not None:
+            raise self.error
+        return [
+            RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
+            for rank, (chunk, score) in enumerate(self.found[:top_k], start=1)
+        ]
+
+
+class ScriptedChat:
+    """``ports.Chat`` that says its lines in order; an exception among them is raised.
+
+    ``heard`` holds (system, user) of every call. Asked once more than it has lines, it raises
+    ``ModelError``.
+    """
+
+    def __init__(self, *lines: str | Exception) -> None:
+        self._lines = list(lines)
+        self.heard: list[tuple[str, str]] = []
+
+    async def complete(self, system: str, user: str) -> str:
+        self.heard.append((system, user))
+        if not self._lines:
+            raise ModelError("the scripted chat has no more lines")
+        line = self._lines.pop(0)
+        if isinstance(line, Exception):
+            raise line
+        return line

@@ -78,3 +78,8 @@ def _stemmer():  # type: ignore[no-untyped-def]
 
 
 _STEMMED_STOPWORDS = STOPWORDS | frozenset({"doe", "veri", "ani", "onc", "whi", "befor", "dure", "becaus"})
+
+
+def coverage(asked: frozenset[str], text: str) -> float:
+    """Share of the asked terms that a text has, in [0, 1]; 0 where nothing is asked."""
+    return len(asked.intersection(tokens(text))) / len(asked) if asked else 0.0

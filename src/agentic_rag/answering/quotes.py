@@ -20,6 +20,8 @@ EMBEDDED = 12
 """Sentences compared by meaning; the rest has too little in common with the question to be tried."""
 MIN_TERMS = 3
 """Terms a sentence needs to say something."""
+MIN_UNLINKED = 4
+"""Letters outside of links: a list of links points on and says nothing itself."""
 COSINE_UNIT = 0.1
 """A cosine this far below the best costs a sentence one point."""
 
@@ -30,7 +32,8 @@ class Choice:
 
     ``results``: how many of the first results are read; ``per_document``: most sentences of one
     document; ``prose``: running text only; ``defining``: rather sentences that say what something is;
-    ``reach``: results count down to this share of the relevance that a single best one needs.
+    ``reach``: results count down to this share of the relevance that a single best one needs;
+    ``margin``: sentences this many points below the best are left out.
     """
 
     results: int = 8
@@ -38,6 +41,7 @@ class Choice:
     prose: bool = False
     defining: bool = False
     reach: float = 1.0
+    margin: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,9 @@ async def best_quotes(
         _rescored(quote, quote.score + ((cosines[n] if n < EMBEDDED else worst) - best) / COSINE_UNIT)
         for n, quote in enumerate(tried)
     ]
-    return _distinct(sorted(scored, key=_by_score))[:limit]
+    top = max(quote.score for quote in scored)
+    near = [quote for quote in scored if quote.score >= top - choice.margin]
+    return _distinct(sorted(near, key=_by_score))[:limit]
 
 
 def _by_score(quote: Quote) -> tuple[float, int, int]:
@@ -90,7 +96,7 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     found: list[tuple[Quote, set[str]]] = []
     for order, result in enumerate(results):
         content = result["content"]
-        fenced = [match.span() for match in _FENCE.finditer(content)]
+        fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
         for start, end in split_sentences(content):
             if any(a < end and start < b for a, b in fenced):
                 continue
@@ -129,18 +135,23 @@ _ONLY_MARKUP = re.compile(
 )
 
 
-_NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|\]\]\s*·\s*\[\[")
-"""Drawn edges, table rows, properties, addresses, lists of links."""
+_NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*){4}")
+"""Drawn edges, table rows, properties, addresses, sentences that are mostly links."""
 
 
 _FENCE = re.compile(r"^(```|~~~)[^\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
 """Code is shown by the note itself; a line of it out of its block says nothing."""
 
 
+_HEADER = re.compile(r"^[|].*\n(?=[|]?[\s:|-]+[|]?[ \t]*$)", re.MULTILINE)
+"""A table's first row names its columns."""
+
+
 def says_something(text: str, words: Sequence[str]) -> bool:
     """Whether a sentence can answer: headings, rules, bare embeds, block ids, tag lines and
     lead-ins that end in a colon cannot."""
-    return len(words) >= MIN_TERMS and not _ONLY_MARKUP.match(text)
+    unlinked = sum(character.isalnum() for character in _WIKILINK.sub("", text))
+    return len(words) >= MIN_TERMS and unlinked >= MIN_UNLINKED and not _ONLY_MARKUP.match(text)
 
 
 def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
@@ -172,11 +183,12 @@ def _rescored(quote: Quote, score: float) -> Quote:
 
 _WIKILINK = re.compile(r"!?\[\[([^\]|#]*)(#[^\]|]*)?(?:\|([^\]]*))?\]\]")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_MARKS = re.compile(r"\*\*|__|==|~~|`|%%|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
+_MARKS = re.compile(r"\*\*|__|==|~~|`|%%.*?%%|%%|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
 _LEAD = re.compile(
     r"^\s*(?:>\s*)*(?:\[![\w-]+\][+-]?\s*)?(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|#{1,6}\s+)?"
 )
 _CELL = re.compile(r"(?<!\\)\|(?![^\[]*\]\])")
+_FIELD = re.compile(r"^[\w-]+::\s*")
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 
 
@@ -186,5 +198,5 @@ def readable(text: str) -> str:
         text = " · ".join(cell.strip() for cell in _CELL.split(text.strip().strip("|")) if cell.strip())
     shown = _WIKILINK.sub(lambda m: (m.group(3) or m.group(1) or (m.group(2) or "")[1:]).strip(), text)
     shown = _LINK.sub(r"\1", shown)
-    shown = _BLOCK_ID.sub("", _LEAD.sub("", _MARKS.sub("", shown)))
+    shown = _FIELD.sub("", _BLOCK_ID.sub("", _LEAD.sub("", _MARKS.sub("", shown))))
     return " ".join(shown.split())

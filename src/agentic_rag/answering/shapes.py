@@ -25,8 +25,8 @@ class Shape:
     times: int = 1
 
 
-ALONE = "…"
-"""Heads the notes that share nothing telling with another."""
+ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
+"""Heads the notes that share nothing telling with another, in the question's script."""
 
 
 def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
@@ -47,7 +47,7 @@ def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     """``weak_point_clustering``: a quote a note, under what it shares with the most other notes."""
-    groups = _grouped(quotes, [_themes(quote) for quote in quotes])
+    groups = _grouped(quotes, [_themes(quote) for quote in quotes], ALONE[script(query)])
     return "\n".join(
         f"{theme} ({len(members)})\n"
         + "\n".join(f"  - {_title(quote)}: {readable(quote.text)} {cited.cite(quote)}" for quote in members)
@@ -55,7 +55,9 @@ def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     )
 
 
-def _grouped(quotes: Sequence[Quote], themes: Sequence[list[str]]) -> list[tuple[str, list[Quote]]]:
+def _grouped(
+    quotes: Sequence[Quote], themes: Sequence[list[str]], alone: str
+) -> list[tuple[str, list[Quote]]]:
     """Largest theme first, then the largest among what is left (greedy cover); what shares none comes last.
 
     What more than half of all have in common tells no group from another; notes and things say more
@@ -69,7 +71,7 @@ def _grouped(quotes: Sequence[Quote], themes: Sequence[list[str]]) -> list[tuple
         telling = [t for t in shared if shared[t] > 1 and everywhere[t] <= max(2, len(quotes) // 2)]
         best = max(telling, key=lambda theme: (not theme.startswith("#"), shared[theme]), default=None)
         members = [n for n in left if best is None or best in themes[n]]
-        groups.append((ALONE if best is None else best, [quotes[n] for n in members]))
+        groups.append((alone if best is None else best, [quotes[n] for n in members]))
         left = [n for n in left if n not in members]
     return groups
 
@@ -114,7 +116,7 @@ SHAPES: Mapping[CanvasOperation, Shape] = {
         clusters, Choice(24, per_document=1, prose=True, reach=0.3), times=2
     ),
     CanvasOperation.CONCEPT_RELATION: Shape(relations, Choice(12, per_document=2, reach=0.6)),
-    CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8)),
+    CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8, margin=1.5)),
 }
 """By operation."""
 

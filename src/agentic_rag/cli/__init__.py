@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import sys
 
 from agentic_rag.errors import AgenticRagError, InputError
@@ -10,6 +11,10 @@ from agentic_rag.errors import AgenticRagError, InputError
 
 def main() -> None:
     """Entry point. Errors go to stderr; exit code 2 for bad input, 1 for a failed run, 0 otherwise."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A question may hold what no encoding has, such as half of a surrogate pair; it is escaped.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # Imports make many objects that all stay; collecting while they pile up only costs start-up time.
     gc.disable()
     from agentic_rag.cli.app import app

@@ -91,7 +91,7 @@ def ask(
     from agentic_rag.environment import load_config, parse_assignments
 
     config = load_config(data_dir, settings)
-    prepare(config)
+    prepare(config, dataset)
     from agentic_rag.cli.ask import asked, request
 
     state = request(question, dataset, operation, top_k, filters or [], as_of)
@@ -123,7 +123,7 @@ def search(
     from agentic_rag.environment import load_config
 
     config = load_config(data_dir, settings)
-    prepare(config)
+    prepare(config, dataset)
     from agentic_rag.cli.ask import searched
 
     result = run(searched(config, query, dataset, strategy, top_k, threshold, filters or []))

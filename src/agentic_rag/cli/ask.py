@@ -46,7 +46,8 @@ async def asked(config: RagConfig, state: dict[str, Any], context: dict[str, Any
 
 def _degraded_steps(done: dict[str, Any]) -> dict[str, Any]:
     """Steps whose model failed and was replaced, beside the sources."""
-    outcomes = {"rerank": done["rerank_outcome"], "answer": done["answer_outcome"]}
+    names = ("rerank", "rewrite", "answer")
+    outcomes = {name: done[f"{name}_outcome"] for name in names if f"{name}_outcome" in done}
     return {name: outcome for name, outcome in outcomes.items() if outcome["status"] == "degraded"}
 
 

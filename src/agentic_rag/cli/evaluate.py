@@ -47,7 +47,8 @@ def table(report: EvalReport) -> Table:
         shown.add_column(name, justify="right")
     for name, figures in report.systems.items():
         values = [
-            f"{f['value']:.3f} ({f['low']:.3f}–{f['high']:.3f})" for f in (figures[m] for m in MEASURES)
+            f"{f['value']:.3f}\n[dim]{f['low']:.3f}–{f['high']:.3f}[/dim]"
+            for f in (figures[m] for m in MEASURES)
         ]
         latency = figures["latency_ms"]
         shown.add_row(name, *values, f"{latency['p50']:.0f}", f"{latency['p95']:.0f}")

@@ -66,7 +66,7 @@ def explain_table(result: dict[str, Any]) -> Table:
     for name in ("scores", "graphiti", "lancedb"):
         table.add_column(name, no_wrap=True)
     for number, found in enumerate(result["results"], start=1):
-        facts = "".join(f"\n[dim]{escape(_arrow(fact))}[/dim]" for fact in found["facts"][:2])
+        facts = "".join(f"\n[dim]{escape(_arrow(fact))}[/dim]" for fact in _telling(found["facts"]))
         tier = "" if found["tier"] is None else f"\ntier {found['tier']}"
         table.add_row(
             str(number),
@@ -76,6 +76,13 @@ def explain_table(result: dict[str, Any]) -> Table:
             _said(found["sources"].get("lancedb")),
         )
     return table
+
+
+def _telling(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The two facts that say most: relations with a name of their own before bare links and mentions."""
+    bare = ("LINKS_TO", "MENTIONS", "CONTAINS")
+    named = [fact for fact in facts if fact["name"] != "HAS_TAG"]
+    return sorted(named, key=lambda fact: fact["name"] in bare)[:2]
 
 
 def print_search(result: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from agentic_rag.config import RagConfig
+from agentic_rag.errors import UnknownDataset
 
 STORES = (
     "lancedb",
@@ -20,8 +21,14 @@ STORES = (
 )
 
 
-def prepare(config: RagConfig) -> None:
-    """Import what a question needs while the bundled model, if it is the one, loads in a thread."""
+def prepare(config: RagConfig, dataset: str) -> None:
+    """Import what a question needs while the bundled model, if it is the one, loads in a thread.
+
+    Raises:
+        UnknownDataset: there is no data folder yet; asking must not make one.
+    """
+    if config.lancedb_uri is None and not config.data_dir.exists():
+        raise UnknownDataset(dataset, [])
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import load_ahead
 

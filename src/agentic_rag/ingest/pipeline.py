@@ -244,7 +244,11 @@ def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progres
     for number, item in enumerate(scan.items, start=1):
         record = records.get(item.document_id)
         if record is not None and record.root != item.root and Path(record.root).exists():
-            files.append(FileReport(item.path, "skipped", f"{record.root} already holds a note of that id"))
+            files.append(
+                FileReport(
+                    item.path, "skipped", f"{record.root} holds a note of that id; choose another --dataset"
+                )
+            )
         elif record is not None and not record.pending and record.content_hash == item.content_hash:
             unchanged.append((item, record))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections import Counter
@@ -18,12 +19,15 @@ from agentic_rag.prompts import REWRITE_SYSTEM, fenced
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import STOPWORDS, script, tokens
 
+logger = logging.getLogger(__name__)
 FEEDBACK_RESULTS = 5
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def rewrite_query(defaults: Parameters, chat: Chat | None = None) -> Node:
-    """The node; appends to ``rewrites``. A chat model that fails falls back to expansion.
+    """The node; appends to ``rewrites`` and writes ``rewrite_outcome``.
+
+    A chat model that fails is replaced by expansion, and ``rewrite_outcome`` says so.
 
     Raises:
         ConfigError: method ``chat`` without a chat model.
@@ -32,16 +36,24 @@ def rewrite_query(defaults: Parameters, chat: Chat | None = None) -> Node:
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
         parameters = defaults.overridden(runtime.context).rewrite
         question = state["run"]["query"]
+        outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
         rewritten = None
         if parameters.method == "chat":
             if chat is None:
                 raise ConfigError(
                     "rewrite.method is 'chat' but no chat model is configured; set chat.base_url"
                 )
-            rewritten = await _asked(chat, question, state["reranked_results"])
+            try:
+                rewritten = await _asked(chat, question, state["reranked_results"])
+            except ModelError as error:
+                logger.warning("the chat model failed, expanding the question instead: %s", error)
+                outcome = {"status": "degraded", "reason": str(error), "method": "expansion"}
         if rewritten is None:
             rewritten = expanded(question, state["reranked_results"], parameters.terms)
-        return {"rewrites": [*state.get("rewrites", []), rewritten]}
+        return {
+            "rewrites": [*state.get("rewrites", []), rewritten],
+            "rewrite_outcome": {**outcome, "pass": state["pass"]},
+        }
 
     return node
 
@@ -75,9 +87,6 @@ def _words(result: dict[str, Any]) -> list[str]:
 
 async def _asked(chat: Chat, question: str, results: Sequence[dict[str, Any]]) -> str | None:
     passages = [result["content"] for result in results[:FEEDBACK_RESULTS]]
-    try:
-        text = await chat.complete(REWRITE_SYSTEM, f"{fenced(passages)}\n\nQuestion: {question}")
-    except ModelError:
-        return None
+    text = await chat.complete(REWRITE_SYSTEM, f"{fenced(passages)}\n\nQuestion: {question}")
     line = text.strip().splitlines()[0].strip() if text.strip() else ""
     return line[:1000] or None

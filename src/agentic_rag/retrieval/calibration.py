@@ -22,6 +22,9 @@ CROSS = "cross"
 COSINE_UNIT = 0.03
 BM25_UNIT = 10.0
 BM25_CAP = 40.0
+COVERAGE = 3.0
+"""Weight of the share of the question's words a passage has, where no cosine says what they mean: a
+best BM25 made of "what is the" must not look relevant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Evidence:
     """Lowest in the dense leg's list: a passage missing from it lies no higher."""
     scripts: tuple[Script, Script]
     """Of the query and of the passage."""
+    coverage: float | None = None
+    """Share of the query's telling words that the passage has; read only where there is no cosine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,8 @@ class Calibration:
             logit += share * (
                 model.bm25_share + model.bm25_level * min(evidence.best_bm25, BM25_CAP) / BM25_UNIT
             )
+        if evidence.cosine is None and evidence.coverage is not None:
+            logit += COVERAGE * (evidence.coverage - 0.5)
         return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
 
     def of_cosine(self, cosine: float, scripts: tuple[Script, Script]) -> float:

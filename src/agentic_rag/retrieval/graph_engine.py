@@ -17,6 +17,10 @@ too little to starve the search, and what it found is filtered instead."""
 WIDENING = 4
 """How much more is asked for where a filter left too little of what was found."""
 
+MIN_PER_KIND = 25
+"""Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule: a
+chunk is mostly found by more than one kind, and each kind's tail is the weakest evidence there is."""
+
 
 class GraphEngine:
     """Searches datasets of a graph store.
@@ -62,7 +66,7 @@ class GraphEngine:
         if within == []:
             return []
         vector = (await self._embedding.embed_queries([query]))[0]
-        asked_for = limit
+        asked_for = max(MIN_PER_KIND, limit // 2)
         while True:
             found = await self._graph.search(
                 dataset, query, vector, limit=asked_for, as_of=as_of, within=within

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentic_rag.domain import Chunk, GraphHit, Hit
+from agentic_rag.domain import Chunk, GraphHit, Hit, search_text
 from agentic_rag.retrieval.calibration import Calibration, Evidence
 from agentic_rag.retrieval.schemas import chunk_metadata
-from agentic_rag.text import Script, script
+from agentic_rag.text import Script, content_tokens, coverage, script
 
 MAX_FACTS = 5
 """Facts kept as evidence on one chunk, best first."""
@@ -40,7 +40,7 @@ def project(
     """
     supports: dict[str, _Support] = {}
     alone: list[Hit] = []
-    asked_in = script(query)
+    asked_in, asked = script(query), frozenset(content_tokens(query))
     for hit in found:
         if not hit.chunk_ids:
             alone.append(_standalone(hit, asked_in, calibration))
@@ -49,7 +49,8 @@ def project(
                 _add(supports.setdefault(chunk_id, _Support()), hit)
     best = _Best.of(found)
     hits = [
-        _hit(chunks[chunk_id], support, best, asked_in, calibration) for chunk_id, support in supports.items()
+        _hit(chunks[chunk_id], support, best, asked_in, asked, calibration)
+        for chunk_id, support in supports.items()
     ]
     ordered = sorted([*hits, *alone], key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
     return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
@@ -78,7 +79,14 @@ def _add(support: _Support, hit: GraphHit) -> None:
         support.entities.append(hit)
 
 
-def _hit(chunk: Chunk, support: _Support, best: _Best, asked_in: Script, calibration: Calibration) -> Hit:
+def _hit(
+    chunk: Chunk,
+    support: _Support,
+    best: _Best,
+    asked_in: Script,
+    asked: frozenset[str],
+    calibration: Calibration,
+) -> Hit:
     cosines = [hit.cosine for hit in support.facts if hit.cosine is not None]
     if support.episode is not None and support.episode.cosine is not None:
         cosines.append(support.episode.cosine)
@@ -91,6 +99,7 @@ def _hit(chunk: Chunk, support: _Support, best: _Best, asked_in: Script, calibra
         best_bm25=best.bm25,
         worst_cosine=best.worst_cosine,
         scripts=(asked_in, script(chunk.text[:400])),
+        coverage=coverage(asked, search_text(chunk)),
     )
     kind = "edge" if support.facts else "episode" if support.episode is not None else "node"
     return {

@@ -1,4 +1,4 @@
-"""What every chunk store checks of the documents it is given, before it changes anything."""
+"""What every chunk store and ledger checks of what it is given, before it changes anything."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentic_rag.errors import InputError
 from agentic_rag.identity import is_unicode
-from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.ports import DocumentRecord, EmbeddedDocument
 
 
 def checked_ids(documents: Sequence[EmbeddedDocument]) -> list[str]:
@@ -29,3 +29,15 @@ def checked_ids(documents: Sequence[EmbeddedDocument]) -> list[str]:
             if not is_unicode("".join([chunk.id, chunk.path, *chunk.heading_path, chunk.title, chunk.text])):
                 raise InputError(f"chunk {chunk.id!r} holds a lone surrogate, which is no Unicode text")
     return ids
+
+
+def checked_records(records: Sequence[DocumentRecord]) -> dict[str, DocumentRecord]:
+    """Records by document id, the last one of each.
+
+    Raises:
+        InputError: a text holds a lone surrogate, as an undecodable file name does.
+    """
+    for record in records:
+        if not is_unicode("".join([record.document_id, record.root, record.path, *record.names])):
+            raise InputError(f"{record.path!r} holds a lone surrogate, which is no Unicode text")
+    return {record.document_id: record for record in records}

@@ -18,7 +18,7 @@ from agentic_rag.filters import matches
 from agentic_rag.identity import dataset_name
 from agentic_rag.instants import as_utc
 from agentic_rag.ports import DocumentRecord, EmbeddedDocument, FloatArray, Restriction, ScoredChunk
-from agentic_rag.stores.batch import checked_ids
+from agentic_rag.stores.batch import checked_ids, checked_records
 from agentic_rag.text import tokens
 
 K1, B = 1.2, 0.75
@@ -122,7 +122,7 @@ class InMemoryLedger:
 
     async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
         if records:
-            self._records.setdefault(dataset_name(dataset), {}).update({r.document_id: r for r in records})
+            self._records.setdefault(dataset_name(dataset), {}).update(checked_records(records))
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         for document_id in document_ids:

@@ -31,9 +31,15 @@ class Recording:
 
 async def rewritten(chat: Chat | None, *contents: str) -> list[str]:
     results = [{"id": str(n), "content": content, "metadata": {}} for n, content in enumerate(contents)]
-    state: Any = {"run": {"query": "tea?"}, "rewrites": ["first"], "reranked_results": results}
+    state: Any = {"run": {"query": "tea?"}, "pass": 1, "rewrites": ["first"], "reranked_results": results}
     written: dict[str, Any] = await rewrite_query(BY_CHAT, chat)(state, runtime=Runtime())  # type: ignore[call-arg]
-    assert set(written) == {"rewrites"}
+    failed = getattr(chat, "said", "") is None
+    assert written["rewrite_outcome"] == {
+        "status": "degraded" if failed else "ok",
+        "reason": "down" if failed else None,
+        "method": "expansion" if failed else "chat",
+        "pass": 1,
+    }
     return list(written["rewrites"])
 
 

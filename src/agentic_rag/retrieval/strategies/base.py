@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from agentic_rag.domain import search_text
 from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import Calibration, Evidence
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
-from agentic_rag.text import script
+from agentic_rag.text import content_tokens, coverage, script
 
 
 class BaseStrategy(ABC):
@@ -48,7 +49,7 @@ class BaseStrategy(ABC):
         best = {
             name: max((leg.score for leg in leg_of.values()), default=0.0) for name, leg_of in found.items()
         }
-        query_script = script(query)
+        query_script, asked = script(query), frozenset(content_tokens(query))
         results = []
         for chunk_id, chunk in chunks.items():
             said = {name: leg_of[chunk_id] for name, leg_of in found.items() if chunk_id in leg_of}
@@ -59,6 +60,7 @@ class BaseStrategy(ABC):
                 best_bm25=best.get("sparse"),
                 worst_cosine=legs["dense"][-1].score if legs.get("dense") else None,
                 scripts=(query_script, script(chunk.text[:400])),
+                coverage=None if "dense" in legs else coverage(asked, search_text(chunk)),
             )
             results.append(RetrievalResult(chunk, self.calibration.relevance(evidence), said))
         return sorted(results, key=lambda result: (-result.score, result.id))[:limit]

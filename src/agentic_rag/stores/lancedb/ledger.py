@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.errors import InputError
-from agentic_rag.identity import dataset_name, digest, is_unicode
+from agentic_rag.identity import dataset_name, digest
 from agentic_rag.ports import DocumentRecord
+from agentic_rag.stores.batch import checked_records
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 
 _NAME = "ledger"
@@ -51,11 +51,8 @@ class LanceLedger:
         name = dataset_name(dataset)
         rows = [
             {**asdict(record), "names": list(record.names), "dataset": name, "key": _key(name, record)}
-            for record in {record.document_id: record for record in records}.values()
+            for record in checked_records(records).values()
         ]
-        for record in records:
-            if not is_unicode("".join([record.document_id, record.root, record.path, *record.names])):
-                raise InputError(f"{record.path!r} holds a lone surrogate, which is no Unicode text")
         table = await self._connection.create_table(_NAME, _SCHEMA, "key")
         with translated("writing the ledger"):
             await (

@@ -1,0 +1,68 @@
+"""Rows that every benchmark prints and writes: what was measured, and whether it holds its floor."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+
+Row = dict[str, Any]
+Bound = Literal["max", "min"]
+
+
+def row(
+    what: str,
+    unit: str,
+    ours: float | None,
+    *,
+    bound: Bound = "max",
+    floor: float | None = None,
+    peer: str | None = None,
+    theirs: float | None = None,
+) -> Row:
+    """One row; ``ours`` is None where the quick form leaves it out. A ratio above 1 means ours is better."""
+    ok = None if ours is None or floor is None else (ours <= floor if bound == "max" else ours >= floor)
+    ratio = None
+    if ours and theirs:
+        ratio = round(theirs / ours if bound == "max" else ours / theirs, 4)
+    return {
+        "what": what, "unit": unit, "ours": None if ours is None else round(ours, 4), "peer": peer,
+        "theirs": None if theirs is None else round(theirs, 4), "ratio": ratio, "bound": bound, "floor": floor,
+        "ok": ok,
+    }  # fmt: skip
+
+
+def report(title: str, rows: Sequence[Row], file: Path | None) -> int:
+    """Print the table, write the file where asked to; 1 where a floor is missed, else 0."""
+    with_peer = any(found["peer"] for found in rows)
+    table = Table(title=title, title_justify="left")
+    table.add_column("what")
+    for name in ("ours", *(("theirs", "ratio") if with_peer else ()), "unit", "floor", "ok"):
+        table.add_column(name, justify="left" if name == "unit" else "right")
+    for found in rows:
+        floor = (
+            "" if found["floor"] is None else f"{'≤' if found['bound'] == 'max' else '≥'} {found['floor']:g}"
+        )
+        peer = [_shown(found["theirs"]), _shown(found["ratio"])] if with_peer else []
+        met = {None: "", True: "yes", False: "NO"}[found["ok"]]
+        table.add_row(found["what"], _shown(found["ours"]), *peer, found["unit"], floor, met)
+    load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+    table.caption = f"load of the machine: {load} on {os.cpu_count()} cores"
+    Console(highlight=False).print(table)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(
+            json.dumps({"rows": list(rows)}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+    return int(any(found["ok"] is False for found in rows))
+
+
+def _shown(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"

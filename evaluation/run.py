@@ -1,0 +1,14 @@
+"""Score sources, fusions and the whole graph on labelled queries; the same as ``agentic-rag eval``.
+
+python evaluation/run.py DATASET_DIR|locomo.json [--systems a,b,…] [--operation OP] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import sys
+
+from agentic_rag.cli import main
+
+if __name__ == "__main__":
+    sys.argv.insert(1, "eval")
+    main()

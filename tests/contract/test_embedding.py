@@ -1,0 +1,157 @@
+"""What every ``ports.Embedding`` promises, checked against the bundled model and the public fake."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from agentic_rag.models import bundled
+from agentic_rag.models.bundled import BundledEmbedding, count_tokens, count_tokens_batch
+from agentic_rag.ports import Embedding
+from agentic_rag.testing import HashingEmbedding
+
+ODD = ["", " ", "\n\t", "\0", "a\0b", "🍵", "👩‍👩‍👧", "\ud800", "é", "…"]
+LONG = " ".join(f"word{number}" for number in range(700))
+"""Over 512 tokens, whatever the tokenizer."""
+
+
+@pytest.fixture(params=["bundled", "hashing"])
+def embedding(request: pytest.FixtureRequest) -> Embedding:
+    return BundledEmbedding() if request.param == "bundled" else HashingEmbedding()
+
+
+@pytest.mark.parametrize("kind", ["embed_queries", "embed_passages"])
+async def test_vectors_are_unit_and_float32(embedding: Embedding, kind: str):
+    texts = ["Where does oolong tea come from?", "乌龙茶来自福建。", "東京でラーメンを食べました。"]
+    vectors = await getattr(embedding, kind)(texts)
+    assert vectors.shape == (len(texts), embedding.dimension)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
+    assert abs(float(vectors[0] @ vectors[2])) < 1 - 1e-3
+
+
+@pytest.mark.parametrize("kind", ["embed_queries", "embed_passages"])
+async def test_nothing_gives_no_rows(embedding: Embedding, kind: str):
+    assert (await getattr(embedding, kind)([])).shape == (0, embedding.dimension)
+
+
+@pytest.mark.parametrize("kind", ["embed_queries", "embed_passages"])
+async def test_a_text_has_the_same_vector_alone_and_in_company(embedding: Embedding, kind: str):
+    texts = ["tea", "A longer text about oolong tea and how it is brewed.", "茶", LONG, "tea"]
+    together = await getattr(embedding, kind)(texts)
+    for text, vector in zip(texts, together, strict=True):
+        fresh = type(embedding)()
+        alone = (await getattr(fresh, kind)([text]))[0]
+        assert np.abs(alone - vector).max() < 1e-6, text[:20]
+
+
+async def test_odd_texts_have_vectors_too(embedding: Embedding):
+    for embed in (embedding.embed_queries, embedding.embed_passages):
+        vectors = await embed(ODD)
+        assert np.isfinite(vectors).all()
+        assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(ODD)), abs=1e-5)
+
+
+async def test_a_text_of_20000_characters_is_read(embedding: Embedding):
+    vectors = await embedding.embed_passages(["a" * 20_000, "tea " * 5000])
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1], abs=1e-5)
+
+
+async def test_a_long_text_is_not_cut(embedding: Embedding):
+    same, other = await embedding.embed_passages([f"{LONG} oolong tea", f"{LONG} railway station"])
+    assert float(same @ other) < 1 - 1e-5
+
+
+async def test_the_event_loop_goes_on(embedding: Embedding):
+    """While 12 long passages are embedded, a task that wants to run every 5 ms is never kept from it for long."""
+    await embedding.embed_passages(["warm"])
+    longest, done = 0.0, asyncio.Event()
+
+    async def tick() -> None:
+        nonlocal longest
+        loop = asyncio.get_running_loop()
+        while not done.is_set():
+            before = loop.time()
+            await asyncio.sleep(0.005)
+            longest = max(longest, loop.time() - before)
+
+    ticking = asyncio.create_task(tick())
+    texts = [f"{number} {LONG[:1500]}" for number in range(12)]
+    started = asyncio.get_running_loop().time()
+    await embedding.embed_passages(texts)
+    took = asyncio.get_running_loop().time() - started
+    done.set()
+    await ticking
+    assert longest < max(0.25, took / 3)
+
+
+# --- the bundled model alone ---------------------------------------------------------------------
+
+
+async def test_meaning_crosses_languages():
+    embedding = BundledEmbedding()
+    query = (await embedding.embed_queries(["Where does oolong tea come from?"]))[0]
+    about_tea, about_trains = await embedding.embed_passages(["乌龙茶来自福建。", "火车晚点了两个小时。"])
+    assert float(query @ about_tea) > float(query @ about_trains) + 0.03
+
+
+async def test_a_query_is_embedded_once(monkeypatch: pytest.MonkeyPatch):
+    embedding = BundledEmbedding()
+    first = await embedding.embed_queries(["tea", "coffee", "tea"])
+    first_tea = first[0].copy()
+    assert (first[0] == first[2]).all()
+    first[:] = 0  # the caller's copy
+
+    async def refuse(texts: list[str]) -> np.ndarray:
+        assert texts == [], "a remembered query is embedded again"
+        return np.zeros((0, embedding.dimension), dtype=np.float32)
+
+    monkeypatch.setattr(embedding, "_embed", refuse)
+    assert ((await embedding.embed_queries(["tea"]))[0] == first_tea).all()
+
+
+async def test_the_least_recently_asked_query_is_forgotten(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bundled, "QUERY_CACHE", 2)
+    embedding = BundledEmbedding()
+    await embedding.embed_queries(["one", "two"])
+    await embedding.embed_queries(["one"])
+    await embedding.embed_queries(["three"])
+    assert list(embedding._cache) == ["one", "three"]
+
+
+async def test_a_query_forgotten_while_another_is_embedded_is_still_answered(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bundled, "QUERY_CACHE", 1)
+    embedding = BundledEmbedding()
+    wanted = (await embedding.embed_queries(["one"]))[0]
+    both, _, _ = await asyncio.gather(
+        embedding.embed_queries(["one", LONG]),
+        embedding.embed_queries(["two"]),
+        embedding.embed_queries(["three"]),
+    )
+    assert (both[0] == wanted).all()
+
+
+async def test_queries_and_passages_are_told_apart():
+    """The model was trained with a prefix for each."""
+    embedding = BundledEmbedding()
+    query, passage = (await embedding.embed_queries(["tea"]))[0], (await embedding.embed_passages(["tea"]))[0]
+    assert float(query @ passage) < 1 - 1e-4
+
+
+async def test_many_texts_of_many_lengths_come_back_in_order():
+    embedding = BundledEmbedding()
+    texts = [LONG[: 7 * number] or "x" for number in range(40)] + [LONG]
+    together = await embedding.embed_passages(texts)
+    for number in (0, 13, 39, 40):
+        assert np.abs((await embedding.embed_passages([texts[number]]))[0] - together[number]).max() < 1e-6
+
+
+def test_tokens_are_counted_as_the_model_reads_them():
+    assert count_tokens("") == 0
+    assert count_tokens("  tea ") == count_tokens("tea") >= 1
+    assert count_tokens_batch(["tea", LONG, "\ud800"]) == [
+        count_tokens(text) for text in ("tea", LONG, "\ud800")
+    ]
+    assert count_tokens(LONG) > 512

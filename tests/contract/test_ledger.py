@@ -1,0 +1,125 @@
+"""What every ``ports.Ledger`` promises, checked against the in-memory reference and LanceDB."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.errors import InputError
+from agentic_rag.ports import DocumentRecord, Ledger
+from agentic_rag.stores.lancedb.connection import lance_connection
+from agentic_rag.stores.lancedb.ledger import LanceLedger
+from agentic_rag.stores.memory import InMemoryLedger
+
+HOSTILE = [
+    "'",
+    "''",
+    '"',
+    "\\",
+    "' OR 1=1 --",
+    "'; DROP TABLE ledger; --",
+    "a\0b",
+    "🍵",
+    "笔记/茶.md",
+    " ",
+    "%",
+]
+
+
+@pytest.fixture(params=["memory", "lancedb"])
+async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
+    if request.param == "memory":
+        yield InMemoryLedger()
+        return
+    async with lance_connection(str(tmp_path / "lance")) as connection:
+        yield LanceLedger(connection)
+
+
+def record(document_id: str, **fields: object) -> DocumentRecord:
+    whole = DocumentRecord(document_id, "/notes", document_id, "content", "graph", ("Tea", "茶"), False, 3)
+    return replace(whole, **fields)  # type: ignore[arg-type]
+
+
+async def test_a_record_comes_back_as_it_was(ledger: Ledger):
+    records = {
+        "tea.md": record("tea.md", pending=True, names=(), chunks=0),
+        "茶/乌龙.md": record("茶/乌龙.md"),
+    }
+    await ledger.put("notes", list(records.values()))
+    assert await ledger.records("notes") == records
+
+
+async def test_nothing_is_known_before_something_is_put(ledger: Ledger):
+    assert await ledger.records("notes") == {}
+    assert await ledger.datasets() == []
+    await ledger.remove("notes", ["a"])
+    await ledger.put("notes", [])
+    assert await ledger.datasets() == []
+
+
+async def test_a_put_overwrites_and_leaves_the_others(ledger: Ledger):
+    await ledger.put("notes", [record("a", pending=True), record("b")])
+    await ledger.put("notes", [record("a", content_hash="new")])
+    assert await ledger.records("notes") == {"a": record("a", content_hash="new"), "b": record("b")}
+
+
+async def test_of_two_records_of_one_document_the_last_stands(ledger: Ledger):
+    await ledger.put("notes", [record("a", pending=True), record("a")])
+    assert await ledger.records("notes") == {"a": record("a")}
+
+
+async def test_what_is_returned_is_the_callers_own(ledger: Ledger):
+    await ledger.put("notes", [record("a")])
+    (await ledger.records("notes")).clear()
+    assert set(await ledger.records("notes")) == {"a"}
+
+
+async def test_removal_ignores_unknown_ids_and_empties_the_dataset(ledger: Ledger):
+    await ledger.put("notes", [record("a"), record("b")])
+    await ledger.put("other", [record("a")])
+    await ledger.remove("notes", ["a", "no such", "' OR 1=1 --", "\ud800"])
+    await ledger.remove("notes", [])
+    assert set(await ledger.records("notes")) == {"b"}
+    assert await ledger.datasets() == ["notes", "other"]
+    await ledger.remove("notes", ["b"])
+    assert await ledger.datasets() == ["other"]
+
+
+async def test_hostile_names_are_names_like_others(ledger: Ledger):
+    datasets = [f"{text}x" for text in HOSTILE if "\0" not in text]
+    for dataset in datasets:
+        await ledger.put(dataset, [record(text, names=(text,)) for text in HOSTILE])
+    assert await ledger.datasets() == sorted(datasets)
+    for dataset in datasets:
+        assert set(await ledger.records(dataset)) == set(HOSTILE)
+        await ledger.remove(dataset, HOSTILE[1:])
+        assert set(await ledger.records(dataset)) == {HOSTILE[0]}
+
+
+async def test_a_dataset_is_the_same_however_it_is_composed(ledger: Ledger):
+    await ledger.put("cafe\u0301", [record("a")])
+    assert set(await ledger.records("café")) == {"a"}
+    assert await ledger.datasets() == ["café"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\0b", "\ud800"])
+async def test_a_name_that_names_nothing_is_refused(ledger: Ledger, name: str):
+    with pytest.raises(InputError, match="dataset needs a name"):
+        await ledger.put(name, [record("a")])
+
+
+async def test_all_or_none_of_a_put_is_kept(ledger: Ledger):
+    """A lone surrogate, as an undecodable file name has, cannot be kept."""
+    with pytest.raises(InputError, match="surrogate"):
+        await ledger.put("notes", [record("a"), record("b\udcff")])
+    assert await ledger.records("notes") == {}
+
+
+async def test_lancedb_keeps_it_for_the_next_process(tmp_path: Path):
+    for _ in range(2):
+        async with lance_connection(str(tmp_path)) as connection:
+            await LanceLedger(connection).put("notes", [record("a")])
+            assert await LanceLedger(connection).records("notes") == {"a": record("a")}

@@ -1,0 +1,74 @@
+"""Words and scripts of a text."""
+
+from __future__ import annotations
+
+import random
+import string
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agentic_rag import text as text_module
+from agentic_rag.text import STOPWORDS, content_tokens, script, tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ("...!?", []),
+        ("Running tests", ["run", "test"]),
+        ("苹果是水果", ["苹果", "果是", "是水", "水果"]),
+        ("茶", ["茶"]),
+        ("喝茶tea喝", ["喝茶", "tea", "喝"]),
+        ("ラーメン", ["ラー", "ーメ", "メン"]),
+        ("한국어", ["한국", "국어"]),
+        ("ＡＢＣ１２３", ["abc123"]),
+        ("2023 3.50", ["2023", "3", "50"]),
+        ("Ada's cats’ toys", ["ada", "cat", "toy"]),
+        ("snake_case kebab-case", ["snake", "case", "kebab", "case"]),
+        ("🍵", []),
+        ("\0\ud800", []),
+    ],
+)
+def test_tokens(text: str, found: list[str]):
+    assert list(tokens(text)) == found
+
+
+def test_content_tokens_leave_out_what_says_nothing():
+    assert list(content_tokens("What is the oolong of the mountains?")) == ["oolong", "mountain"]
+    assert list(content_tokens("什么是茶")) == ["么是", "是茶"]
+
+
+def test_of_a_text_of_stopwords_all_are_kept():
+    assert list(content_tokens("who is it")) == ["who", "is", "it"]
+    assert {"who", "is", "it"} <= STOPWORDS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Oolong tea", "latin"),
+        ("乌龙茶来自福建", "cjk"),
+        ("东京のラーメン", "cjk"),
+        ("한국어 문장", "cjk"),
+        ("чай", "latin"),
+        ("2023-06-30 !?", "other"),
+        ("", "other"),
+        ("用 LanceDB 存向量", "cjk"),
+        ("The word 茶 means tea", "latin"),
+    ],
+)
+def test_script(text: str, expected: str):
+    assert script(text) == expected
+
+
+def test_threads_do_not_mix_up_words():
+    """LangGraph runs plain functions in threads, and a stemmer keeps the word it works on in itself."""
+    draw = random.Random(7)
+    words = ["".join(draw.choices(string.ascii_lowercase, k=12)) + "ational" for _ in range(4000)]
+    text_module._stem.cache_clear()
+    with ThreadPoolExecutor(8) as threads:
+        mixed = list(threads.map(text_module._stem, words))
+    text_module._stem.cache_clear()
+    assert mixed == [text_module._stem(word) for word in words]
