@@ -4,7 +4,7 @@
 
 Before is what the operation ``document_retrieval`` fuses, after is the same list reranked. The interval is a
 paired bootstrap over the queries' differences. Needs data that are not part of this project: DIR holds
-``locomo/*.json`` and ``beir/scifact/train``, ``beir/rgb/zh_fact`` (by default ../shared/data).
+``locomo/*.json`` and ``beir/cranfield``, ``beir/rgb/zh_fact`` (by default ../shared/data).
 Exits 1 when the rerank does not help on LoCoMo or harms elsewhere, 2 without the data.
 """
 
@@ -22,10 +22,10 @@ from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.metrics import document_ranking, reciprocal_rank
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.evaluation.systems import Systems, Task
-from bench_rows import Row, report, row
+from figures import Row, report, row
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
-SETS = ("locomo", "beir/scifact/train", "beir/rgb/zh_fact")
+SETS = ("locomo", "beir/cranfield", "beir/rgb/zh_fact")
 BEFORE, AFTER = "weighted_lancedb", "weighted_lancedb+rerank"
 QUICK = 60
 
