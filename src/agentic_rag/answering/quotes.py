@@ -16,8 +16,6 @@ from agentic_rag.ports import Embedding
 from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
 
-EMBEDDED = 12
-"""Sentences compared by meaning; the rest has too little in common with the question to be tried."""
 MIN_TERMS = 3
 """Terms a sentence needs to say something."""
 MIN_UNLINKED = 4
@@ -33,7 +31,9 @@ class Choice:
     ``results``: how many of the first results are read; ``per_document``: most sentences of one
     document; ``prose``: running text only; ``defining``: rather sentences that say what something is;
     ``reach``: results count down to this share of the relevance that a single best one needs;
-    ``margin``: sentences this many points below the best are left out.
+    ``margin``: sentences this many points below the best are left out; ``compared``: how many of the
+    sentences with the most words in common are compared with the question by meaning as well, at some
+    milliseconds each.
     """
 
     results: int = 8
@@ -42,6 +42,7 @@ class Choice:
     defining: bool = False
     reach: float = 1.0
     margin: float = math.inf
+    compared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +72,26 @@ async def best_quotes(
     candidates = _candidates(query, results[: choice.results], choice)
     if not candidates:
         return []
-    tried = _capped(sorted(candidates, key=_by_score), choice.per_document)[: max(EMBEDDED, limit)]
-    texts = [readable(quote.text) for quote in tried]
-    vectors, asked = await asyncio.gather(
-        embedding.embed_passages(texts[:EMBEDDED]), embedding.embed_queries([query])
-    )
-    cosines = vectors @ asked[0]
-    worst, best = float(np.min(cosines)), float(np.max(cosines))
-    scored = [
-        _rescored(quote, quote.score + ((cosines[n] if n < EMBEDDED else worst) - best) / COSINE_UNIT)
-        for n, quote in enumerate(tried)
-    ]
+    scored = _capped(sorted(candidates, key=_by_score), choice.per_document)
+    if choice.compared:
+        scored = await _compared(query, scored[: max(choice.compared, limit)], embedding, choice.compared)
     top = max(quote.score for quote in scored)
     near = [quote for quote in scored if quote.score >= top - choice.margin]
     return _distinct(sorted(near, key=_by_score))[:limit]
+
+
+async def _compared(query: str, quotes: Sequence[Quote], embedding: Embedding, count: int) -> list[Quote]:
+    """Quotes with what their meaning adds; one that is not compared counts like the least similar."""
+    vectors, asked = await asyncio.gather(
+        embedding.embed_passages([readable(quote.text) for quote in quotes[:count]]),
+        embedding.embed_queries([query]),
+    )
+    cosines = vectors @ asked[0]
+    worst, best = float(np.min(cosines)), float(np.max(cosines))
+    return [
+        _rescored(quote, quote.score + ((cosines[n] if n < count else worst) - best) / COSINE_UNIT)
+        for n, quote in enumerate(quotes)
+    ]
 
 
 def _by_score(quote: Quote) -> tuple[float, int, int]:

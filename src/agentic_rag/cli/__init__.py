@@ -27,6 +27,8 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
+    finally:
+        gc.freeze()  # else the interpreter looks through all of it once more before it ends
 
 
 __all__ = ["main"]

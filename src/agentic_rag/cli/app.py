@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import time
@@ -28,6 +29,8 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """The one place where the command line enters the event loop."""
+    gc.freeze()
+    gc.enable()  # a long ingest must not keep its garbage; see cli.main
     return asyncio.run(work)
 
 

@@ -27,6 +27,7 @@ BATCH_TEXTS = 16
 BATCH_TOKENS = 2048
 """A run holds at most this many tokens with padding, so that memory stays bounded."""
 QUERY_CACHE = 4096
+WORKERS = os.cpu_count() or 1
 
 _BEGIN, _PAD, _END = 0, 1, 2
 _FOLDER = "models/multilingual-e5-small"
@@ -86,7 +87,7 @@ def _loaded() -> _Engine:
 
 @lru_cache(maxsize=1)
 def _workers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="embedding")
+    return ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="embedding")
 
 
 def load_ahead() -> None:
@@ -175,11 +176,13 @@ def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:
 
 def _batches(rows: Sequence[list[int]]) -> list[list[int]]:
     """Indices of rows of like length together, longest first, within BATCH_TEXTS and BATCH_TOKENS."""
+    # A few texts are dealt out to all workers: one batch would leave the others idle.
+    most = min(BATCH_TEXTS, max(1, -(-len(rows) // WORKERS)))
     batches: list[list[int]] = []
     current: list[int] = []
     for index in sorted(range(len(rows)), key=lambda i: (-len(rows[i]), i)):
         widest = len(rows[current[0]]) if current else len(rows[index])
-        if current and (len(current) == BATCH_TEXTS or (len(current) + 1) * widest > BATCH_TOKENS):
+        if current and (len(current) == most or (len(current) + 1) * widest > BATCH_TOKENS):
             batches.append(current)
             current = []
         current.append(index)

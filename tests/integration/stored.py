@@ -1,0 +1,130 @@
+"""What the two stores of a data folder hold, read past the package, in a form that can be compared and searched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lancedb
+import numpy as np
+
+from agentic_rag import Rag
+
+KEYS = ("uuid", "chunk_id", "item", "key", "group_id")
+"""The first of these that a table has names its rows."""
+WHEN_WRITTEN = ("created_at", "expired_at", "reference_time")
+GRAPH_NODES = {
+    "Entity": ("uuid", "name", "group_id", "labels", "summary", "attributes"),
+    "Episodic": ("uuid", "name", "group_id", "source", "content", "valid_at", "entity_edges"),
+    "RelatesToNode_": (
+        "uuid", "group_id", "name", "fact", "episodes", "valid_at", "invalid_at", "attributes",
+    ),
+}  # fmt: skip
+
+
+@dataclass
+class Stored:
+    """Rows without their vectors by table and key, the vectors apart, and the graph file's nodes and edges."""
+
+    rows: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    vectors: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    graph: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Everything in it as one text, to look for what must not be there."""
+        return json.dumps([self.rows, self.graph], ensure_ascii=False, default=str, sort_keys=True)
+
+    def row_counts(self) -> dict[str, int]:
+        return {name: len(rows) for name, rows in self.rows.items()}
+
+
+async def tables(data_dir: Path) -> Stored:
+    """Every LanceDB table of a data folder, whole."""
+    stored = Stored()
+    database = await lancedb.connect_async(str(data_dir / "vectors"))
+    for name in sorted((await database.list_tables(limit=1000)).tables):
+        table = await database.open_table(name)
+        stored.versions[name] = await table.version()
+        found = await table.query().to_list()
+        key = next(k for k in KEYS if not found or k in found[0])
+        stored.vectors[name] = {row[key]: np.asarray(row.pop("vector")) for row in found if "vector" in row}
+        for row in found:
+            for column in WHEN_WRITTEN:
+                row.pop(column, None)
+        stored.rows[name] = {row[key]: row for row in found}
+        assert len(stored.rows[name]) == len(found), f"{name} holds a key twice"
+        table.close()
+    database.close()
+    return stored
+
+
+async def everything(rag: Rag) -> Stored:
+    """The tables of an open ``Rag`` and what the graph file holds, traversed with Cypher."""
+    stored = await tables(rag.config.data_dir)
+    for label, columns in GRAPH_NODES.items():
+        listed = ", ".join(f"n.{column} AS {column}" for column in columns)
+        found = await cypher(rag, f"MATCH (n:{label}) RETURN {listed}")
+        stored.graph[label] = {row["uuid"]: row for row in found}
+    found = await cypher(
+        rag,
+        "MATCH (a:Episodic)-[m:MENTIONS]->(b:Entity) "
+        "RETURN m.uuid AS uuid, a.uuid AS source, b.uuid AS target",
+    )
+    stored.graph["MENTIONS"] = {row["uuid"]: row for row in found}
+    found = await cypher(
+        rag,
+        "MATCH (a:Entity)-[:RELATES_TO]->(f:RelatesToNode_)-[:RELATES_TO]->(b:Entity) "
+        "RETURN f.uuid AS uuid, a.uuid AS source, b.uuid AS target",
+    )
+    stored.graph["RELATES_TO"] = {row["uuid"]: row for row in found}
+    return stored
+
+
+async def cypher(rag: Rag, statement: str) -> list[dict[str, Any]]:
+    """A statement on the graph file, through Graphiti's own driver."""
+    rows, _, _ = await rag.knowledge.graphiti.driver.execute_query(statement)  # type: ignore[attr-defined]
+    return list(rows)
+
+
+def assert_whole(stored: Stored) -> None:
+    """The graph file holds what LanceDB holds, and nothing in it hangs loose."""
+    entities, episodes, facts = (stored.graph[label].keys() for label in GRAPH_NODES)
+    mentions, relations = stored.graph["MENTIONS"], stored.graph["RELATES_TO"]
+    assert relations.keys() == facts, "a fact that does not join two entities"
+    named = {edge["target"] for edge in mentions.values()}
+    named |= {end for edge in relations.values() for end in (edge["source"], edge["target"])}
+    assert named == entities, "an entity that nothing names"
+    held = {"entities": entities, "episodes": episodes, "facts": facts, "mentions": mentions.keys()}
+    for kind, uuids in held.items():
+        of_kind = [rows for name, rows in stored.rows.items() if name.endswith(f"_{kind}")]
+        assert {uuid for rows in of_kind for uuid in rows} == set(uuids), kind
+    chunks = {key for name, rows in stored.rows.items() if name.startswith("chunks_") for key in rows}
+    assert {row["name"] for row in stored.graph["Episodic"].values()} == chunks
+
+
+def assert_same(one: Stored, other: Stored, *, labels: bool = False) -> None:
+    """Equal ids, texts and facts; vectors to 1e-6; with ``labels``, equal labels of entities as well."""
+    for name in sorted(one.rows.keys() | other.rows.keys()):
+        left, right = one.rows.get(name, {}), other.rows.get(name, {})
+        assert left.keys() == right.keys(), (
+            name,
+            [left.get(key) or right.get(key) for key in sorted(left.keys() ^ right.keys())][:3],
+        )
+        for key, row in left.items():
+            other_row = right[key]
+            unlike = {c: (value, other_row[c]) for c, value in row.items() if value != other_row[c]}
+            if not labels:
+                unlike.pop("labels", None)
+            assert not unlike, (name, key, row.get("name"), unlike)
+    for name, vectors in one.vectors.items():
+        for key, vector in vectors.items():
+            np.testing.assert_allclose(vector, other.vectors[name][key], atol=1e-6, err_msg=f"{name} {key}")
+    for label, found in one.graph.items():
+        assert found.keys() == other.graph[label].keys(), label
+        for uuid, node in found.items():
+            names = node.keys() if labels else node.keys() - {"labels"}
+            assert {n: node[n] for n in names} == {n: other.graph[label][uuid][n] for n in names}, label

@@ -1,0 +1,272 @@
+"""The command line as people and scripts meet it: shapes, exit codes, streams, settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import agentic_rag.cli
+from agentic_rag.cli.app import app
+from agentic_rag.drawings import drawing
+from conftest import EXAMPLE_VAULT
+
+QUESTION = "What does shading do to theanine?"
+COMMANDS = ["ingest", "ask", "search", "graph", "doctor", "eval"]
+ASK = [
+    "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
+    "quality", "rewrites", "seconds",
+]  # fmt: skip
+CITATION = [
+    "n", "chunk_id", "document_id", "path", "title", "heading_path", "start", "end", "quote", "score", "url",
+]  # fmt: skip
+RESULT = {
+    "id", "content", "source", "type", "original_score", "rrf_score", "metadata", "fused_score", "rerank_score",
+    "tier", "sources", "facts",
+}  # fmt: skip
+
+
+class Ended:
+    """What a command printed, and its exit code."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        assert self.code == 0, self.err
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def cli(
+    example_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Any:
+    """Runs ``main`` in this process, in an empty folder, on the example's data."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AGENTIC_RAG_DATA_DIR", str(example_data))
+    monkeypatch.setenv("COLUMNS", "200")
+    for name in ("disable", "enable", "freeze"):  # for a process that ends with its command
+        monkeypatch.setattr(f"gc.{name}", lambda: None)
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["agentic-rag", *arguments])
+        capsys.readouterr()
+        code = 0
+        try:
+            agentic_rag.cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return Ended(code, said.out, said.err)
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    shown = CliRunner().invoke(app, [command, "--help"])
+    assert shown.exit_code == 0
+    assert "Usage" in shown.output
+    listed = CliRunner().invoke(app, ["--help"])
+    assert command in listed.output
+
+
+def test_ask_as_json(cli: Any) -> None:
+    found = cli("ask", QUESTION, "--operation", "document_retrieval", "--top-k", "3", "--json").json
+    assert list(found) == ASK
+    assert (found["query"], found["operation"], found["dataset"]) == (
+        QUESTION,
+        "document_retrieval",
+        "default",
+    )
+    assert found["abstained"] is False
+    assert len(found["results"]) == 3
+    assert set(found["results"][0]) == RESULT
+    assert list(found["citations"][0]) == CITATION
+    assert set(found["outcomes"]) == {"graphiti", "lancedb"}
+    assert found["rewrites"] == []
+    assert found["seconds"] > 0
+
+
+def test_search_as_json(cli: Any) -> None:
+    found = cli("search", "theanine", "--strategy", "hybrid", "--top-k", "2", "--json").json
+    assert list(found) == ["query", "strategy", "results", "seconds"]
+    assert len(found["results"]) == 2
+    assert list(found["results"][0]) == ["id", "content", "score", "metadata", "legs"]
+    assert set(found["results"][0]["legs"]["dense"]) == {"rank", "score"}
+    for strategy in ("dense", "sparse"):
+        legs = [
+            r["legs"] for r in cli("search", "theanine", "--strategy", strategy, "--json").json["results"]
+        ]
+        assert all(set(leg) == {strategy} for leg in legs)
+    assert cli("search", "theanine", "--threshold", "1", "--json").json["results"] == []
+
+
+def test_filters_and_dates(cli: Any) -> None:
+    found = cli("ask", "tea", "--filter", "lang=zh", "--filter", "date<2025-01-01", "--json").json
+    assert found["results"]
+    for result in found["results"]:
+        assert result["metadata"]["lang"] == "zh"
+        assert result["metadata"]["date"] < "2025"
+    found = cli("ask", "tea", "--as-of", "2023-06-30", "--json").json
+    assert all((r["metadata"].get("date") or "") < "2023-07" for r in found["results"])
+
+
+def test_parameters_by_call_environment_and_file(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def best(*arguments: str) -> float:
+        found = cli("ask", QUESTION, "--set", "fusion.strategy=rrf", "--json", *arguments).json
+        return max(result["fused_score"] for result in found["results"])
+
+    file = tmp_path / "mine.toml"
+    file.write_text("[fusion]\nk = 9\n", encoding="utf-8")
+    assert best() <= 2 / 61
+    assert 2 / 61 < best("--settings", str(file)) <= 2 / 10
+    monkeypatch.setenv("AGENTIC_RAG_FUSION__K", "4")
+    assert 2 / 10 < best("--settings", str(file)) <= 2 / 5
+    assert 2 / 5 < best("--settings", str(file), "--set", "fusion.k=1") <= 2 / 2
+
+
+def test_settings_in_the_data_folder(cli: Any, example_data: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(example_data, data)
+    (data / "settings.toml").write_text("[answer]\nabstain_below = 1.0\n", encoding="utf-8")
+    assert cli("ask", QUESTION, "--data-dir", str(data), "--json").json["abstained"]
+    (data / "settings.toml").write_text("[answer]\nabstain_under = 1.0\n", encoding="utf-8")
+    refused = cli("ask", QUESTION, "--data-dir", str(data))
+    assert refused.code == 2
+    assert "abstain_under" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["ask", "tea", "--operation", "mind_map"], "verification_canvas"),
+        (["ask", "tea", "--dataset", "nothing"], "known: default"),
+        (["search", "tea", "--dataset", "nothing"], "known: default"),
+        (["ask", "tea", "--filter", "year"], "year"),
+        (["ask", "tea", "--as-of", "yesterday"], "yesterday"),
+        (["ask", "tea", "--set", "fusion.k=0"], "fusion.k"),
+        (["ask", "tea", "--set", "fusion.depth=1"], "depth"),
+        (["ask", "tea", "--set", "fusion"], "NAME=VALUE"),
+        (["ask", "tea", "--top-k", "0"], "top-k"),
+        (["ask", "tea", "--settings", "missing.toml"], "missing.toml"),
+        (["search", "tea", "--strategy", "psychic"], "hybrid"),
+        (["search", "tea", "--threshold", "3"], "[0, 1]"),
+        (["ingest", "/no/such/folder"], "/no/such/folder"),
+        (["ingest", ".", "--kind", "tarot"], "vault"),
+        (["graph", "nothing"], "agentic_rag"),
+        (["eval", "/no/such/folder"], "/no/such/folder"),
+        (["eval", ".", "--systems", "psychic"], "psychic"),
+        (["dance"], "dance"),
+    ],
+)
+def test_bad_input_is_told_on_stderr(cli: Any, arguments: list[str], told: str) -> None:
+    ended = cli(*arguments)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert told in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_a_failed_run_exits_with_1(cli: Any, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file, no folder", encoding="utf-8")
+    ended = cli("ask", "tea", "--data-dir", str(tmp_path / "data"))
+    assert ended.code == 1
+    assert ended.out == ""
+    assert "choose another with --data-dir" in ended.err
+
+
+def test_ingest_reports(cli: Any, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Tea.md").write_text("# Tea\n\nWarm.\n", encoding="utf-8")
+    (vault / "bad.md").write_bytes(b"\xff\xfe\x00")
+    data = str(tmp_path / "data")
+    ended = cli("ingest", str(vault), "--dataset", "笔记", "--data-dir", data)
+    assert ended.code == 0
+    assert "笔记: 1 added, 1 skipped" in ended.out
+    assert "bad.md" in ended.out
+    report = cli("ingest", str(vault), "--dataset", "笔记", "--data-dir", data, "--json").json
+    assert report["counts"] == {"skipped": 1, "unchanged": 1}
+    assert {"path", "action", "reason", "chunks", "facts"} == set(report["files"][0])
+
+
+def test_graph_prints_mermaid(cli: Any) -> None:
+    ended = cli("graph")
+    assert ended.out == drawing("agentic_rag")
+    assert ended.out.startswith("---")
+    assert "rewrite_query" in ended.out
+
+
+def test_explain_shows_both_sources(cli: Any) -> None:
+    plain, explained = cli("ask", QUESTION), cli("ask", QUESTION, "--explain")
+    assert "why these results" not in plain.out
+    assert "why these results" in explained.out
+    assert "graphiti" in explained.out.partition("why these results")[2]
+    assert "[1] processing/Shading.md" in plain.out
+    assert "obsidian://open?vault=vault" in plain.out
+
+
+def test_no_colour_where_there_is_no_terminal(cli: Any) -> None:
+    for arguments in (["ask", QUESTION, "--explain"], ["search", "tea"], ["doctor"]):
+        assert "\x1b[" not in cli(*arguments).out
+
+
+def test_doctor_finds_and_names_the_cure(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    findings = {finding["what"]: finding for finding in cli("doctor", "--json").json}
+    assert findings["datasets"]["detail"].startswith("default (")
+    assert findings["embedding"]["status"] == "ok"
+    assert findings["chat model"]["status"] == "off"
+    assert "AGENTIC_RAG_CHAT__BASE_URL" in findings["chat model"]["cure"]
+    monkeypatch.setenv("AGENTIC_RAG_CHAT__BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("AGENTIC_RAG_CHAT__MODEL", "none")
+    ended = cli("doctor")
+    assert ended.code == 1
+    assert "start the server" in ended.out
+
+
+def test_doctor_tells_a_wrong_setting(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENTIC_RAG_FUSION__K", "many")
+    ended = cli("doctor")
+    assert ended.code == 1
+    assert "fusion.k" in ended.out
+
+
+@pytest.mark.parametrize("question", ["\udcff", "茶\ud800", ""])
+def test_odd_questions_are_printed(cli: Any, question: str) -> None:
+    assert cli("ask", question).code == 0
+    assert cli("ask", question, "--json").json["query"] == question
+
+
+@pytest.mark.slow
+def test_the_installed_command(example_data: Path, tmp_path: Path) -> None:
+    """As a process of its own, whose output is no terminal and whose locale is plain C."""
+    command = str(Path(sys.executable).with_name("agentic-rag"))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LC_ALL": "C"}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [command, *arguments], capture_output=True, cwd=tmp_path, env=environment, check=False
+        )
+
+    done = run("ask", "渥堆是什么?", "--data-dir", str(example_data), "--json")
+    assert done.returncode == 0, done.stderr.decode()
+    found = json.loads(done.stdout.decode("utf-8"))
+    assert found["citations"]
+    assert (EXAMPLE_VAULT / found["citations"][0]["path"]).is_file()
+    assert done.stderr == b""
+    shown = run("ask", "渥堆是什么?", "--data-dir", str(example_data), "--explain")
+    assert shown.returncode == 0, shown.stderr.decode()
+    assert b"\x1b[" not in shown.stdout
+    assert run("ask", "tea", "--dataset", "nothing").returncode == 2
+    assert not (tmp_path / ".agentic-rag").exists(), "a question makes no data folder"

@@ -1,0 +1,146 @@
+"""``langgraph dev`` on a free port: the graph is listed, drawn, invoked and streamed over HTTP, its stores opened once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("langgraph_api", reason="LangGraph's server is not installed (extra: studio)")
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 45.0
+NODES = [
+    "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "fuse_results", "rerank", "check_quality",
+    "rewrite_query", "answer",
+]  # fmt: skip
+QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass
+class Server:
+    client: httpx.Client
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def server(example_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # The server keeps its own state in the current folder, and reads the graphs' paths from there.
+    folder = tmp_path_factory.mktemp("studio")
+    (folder / "langgraph.json").symlink_to(ROOT / "langgraph.json")
+    (folder / "graphs").symlink_to(ROOT / "graphs")
+    log = folder / "server.log"
+    quiet = {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGSMITH_TRACING": "false"}
+    command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", str(port)],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env={**os.environ, **quiet, "AGENTIC_RAG_DATA_DIR": str(example_data)},
+            start_new_session=True,
+        )
+        try:
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+                _wait(client, process, log)
+                yield Server(client, log)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+def _wait(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        assert process.poll() is None, log.read_text(encoding="utf-8", errors="replace")[-4000:]
+        try:
+            if client.get("/ok").status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.2)
+    pytest.fail(
+        f"no answer within {START_SECONDS} s:\n{log.read_text(encoding='utf-8', errors='replace')[-4000:]}"
+    )
+
+
+def posted(server: Server, path: str, body: dict[str, Any]) -> Any:
+    answer = server.client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_the_graph_is_listed_and_drawn(server: Server) -> None:
+    (assistant,) = posted(server, "/assistants/search", {"graph_id": "agentic_rag"})
+    drawn = server.client.get(f"/assistants/{assistant['assistant_id']}/graph").json()
+    assert {node["id"] for node in drawn["nodes"]} == {"__start__", *NODES, "__end__"}
+    edges = {(edge["source"], edge["target"]) for edge in drawn["edges"]}
+    assert ("rewrite_query", "prepare_query") in edges
+    assert ("retrieve_graphiti", "fuse_results") in edges
+    schemas = server.client.get(f"/assistants/{assistant['assistant_id']}/schemas").json()
+    assert {"query", "operation", "dataset", "messages"} <= schemas["input_schema"]["properties"].keys()
+    assert "fusion" in schemas["context_schema"]["properties"]
+
+
+def test_a_run_answers_with_citations(server: Server) -> None:
+    state = posted(server, "/runs/wait", {"assistant_id": "agentic_rag", "input": QUESTION})
+    assert state["citations"]
+    assert "[1]" in state["answer"]
+    assert {outcome["status"] for outcome in state["outcomes"].values()} == {"ok"}
+
+
+def test_a_run_streams_its_nodes_in_order(server: Server) -> None:
+    body = {"assistant_id": "agentic_rag", "input": QUESTION, "stream_mode": ["updates"]}
+    seen: list[str] = []
+    with server.client.stream("POST", "/runs/stream", json=body) as stream:
+        event = ""
+        for line in stream.iter_lines():
+            if line.startswith("event:"):
+                event = line.removeprefix("event:").strip()
+            elif line.startswith("data:") and event == "updates":
+                seen.extend(json.loads(line.removeprefix("data:")))
+            assert event != "error", line
+    assert seen[0] == "prepare_query"
+    assert set(seen[1:3]) == {"retrieve_graphiti", "retrieve_lancedb"}
+    assert seen[3:] == ["fuse_results", "rerank", "check_quality", "answer"]
+
+
+def test_a_context_overrides_parameters(server: Server) -> None:
+    body = {
+        "assistant_id": "agentic_rag",
+        "input": QUESTION,
+        "context": {"fusion": {"strategy": "rrf", "k": 7}},
+    }
+    state = posted(server, "/runs/wait", body)
+    assert state["fusion"]["strategy"] == "rrf"
+    assert state["fused_results"][0]["fused_score"] <= 2 / 8
+
+
+def test_stores_are_opened_once_and_nothing_blocks(server: Server) -> None:
+    for _ in range(2):
+        posted(server, "/runs/wait", {"assistant_id": "agentic_rag", "input": QUESTION})
+    log = server.log.read_text(encoding="utf-8", errors="replace")
+    assert log.count("opened stores and models of") == 1
+    assert "Blocking call" not in log
+    assert "Traceback" not in log, log[log.index("Traceback") - 500 :][:4000]
