@@ -1,0 +1,111 @@
+"""Quotes: sentences of the results, verbatim, whatever the results hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.answering.quotes import best_quotes, readable
+from agentic_rag.testing import HashingEmbedding
+
+EMBEDDING = HashingEmbedding()
+
+
+def result(identity: str, content: str, score: float | None = 0.8, **metadata: Any) -> dict[str, Any]:
+    return {
+        "id": identity,
+        "content": content,
+        "type": "document",
+        "metadata": {"document_id": identity, "title": identity, **metadata},
+        "rerank_score": score,
+        "facts": [],
+    }
+
+
+async def test_the_sentence_that_shares_the_words_comes_first():
+    text = "Trains run all night long. Oolong tea comes from the mountains of Fujian. Milk is white."
+    quotes = await best_quotes("Where does oolong tea come from?", [result("a", text)], EMBEDDING, limit=3)
+    assert quotes[0].text == "Oolong tea comes from the mountains of Fujian."
+    assert all(text[quote.start : quote.end] == quote.text for quote in quotes)
+
+
+@pytest.mark.parametrize(
+    "results", [[], [result("a", "")], [result("a", "  \n")], [result("a", "# Tea\n\n---\n")]]
+)
+async def test_where_nothing_is_said_nothing_is_quoted(results: list[dict[str, Any]]):
+    assert await best_quotes("tea", results, EMBEDDING, limit=3) == []
+
+
+async def test_the_limit_holds():
+    text = " ".join(f"Oolong number {n} is brewed with hot water." for n in range(30))
+    for limit in (1, 2):
+        assert len(await best_quotes("oolong", [result("a", text)], EMBEDDING, limit=limit)) == limit
+
+
+async def test_the_same_words_in_two_notes_are_quoted_once():
+    text = "Oolong tea comes from Fujian."
+    quotes = await best_quotes(
+        "oolong tea", [result("a", text), result("b", f"**{text}**")], EMBEDDING, limit=5
+    )
+    assert [quote.result["id"] for quote in quotes] == ["a"]
+
+
+async def test_asking_twice_gives_the_same():
+    results = [result(name, f"Oolong {name} tea comes from Fujian. It is brewed often.") for name in "cab"]
+    once = await best_quotes("oolong tea", results, EMBEDDING, limit=4)
+    assert once == await best_quotes("oolong tea", results, EMBEDDING, limit=4)
+    assert [-quote.score for quote in once] == sorted(-quote.score for quote in once)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(max_size=30),
+    st.lists(
+        st.lists(
+            st.one_of(
+                st.sampled_from(
+                    [
+                        "Oolong tea comes from Fujian.",
+                        "乌龙茶来自福建。",
+                        "# Tea",
+                        "- [ ] todo",
+                        "```\ncode\n```",
+                        "| a |",
+                        "\n\n",
+                    ]
+                ),
+                st.text(max_size=30),
+            ),
+            max_size=6,
+        ).map(" ".join),
+        max_size=4,
+    ),
+)
+async def test_every_quote_is_verbatim(query: str, contents: list[str]):
+    results = [result(str(n), content) for n, content in enumerate(contents)]
+    for quote in await best_quotes(query, results, EMBEDDING, limit=5):
+        assert quote.result["content"][quote.start : quote.end] == quote.text
+        assert quote.result is results[quote.order]
+        assert quote.text.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain text", "plain text"),
+        ("**bold** and ==marked== and `code`", "bold and marked and code"),
+        ("[[Note|shown]] and [[Other Note]]", "shown and Other Note"),
+        ("[[Note#Heading|shown]]", "shown"),
+        ("a [link](https://example.org) here", "a link here"),
+        ("- [x] done", "done"),
+        ("1. first", "first"),
+        ("## Heading", "Heading"),
+        ("sentence ^block-id", "sentence"),
+        ("two\n  lines", "two lines"),
+    ],
+)
+def test_readable(text: str, shown: str):
+    assert readable(text) == shown

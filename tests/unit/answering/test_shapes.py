@@ -1,0 +1,104 @@
+"""Shapes: each operation's answer, every claim with the number of its citation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from agentic_rag.answering.citations import CitationList
+from agentic_rag.answering.quotes import Quote
+from agentic_rag.answering.shapes import SHAPES, not_found
+from agentic_rag.fusion.strategy_selector import CanvasOperation
+
+FACT = {"source": "Oolong", "name": "COMES_FROM", "target": "Fujian", "text": "Oolong comes from Fujian."}
+
+
+def quote(document: str, text: str, *facts: dict[str, Any], order: int = 0, **metadata: Any) -> Quote:
+    result = {
+        "id": f"{document}#0",
+        "content": text,
+        "type": "document",
+        "metadata": {"document_id": document, "title": document, "heading_path": [], "start": 0, **metadata},
+        "facts": list(facts),
+        "rerank_score": 0.8,
+    }
+    return Quote(text, 0, len(text), result, 1.0, order)
+
+
+QUOTES = [
+    quote(
+        "Oolong",
+        "[[Oolong]] tea, which is half fermented, comes from the mountains of Fujian.",
+        FACT,
+        order=0,
+    ),
+    quote("Milk", "Milk makes a cup of tea taste sweet, and is best added late.", tags=["drinks"], order=1),
+    quote("茶", "绿茶没有经过发酵，产自浙江的山里。", tags=["drinks"], order=2),
+]
+
+
+def shaped(operation: CanvasOperation, quotes: list[Quote] = QUOTES) -> tuple[str, list[dict[str, Any]]]:
+    cited = CitationList()
+    return SHAPES[operation].render("Where does oolong come from?", quotes, cited), cited.all()
+
+
+def test_every_operation_has_its_shape():
+    assert set(SHAPES) == set(CanvasOperation)
+
+
+@pytest.mark.parametrize("operation", list(CanvasOperation))
+def test_every_quote_is_cited_and_every_number_is_there(operation: CanvasOperation):
+    text, citations = shaped(operation)
+    numbers = {int(number) for number in re.findall(r"\[(\d+)\]", text)}
+    assert numbers == {citation["n"] for citation in citations} == {1, 2, 3}
+    assert {citation["quote"] for citation in citations} == {quote.text for quote in QUOTES}
+
+
+@pytest.mark.parametrize("operation", list(CanvasOperation))
+def test_the_same_quotes_give_the_same_text(operation: CanvasOperation):
+    assert shaped(operation) == shaped(operation)
+
+
+def test_passages_stand_one_a_line_in_order():
+    lines = shaped(CanvasOperation.DOCUMENT_RETRIEVAL)[0].splitlines()
+    assert [line[-3:] for line in lines] == ["[1]", "[2]", "[3]"]
+    assert lines[0].startswith("Oolong tea, which is half fermented")
+
+
+def test_a_question_hides_its_answer():
+    lines = shaped(CanvasOperation.VERIFICATION_CANVAS)[0].splitlines()
+    assert [line[:2] for line in lines[::2]] == ["1.", "2.", "3."]
+    asked, answer = lines[0], re.sub(r"\s*→ (.*) \[\d+\]", r"\1", lines[1])
+    assert "____" in asked
+    assert answer.casefold() not in asked.casefold()
+
+
+def test_what_hides_no_name_asks_about_the_note_in_its_language():
+    text = shaped(CanvasOperation.VERIFICATION_CANVAS, [quote("茶叶", "没有经过发酵，产自浙江的山里。")])[0]
+    assert "说说 茶叶？" in text
+    text = shaped(
+        CanvasOperation.VERIFICATION_CANVAS, [quote("Leaves", "They grow in the mountains of the south.")]
+    )[0]
+    assert "What do you know about Leaves?" in text
+
+
+def test_clusters_count_their_members():
+    text = shaped(CanvasOperation.WEAK_POINT_CLUSTERING)[0]
+    heads = [int(count) for count in re.findall(r"\((\d+)\)$", text, flags=re.MULTILINE)]
+    assert sum(heads) == len(QUOTES)
+    assert len(re.findall(r"^  - ", text, flags=re.MULTILINE)) == len(QUOTES)
+    assert "#drinks (2)" in text
+
+
+def test_relations_are_drawn_once_with_the_sentence_that_says_so():
+    twice = [QUOTES[0], quote("Copy", "Fujian is where the oolong is grown and roasted.", FACT, order=1)]
+    text = shaped(CanvasOperation.CONCEPT_RELATION, twice)[0]
+    assert text.count("Oolong —comes from→ Fujian") == 1
+    assert text.splitlines()[0].startswith("Oolong —comes from→ Fujian: Oolong tea")
+
+
+def test_not_found_is_said_in_the_questions_language():
+    assert not_found("Where is it?") == "Not found in your notes."
+    assert not_found("它在哪里？") == "在你的笔记里没有找到。"

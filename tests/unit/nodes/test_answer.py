@@ -1,0 +1,91 @@
+"""The answer node without a chat model: quotes with citations, or an honest not-found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.runtime import Runtime
+
+from agentic_rag.nodes.answer import answer
+from agentic_rag.parameters import Parameters
+from agentic_rag.testing import HashingEmbedding
+
+QUESTION = "Where does oolong tea come from?"
+TEA = "Oolong tea comes from Fujian in China."
+
+
+def result(identity: str, content: str, score: float | None) -> dict[str, Any]:
+    return {
+        "id": identity,
+        "content": content,
+        "type": "document",
+        "metadata": {"document_id": identity, "title": identity, "heading_path": [], "start": 0},
+        "sources": {"lancedb": {"raw": 0.9}},
+        "facts": [],
+        "rerank_score": score,
+    }
+
+
+async def answered(*results: dict[str, Any], decision: str = "answer", **keys: Any) -> dict[str, Any]:
+    state: Any = {
+        "reranked_results": list(results),
+        "quality": {"decision": decision},
+        "run": {"query": QUESTION},
+        "search_query": QUESTION,
+        "operation": "document_retrieval",
+        **keys,
+    }
+    return await answer(HashingEmbedding(), Parameters())(state, runtime=Runtime())  # type: ignore[call-arg]
+
+
+async def test_it_writes_its_four_keys():
+    written = await answered(result("a", TEA, 0.9))
+    assert set(written) == {"answer", "abstained", "citations", "answer_outcome"}
+    assert written["answer"] == f"{TEA} [1]"
+    assert written["answer_outcome"] == {"status": "ok", "reason": None, "method": "extractive"}
+    assert (written["abstained"], len(written["citations"])) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("results", "decision"),
+    [([], "answer"), ([result("a", TEA, 0.9)], "abstain"), ([result("a", TEA, 0.01)], "answer")],
+)
+async def test_it_abstains_where_nothing_is_relevant(results: list[dict[str, Any]], decision: str):
+    written = await answered(*results, decision=decision)
+    assert (written["answer"], written["abstained"], written["citations"]) == (
+        "Not found in your notes.",
+        True,
+        [],
+    )
+
+
+async def test_what_is_not_relevant_enough_is_not_quoted():
+    written = await answered(
+        result("a", TEA, 0.9), result("b", "Oolong tea comes from the moon, they say.", 0.01)
+    )
+    assert {citation["chunk_id"] for citation in written["citations"]} == {"a"}
+
+
+async def test_a_result_without_sentences_is_quoted_whole():
+    written = await answered(result("a", "  茶  ", 0.9))
+    assert [(citation["quote"], citation["start"]) for citation in written["citations"]] == [("茶", 2)]
+
+
+async def test_without_a_rerank_score_the_sources_judge():
+    assert (await answered(result("a", TEA, None)))["abstained"] is False
+
+
+@pytest.mark.parametrize(
+    "operation", ["verification_canvas", "weak_point_clustering", "concept_relation", "文档检索", None]
+)
+async def test_every_operation_answers_with_citations(operation: str | None):
+    written = await answered(
+        result("a", TEA, 0.9),
+        result("b", "Milk tea comes from Taiwan and is sweet.", 0.9),
+        operation=operation,
+    )
+    assert "[1]" in written["answer"]
+    assert {citation["n"] for citation in written["citations"]} == set(
+        range(1, len(written["citations"]) + 1)
+    )

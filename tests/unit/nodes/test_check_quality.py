@@ -1,0 +1,96 @@
+"""``check_quality``: the grade, the decision, and the reasons for both."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from agentic_rag.nodes.check_quality import check_quality, judged
+from agentic_rag.parameters import AnswerParameters, Parameters, QualityParameters
+
+PARAMETERS = Parameters(
+    quality=QualityParameters(weak_below=0.5, max_rewrites=1, deadline_seconds=8),
+    answer=AnswerParameters(abstain_below=0.3),
+)
+
+
+def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) -> dict[str, Any]:
+    state: Any = {
+        "pass": 3,
+        "run": {"first_pass": 3, "started": time.time(), "query": "tea?"},
+        "search_query": "tea?",
+        "reranked_results": [{"rerank_score": score} for score in scores],
+        **keys,
+    }
+    written = check_quality(state, defaults=parameters)
+    assert set(written) == {"quality"}
+    return dict(written["quality"])
+
+
+@pytest.mark.parametrize(
+    ("score", "grade", "decision"),
+    [
+        (0.9, "strong", "answer"),
+        (0.5, "strong", "answer"),
+        (0.49, "weak", "rewrite"),
+        (0.3, "weak", "rewrite"),
+        (0.29, "none", "abstain"),
+        (0.0, "none", "abstain"),
+    ],
+)
+def test_the_grade_reads_the_best_relevance(score: float, grade: str, decision: str):
+    quality = checked(0.0, score, 0.0)
+    assert (quality["grade"], quality["decision"], quality["score"], quality["pass"]) == (
+        grade,
+        decision,
+        score,
+        3,
+    )
+
+
+def test_expansion_takes_no_words_from_what_is_irrelevant_and_a_chat_model_may_try():
+    assert checked(0.1)["reasons"][-1] == "stopped: there is no relevant result to take other words from"
+    by_chat = PARAMETERS.overridden({"rewrite": {"method": "chat"}})
+    assert checked(0.1, parameters=by_chat)["decision"] == "rewrite"
+
+
+@pytest.mark.parametrize(("score", "decision"), [(0.4, "answer"), (0.1, "abstain")])
+def test_when_the_tries_are_used_up_it_answers_or_abstains(score: float, decision: str):
+    quality = checked(score, **{"pass": 4})
+    assert quality["decision"] == decision
+    assert quality["reasons"][-1] == "stopped: 1 of 1 rewrites tried"
+
+
+def test_after_the_deadline_no_new_try_starts():
+    quality = checked(0.4, run={"first_pass": 3, "started": time.time() - 9, "query": "tea?"})
+    assert quality["decision"] == "answer"
+    assert quality["reasons"][-1].startswith("stopped: 9.")
+    assert quality["reasons"][-1].endswith("of 8 s are used")
+
+
+def test_nothing_found_is_told():
+    quality = checked()
+    assert (quality["grade"], quality["reasons"][0]) == ("none", "no source found anything")
+
+
+def test_an_empty_question_is_not_rewritten():
+    quality = checked(search_query="  ")
+    assert (quality["decision"], quality["reasons"][-1]) == ("abstain", "stopped: the question is empty")
+
+
+def test_a_floor_above_the_weak_bound_counts():
+    high = PARAMETERS.overridden({"answer": {"abstain_below": 0.7}, "quality": {"max_rewrites": 0}})
+    assert checked(0.6, parameters=high)["decision"] == "abstain"
+    assert checked(0.7, parameters=high)["grade"] == "strong"
+
+
+def test_without_a_rerank_score_the_sources_are_read_and_never_the_fused_score():
+    result = {
+        "rerank_score": None,
+        "fused_score": 0.033,
+        "sources": {"lancedb": {"raw": 0.8}, "graphiti": {"raw": None}},
+    }
+    assert judged(result) == 0.8
+    assert judged({**result, "rerank_score": 0.0}) == 0.0

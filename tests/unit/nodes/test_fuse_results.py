@@ -1,0 +1,114 @@
+"""``fuse_results``: what is of this pass is fused, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentic_rag.domain import Hit
+from agentic_rag.errors import AllSourcesFailed, ConfigError, UnknownOperation
+from agentic_rag.nodes.fuse_results import current_outcome, current_results, fuse_results
+from agentic_rag.parameters import FusionParameters, Parameters
+
+
+def hit(identity: str, rank: int, score: float = 0.9) -> Hit:
+    return {
+        "id": identity, "content": identity, "type": "document", "rank": rank, "score": score, "metadata": {}, "facts": []
+    }  # fmt: skip
+
+
+def outcome(status: str = "ok", number: int = 2, reason: str | None = None) -> Any:
+    return {"status": status, "reason": reason, "count": 1, "ms": 1.0, "pass": number}
+
+
+def state(**keys: Any) -> Any:
+    return {
+        "pass": 2,
+        "graphiti_results": [hit("a", 1), hit("b", 2)],
+        "graphiti_outcome": outcome(),
+        "lancedb_results": [hit("b", 1)],
+        "lancedb_outcome": outcome(),
+        **keys,
+    }
+
+
+def ids(written: dict[str, Any]) -> list[str]:
+    return [result["id"] for result in written["fused_results"]]
+
+
+def test_both_sources_of_this_pass_are_fused():
+    written = fuse_results(state())
+    assert ids(written) == ["b", "a"]
+    assert written["fused_results"][0]["rrf_score"] == pytest.approx(1 / 62 + 1 / 61)
+    assert written["fusion"]["operation"] == "verification_canvas"
+    assert written["outcomes"] == {"graphiti": outcome(), "lancedb": outcome()}
+
+
+def test_results_of_another_pass_count_as_skipped():
+    written = fuse_results(state(lancedb_outcome=outcome(number=1)))
+    assert ids(written) == ["a", "b"]
+    assert written["outcomes"]["lancedb"] == "skipped"
+    assert written["fusion"]["counts"]["lancedb"] == 0
+
+
+def test_a_source_that_was_never_asked_is_skipped():
+    bare = state()
+    del bare["lancedb_results"], bare["lancedb_outcome"]
+    assert fuse_results(bare)["outcomes"]["lancedb"] == "skipped"
+    assert (current_outcome(bare, "lancedb"), current_results(bare, "lancedb")) == ("skipped", None)
+
+
+def test_on_hand_made_state_what_is_there_is_current():
+    by_hand: Any = {
+        "graphiti_results": [hit("a", 1)],
+        "lancedb_results": [hit("b", 1)],
+        "operation": "document_retrieval",
+    }
+    assert ids(fuse_results(by_hand)) == ["b", "a"]
+
+
+def test_one_degraded_source_leaves_the_other():
+    written = fuse_results(state(graphiti_results=[], graphiti_outcome=outcome("degraded", reason="locked")))
+    assert ids(written) == ["b"]
+    assert written["outcomes"]["graphiti"]["reason"] == "locked"
+
+
+def test_where_all_that_were_asked_are_degraded_it_fails():
+    with pytest.raises(AllSourcesFailed, match="graphiti: locked"):
+        fuse_results(
+            state(graphiti_outcome=outcome("degraded", reason="locked"), lancedb_outcome=outcome(number=1))
+        )
+
+
+def test_empty_is_no_failure():
+    written = fuse_results(
+        state(
+            graphiti_results=[],
+            lancedb_results=[],
+            graphiti_outcome=outcome("empty"),
+            lancedb_outcome=outcome("empty"),
+        )
+    )
+    assert ids(written) == []
+
+
+def test_parameters_are_those_given():
+    defaults = Parameters(fusion=FusionParameters(k=1, limit=1))
+    written = fuse_results(state(), defaults=defaults)
+    assert ids(written) == ["b"]
+    assert written["fused_results"][0]["rrf_score"] == pytest.approx(1 / (1 + 2) + 1 / (1 + 1))
+
+
+def test_what_is_wrong_is_told():
+    with pytest.raises(UnknownOperation):
+        fuse_results(state(operation="guess"))
+    wrong = Parameters(fusion=FusionParameters(graphiti_weight=0.9, lancedb_weight=0.9))
+    with pytest.raises(ConfigError, match="sum to 1"):
+        fuse_results(state(operation="document_retrieval"), defaults=wrong)
+
+
+def test_the_state_it_was_given_is_not_changed():
+    given = state()
+    fuse_results(given)
+    assert given == state()

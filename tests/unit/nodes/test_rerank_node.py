@@ -1,0 +1,71 @@
+"""The rerank node: judged by the question itself; a model that fails is replaced and told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from langchain_core.messages import HumanMessage
+from langgraph.runtime import Runtime
+
+from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.nodes.rerank import rerank
+from agentic_rag.parameters import Parameters
+
+BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})
+
+
+class Model:
+    """Scores every passage alike, or fails."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.queries: list[str] = []
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        self.queries.append(query)
+        if self.error is not None:
+            raise self.error
+        return [0.5] * len(passages)
+
+
+def state(**keys: Any) -> Any:
+    results = [
+        {"id": name, "content": "tea", "metadata": {}, "sources": {"lancedb": {"raw": raw, "weight": 1.0}}}
+        for name, raw in (("b", 0.2), ("a", 0.9))
+    ]
+    return {
+        "run": {"query": "And when?"},
+        "search_query": "rewritten words",
+        "fused_results": results,
+        **keys,
+    }
+
+
+async def test_all_results_are_put_in_order_with_a_score():
+    written = await rerank(Parameters())(state(), runtime=Runtime())  # type: ignore[call-arg]
+    assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
+    assert all(0 <= result["rerank_score"] <= 1 for result in written["reranked_results"])
+
+
+async def test_the_question_judges_and_not_the_rewrite():
+    model = Model()
+    messages = [HumanMessage("Where is tea from?"), HumanMessage("And when?")]
+    node = rerank(BY_MODEL, model)
+    await node(state(), runtime=Runtime())  # type: ignore[call-arg]
+    await node(state(messages=messages), runtime=Runtime())  # type: ignore[call-arg]
+    assert model.queries == ["And when?", "Where is tea from? And when?"]
+
+
+async def test_a_model_that_fails_is_replaced_and_told():
+    model = Model(ModelError("out of memory"))
+    written = await rerank(BY_MODEL, model)(state(), runtime=Runtime())  # type: ignore[call-arg]
+    assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
+    assert written["rerank_outcome"]["status"] == "degraded"
+    assert "out of memory" in written["rerank_outcome"]["reason"]
+
+
+async def test_a_model_that_is_missing_is_told():
+    with pytest.raises(ConfigError, match="no such model is configured"):
+        await rerank(BY_MODEL)(state(), runtime=Runtime())  # type: ignore[call-arg]

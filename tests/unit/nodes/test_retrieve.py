@@ -1,0 +1,100 @@
+"""``retrieve_graphiti`` and ``retrieve_lancedb``: what they ask of their engines and what they write."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from agentic_rag.errors import StoreError
+from agentic_rag.filters import Comparison
+from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
+from agentic_rag.nodes.retrieve_lancedb import as_hit, retrieve_lancedb
+from agentic_rag.parameters import Parameters
+from agentic_rag.retrieval.schemas import Leg, RetrievalResult
+from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk
+
+TEA = fake_chunk("tea", metadata={"year": 2024})
+STATE: Any = {
+    "search_query": "tea?", "pass": 2, "dataset": "notes", "filters": {"year": 2024}, "as_of": "2024-06-30T00:00:00"
+}  # fmt: skip
+MOMENT = datetime(2024, 6, 30, tzinfo=UTC)
+SPARSE = Parameters().overridden({"retrieval": {"strategy": "sparse", "candidates": 7}})
+
+
+def called(**context: Any) -> Runtime[Any]:
+    return Runtime(context=context)
+
+
+async def test_the_graph_is_asked_and_its_hits_written():
+    engine = FakeGraphEngine([(TEA, 0.8)])
+    written = await retrieve_graphiti(engine, SPARSE)(STATE, runtime=called())
+    assert engine.asked == [
+        {
+            "dataset": "notes",
+            "query": "tea?",
+            "limit": 7,
+            "filters": Comparison("year", "$eq", 2024),
+            "as_of": MOMENT,
+        }
+    ]
+    assert set(written) == {"graphiti_results", "graphiti_outcome"}
+    assert [hit["id"] for hit in written["graphiti_results"]] == ["tea#0"]
+    assert (written["graphiti_outcome"]["status"], written["graphiti_outcome"]["pass"]) == ("ok", 2)
+
+
+async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
+    engine = FakeRetrievalEngine([(TEA, 0.8)])
+    written = await retrieve_lancedb(engine, SPARSE)(STATE, runtime=called())
+    assert engine.asked == [
+        {
+            "dataset": "notes",
+            "query": "tea?",
+            "limit": 7,
+            "filters": {"year": 2024},
+            "as_of": MOMENT,
+            "strategy": "sparse",
+        }
+    ]
+    assert set(written) == {"lancedb_results", "lancedb_outcome"}
+    assert written["lancedb_results"][0]["metadata"]["legs"] == {"dense": {"rank": 1, "score": 0.8}}
+
+
+async def test_a_call_overrides_what_is_asked():
+    graphiti, lancedb = FakeGraphEngine(), FakeRetrievalEngine()
+    runtime = called(retrieval={"candidates": 3, "strategy": "dense"})
+    await retrieve_graphiti(graphiti, SPARSE)(STATE, runtime=runtime)
+    await retrieve_lancedb(lancedb, SPARSE)(STATE, runtime=runtime)
+    assert (graphiti.asked[0]["limit"], lancedb.asked[0]["limit"], lancedb.asked[0]["strategy"]) == (
+        3,
+        3,
+        "dense",
+    )
+
+
+async def test_a_failure_writes_no_hits_and_says_so():
+    for node, name in (
+        (retrieve_graphiti(FakeGraphEngine(error=StoreError("gone")), SPARSE), "graphiti"),
+        (retrieve_lancedb(FakeRetrievalEngine(error=StoreError("gone")), SPARSE), "lancedb"),
+    ):
+        written = await node(STATE, runtime=called())
+        assert written[f"{name}_results"] == []
+        assert written[f"{name}_outcome"]["status"] == "degraded"
+        assert written[f"{name}_outcome"]["reason"] == "StoreError: gone"
+
+
+def test_a_result_as_a_hit():
+    result = RetrievalResult(TEA, 0.7, {"dense": Leg(2, 0.9), "sparse": Leg(1, 8.5)})
+    assert as_hit(result, 3) == {
+        "id": "tea#0",
+        "content": "tea",
+        "type": "document",
+        "rank": 3,
+        "score": 0.7,
+        "metadata": {
+            **result.metadata,
+            "legs": {"dense": {"rank": 2, "score": 0.9}, "sparse": {"rank": 1, "score": 8.5}},
+        },
+        "facts": [],
+    }

@@ -1,0 +1,64 @@
+"""Expansion: a weak question followed by the words of its best results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.runtime import Runtime
+
+from agentic_rag.nodes.rewrite_query import expanded, rewrite_query
+from agentic_rag.parameters import Parameters
+
+
+def results(*contents: str, title: str = "") -> list[dict[str, Any]]:
+    return [
+        {"id": str(n), "content": content, "metadata": {"title": title}} for n, content in enumerate(contents)
+    ]
+
+
+def test_words_that_set_the_best_results_apart_are_added():
+    assert expanded("oolong", results("oolong Fujian", "oolong Fujian roasting"), 1) == "oolong fujian"
+    assert (
+        expanded("oolong", results("oolong Fujian", "oolong Fujian roasting"), 2) == "oolong fujian roasting"
+    )
+
+
+def test_words_of_the_question_stopwords_and_numbers_are_not_added():
+    assert expanded("Brewing oolong", results("the brewed oolongs of 2024 a x"), 6) == "Brewing oolong"
+
+
+def test_a_title_counts_as_words_too():
+    assert expanded("oolong", results("oolong", title="Wuyi"), 3) == "oolong wuyi"
+
+
+def test_han_is_added_in_pairs():
+    assert expanded("乌龙", results("武夷"), 3) == "乌龙 武夷"
+
+
+@pytest.mark.parametrize("found", [[], results(""), results("!!! 123")])
+def test_where_there_is_nothing_to_add_the_question_comes_back(found: list[dict[str, Any]]):
+    assert expanded("oolong tea", found, 6) == "oolong tea"
+
+
+def test_only_the_first_five_results_give_words():
+    found = results(*["oolong"] * 5, "railway")
+    assert expanded("oolong", found, 6) == "oolong"
+
+
+def test_equal_words_come_in_order_of_the_alphabet():
+    assert expanded("oolong", results("zebra apple mango"), 3) == "oolong apple mango zebra"
+
+
+async def test_the_node_appends_to_the_rewrites():
+    node = rewrite_query(Parameters())
+    state: Any = {
+        "run": {"query": "oolong"},
+        "pass": 2,
+        "rewrites": ["first"],
+        "reranked_results": results("Fujian"),
+    }
+    written = await node(state, runtime=Runtime())  # type: ignore[call-arg]
+    assert written["rewrites"] == ["first", "oolong fujian"]
+    assert (written["rewrite_outcome"]["status"], written["rewrite_outcome"]["pass"]) == ("ok", 2)
+    assert state["rewrites"] == ["first"]

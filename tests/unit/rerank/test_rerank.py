@@ -1,0 +1,167 @@
+"""Reranking: what every method promises. (How well the weights do is measured by a benchmark.)"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.parameters import RerankParameters
+from agentic_rag.rerank import rerank_results
+from agentic_rag.rerank.offline import relevance, rerank_offline
+
+OFFLINE = RerankParameters()
+
+
+def result(identity: str, content: str = "tea", raw: float | None = 0.5, **metadata: Any) -> dict[str, Any]:
+    return {
+        "id": identity,
+        "content": content,
+        "metadata": {"title": "", "document_id": "d", "ordinal": 0, **metadata},
+        "sources": {"lancedb": {"rank": 1, "raw": raw, "normalised": 1.0, "weight": 1.0}},
+        "rerank_score": None,
+    }
+
+
+def order(results: Sequence[dict[str, Any]]) -> list[str]:
+    return [one["id"] for one in results]
+
+
+class Scores:
+    """A rerank model with fixed scores."""
+
+    def __init__(self, *scores: float) -> None:
+        self.scores = list(scores)
+        self.passages: list[str] = []
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        self.passages = list(passages)
+        return self.scores
+
+
+# --- offline -------------------------------------------------------------------------------------
+
+
+def test_nothing_stays_nothing():
+    assert rerank_offline("tea", []) == []
+
+
+def test_all_else_equal_relevance_decides():
+    results = rerank_offline(
+        "tea", [result("low", raw=0.2), result("high", raw=0.9), result("none", raw=None)]
+    )
+    assert order(results) == ["high", "low", "none"]
+
+
+def test_all_else_equal_the_words_of_the_question_decide():
+    results = [result("a", "trains and stations"), result("b", "oolong tea"), result("c", "trains and tea")]
+    assert order(rerank_offline("oolong tea", results)) == ["b", "c", "a"]
+
+
+def test_all_else_equal_the_title_decides():
+    assert order(
+        rerank_offline("oolong origin", [result("a", title="Trains"), result("b", title="Oolong")])
+    ) == ["b", "a"]
+
+
+def test_in_dialogue_the_speaker_asked_for_decides():
+    turns = [
+        result(name, "I like tea.", speaker=name, ordinal=n * 10) for n, name in enumerate(["Ada", "Bob"])
+    ]
+    assert order(rerank_offline("What does Bob like?", turns))[0] == "Bob"
+
+
+def test_equal_results_are_in_id_order():
+    assert order(rerank_offline("tea", [result("b"), result("c"), result("a")])) == ["a", "b", "c"]
+
+
+def test_the_given_results_are_not_changed():
+    given_results = [result("b"), result("a", speaker="Ada")]
+    before = copy.deepcopy(given_results)
+    rerank_offline("tea", given_results)
+    assert given_results == before
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.text(max_size=40),
+    st.lists(
+        st.tuples(
+            st.text(max_size=40),
+            st.none() | st.floats(-0.5, 1.5),
+            st.none() | st.sampled_from(["Ada", "", "茶"]),
+        ),
+        max_size=8,
+    ),
+)
+def test_scores_lie_between_0_and_1_and_nothing_is_lost(
+    query: str, rows: list[tuple[str, float | None, str | None]]
+):
+    results = [
+        result(str(n), text, raw, ordinal=n, **({} if speaker is None else {"speaker": speaker}))
+        for n, (text, raw, speaker) in enumerate(rows)
+    ]
+    ranked = rerank_offline(query, results)
+    assert sorted(order(ranked)) == sorted(order(results))
+    assert all(0 <= one["rerank_score"] <= 1 for one in ranked)
+    assert [(-one["rerank_score"], one["id"]) for one in ranked] == sorted(
+        (-r["rerank_score"], r["id"]) for r in ranked
+    )
+
+
+def test_relevance_is_the_best_any_source_gave():
+    both = result("a", raw=0.2)
+    both["sources"]["graphiti"] = {"rank": 3, "raw": 0.7, "normalised": 0.1, "weight": 0.3}
+    assert relevance(both) == 0.7
+    assert relevance(result("a", raw=0.0)) == 0.0
+    assert relevance(result("a", raw=1.7)) == 1.0
+    assert 0 <= relevance(result("a", raw=None)) < 0.1
+
+
+# --- by a model, by name -------------------------------------------------------------------------
+
+
+async def test_a_models_scores_decide():
+    model = Scores(0.1, 0.9, 0.9)
+    ranked = await rerank_results(
+        "tea", [result("a", "x"), result("c", "y"), result("b", "z")], RerankParameters(method="chat"), model
+    )
+    assert [(one["id"], one["rerank_score"]) for one in ranked] == [("b", 0.9), ("c", 0.9), ("a", 0.1)]
+    assert model.passages == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("scores", [(0.5,), (0.5, 0.5, 0.5), (0.5, 1.5), (0.5, -0.1), (0.5, float("nan"))])
+async def test_a_model_that_answers_nonsense_is_told(scores: tuple[float, ...]):
+    with pytest.raises(ModelError, match="reranker gave"):
+        await rerank_results(
+            "tea", [result("a"), result("b")], RerankParameters(method="chat"), Scores(*scores)
+        )
+
+
+async def test_a_model_is_not_asked_about_nothing():
+    model = Scores(0.5)
+    assert await rerank_results("tea", [], RerankParameters(method="chat"), model) == []
+    assert model.passages == []
+
+
+@pytest.mark.parametrize("method", ["chat", "cross_encoder"])
+async def test_without_its_model_a_method_cannot_be_used(method: Any):
+    with pytest.raises(ConfigError, match=f"{method}.*no such model"):
+        await rerank_results("tea", [result("a")], RerankParameters(method=method), None)
+
+
+async def test_beyond_the_depth_results_follow_as_they_were():
+    results = [result("a", raw=0.1), result("b", raw=0.2), result("d", raw=0.9), result("c", raw=0.9)]
+    ranked = await rerank_results("tea", results, RerankParameters(depth=2), None)
+    assert order(ranked) == ["b", "a", "d", "c"]
+    assert [one["rerank_score"] is None for one in ranked] == [False, False, True, True]
+
+
+async def test_none_keeps_the_order_and_scores_nothing():
+    results = [result("b", raw=0.1), result("a", raw=0.9)]
+    assert await rerank_results("tea", results, RerankParameters(method="none"), None) == results

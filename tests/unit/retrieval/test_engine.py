@@ -1,0 +1,180 @@
+"""``RetrievalEngine``: one search under every strategy, over the in-memory store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from agentic_rag.domain import Chunk
+from agentic_rag.errors import FilterError, InputError, UnknownDataset
+from agentic_rag.filters import Comparison
+from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
+from agentic_rag.retrieval.strategies import STRATEGIES
+from agentic_rag.stores.memory import InMemoryChunkStore
+from agentic_rag.testing import HashingEmbedding, fake_chunk
+
+EVERY = sorted(STRATEGIES)
+CHUNKS = [
+    fake_chunk("tea", "Oolong tea comes from Fujian.", metadata={"year": 2024}),
+    fake_chunk("milk", "Milk tea is sweet and cold.", metadata={"year": 2020}),
+    fake_chunk("train", "The railway station closes at midnight.", date=datetime(2024, 6, 30, tzinfo=UTC)),
+    *(fake_chunk(f"other{n}", f"Nothing to see here, number {n}.") for n in range(5)),
+]
+
+
+class CountingStore(InMemoryChunkStore):
+    """Remembers which legs were asked, and for how many."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(dimension=dimension)
+        self.asked: list[tuple[str, int]] = []
+
+    async def search_dense(self, dataset: str, vector: Any, *, limit: int, restriction: Any) -> Any:
+        self.asked.append(("dense", limit))
+        return await super().search_dense(dataset, vector, limit=limit, restriction=restriction)
+
+    async def search_sparse(self, dataset: str, text: str, *, limit: int, restriction: Any) -> Any:
+        self.asked.append(("sparse", limit))
+        return await super().search_sparse(dataset, text, limit=limit, restriction=restriction)
+
+
+async def filled(*chunks: Chunk) -> tuple[RetrievalEngine, CountingStore]:
+    embedding = HashingEmbedding()
+    store = CountingStore(embedding.dimension)
+    for chunk in chunks or CHUNKS:
+        vectors = await embedding.embed_passages([chunk.text])
+        await store.replace_documents("notes", [EmbeddedDocument(chunk.document_id, (chunk,), vectors)])
+    return RetrievalEngine(store, embedding), store
+
+
+@pytest.mark.parametrize("strategy", EVERY)
+async def test_the_passage_with_the_words_comes_first(strategy: Any):
+    engine, store = await filled()
+    results = await engine.search("notes", "oolong tea from Fujian", strategy=strategy)
+    assert results[0].id == "tea#0"
+    assert results[0].content == "Oolong tea comes from Fujian."
+    assert all(0 <= result.score <= 1 for result in results)
+    assert [(-result.score, result.id) for result in results] == sorted((-r.score, r.id) for r in results)
+    legs = {"dense": {"dense"}, "sparse": {"sparse"}, "hybrid": {"dense", "sparse"}}[strategy]
+    assert {leg for leg, _ in store.asked} == legs
+    assert set(results[0].legs) == legs
+    assert all(leg.rank == 1 for leg in results[0].legs.values())
+
+
+async def test_hybrid_is_the_default_and_four_the_usual_number():
+    engine, store = await filled()
+    assert len(await engine.search("notes", "nothing to see")) == DEFAULT_TOP_K == 4
+    assert {leg for leg, _ in store.asked} == {"dense", "sparse"}
+
+
+async def test_the_engine_can_have_another_default():
+    _, store = await filled()
+    engine = RetrievalEngine(store, HashingEmbedding(), strategy="sparse")
+    await engine.search("notes", "tea")
+    assert {leg for leg, _ in store.asked} == {"sparse"}
+
+
+async def test_each_leg_is_asked_for_enough():
+    engine, store = await filled()
+    await engine.search("notes", "tea", 3)
+    await engine.search("notes", "tea", 80)
+    assert [limit for _, limit in store.asked] == [50, 50, 80, 80]
+
+
+async def test_a_chunk_that_one_leg_missed_is_judged_by_the_other():
+    engine, _ = await filled()
+    results = await engine.search("notes", "Fujian", 100)
+    assert len(results) == len(CHUNKS)
+    assert [set(result.legs) for result in results if result.id != "tea#0"] == [{"dense"}] * (len(CHUNKS) - 1)
+
+
+async def test_the_threshold_keeps_what_is_at_or_above_it():
+    engine, _ = await filled()
+    every = await engine.search("notes", "oolong tea from Fujian", 100)
+    second = every[1].score
+    kept = await engine.search("notes", "oolong tea from Fujian", 100, second)
+    assert [result.id for result in kept] == [result.id for result in every if result.score >= second]
+    assert await engine.search("notes", "oolong tea from Fujian", 100, 1.0) == []
+
+
+@pytest.mark.parametrize("strategy", EVERY)
+async def test_filters_and_as_of_restrict_every_strategy(strategy: Any):
+    engine, _ = await filled()
+
+    async def ids(**restriction: Any) -> set[str]:
+        found = await engine.search("notes", "tea station number", 100, strategy=strategy, **restriction)
+        return {result.id for result in found}
+
+    assert await ids(filters={"year": {"$gte": 2021}}) == {"tea#0"}
+    assert await ids(filters=Comparison("year", "$lt", 2021)) == {"milk#0"}
+    assert "train#0" in await ids()
+    assert "train#0" not in await ids(as_of=datetime(2024, 6, 29, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("strategy", EVERY)
+async def test_equal_chunks_come_in_id_order(strategy: Any):
+    engine, _ = await filled(*(fake_chunk(name, "the very same tea") for name in "dbca"))
+    results = await engine.search("notes", "tea", 3, strategy=strategy)
+    assert [result.id for result in results] == ["a#0", "b#0", "c#0"]
+
+
+async def test_a_blank_question_finds_nothing_and_searches_nothing():
+    engine, store = await filled()
+    assert await engine.search("notes", " \n\t") == []
+    assert store.asked == []
+
+
+async def test_an_unknown_dataset_is_told_with_the_known():
+    engine, _ = await filled()
+    with pytest.raises(UnknownDataset, match=r"'recipes' \(known: notes\)"):
+        await engine.search("recipes", "tea")
+
+
+async def test_a_known_dataset_where_nothing_passes_is_empty():
+    engine, _ = await filled()
+    assert await engine.search("notes", "tea", filters={"year": 1900}) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"top_k": 0}, InputError, "top_k"),
+        ({"top_k": 2.5}, InputError, "top_k"),
+        ({"top_k": True}, InputError, "top_k"),
+        ({"score_threshold": 1.1}, InputError, "score_threshold"),
+        ({"score_threshold": -0.1}, InputError, "score_threshold"),
+        ({"score_threshold": float("nan")}, InputError, "score_threshold"),
+        ({"score_threshold": "high"}, InputError, "score_threshold"),
+        ({"strategy": "fuzzy"}, InputError, "'fuzzy'; use one of: dense, sparse, hybrid"),
+        ({"filters": {"year": {"$near": 1}}}, FilterError, r"\$near"),
+    ],
+)
+async def test_bad_arguments_are_told(arguments: dict[str, Any], error: type[Exception], told: str):
+    engine, store = await filled()
+    with pytest.raises(error, match=told):
+        await engine.search("notes", "tea", **arguments)
+    assert store.asked == []
+
+
+async def test_metadata_holds_the_users_and_what_a_citation_needs():
+    chunk = fake_chunk(
+        "tea", "tea", heading_path=("A", "B"), url="obsidian://x", date=datetime(2024, 1, 1, tzinfo=UTC),
+        metadata={"year": 2024, "title": "the user's own"},
+    )  # fmt: skip
+    engine, _ = await filled(chunk)
+    assert (await engine.search("notes", "tea"))[0].metadata == {
+        "year": 2024,
+        "document_id": "tea",
+        "path": "tea",
+        "title": "tea",
+        "heading_path": ["A", "B"],
+        "start": 0,
+        "end": 3,
+        "ordinal": 0,
+        "kind": "paragraph",
+        "date": "2024-01-01T00:00:00+00:00",
+        "url": "obsidian://x",
+    }

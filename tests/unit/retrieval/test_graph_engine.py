@@ -1,0 +1,140 @@
+"""``GraphEngine``: the same restrictions as the vector half, hits on chunks, never starved by a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit
+from agentic_rag.filters import Expression, parse_filters
+from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.retrieval import graph_engine
+from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.stores.memory import InMemoryChunkStore
+from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.testing import HashingEmbedding, fake_chunk
+
+OLD, NEW = datetime(2020, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
+
+
+class CountingGraph(InMemoryGraphStore):
+    """Remembers how each search was asked."""
+
+    def __init__(self, embedding: HashingEmbedding) -> None:
+        super().__init__(embedding)
+        self.asked: list[dict[str, Any]] = []
+
+    async def search(
+        self,
+        dataset: str,
+        query: str,
+        vector: Any,
+        *,
+        limit: int,
+        as_of: Any = None,
+        within: Sequence[str] | None = None,
+    ) -> list[GraphHit]:
+        self.asked.append({"limit": limit, "within": within})
+        return await super().search(dataset, query, vector, limit=limit, as_of=as_of, within=within)
+
+
+async def filled(*chunks: Chunk) -> tuple[GraphEngine, CountingGraph]:
+    embedding = HashingEmbedding()
+    graph, store = CountingGraph(embedding), InMemoryChunkStore(dimension=embedding.dimension)
+    for chunk in chunks:
+        note, subject = chunk.document_id, f"subject of {chunk.document_id}"
+        fact = Fact(note, subject, "IS_ABOUT", chunk.text, chunk.id, valid_at=chunk.date)
+        entities = (Entity(note, note), Entity(subject, subject))
+        await graph.replace_documents(
+            "notes", [DocumentGraph(chunk.document_id, (chunk,), entities, (fact,))]
+        )
+        vectors = await embedding.embed_passages([chunk.text])
+        await store.replace_documents("notes", [EmbeddedDocument(chunk.document_id, (chunk,), vectors)])
+    return GraphEngine(graph, store, embedding), graph
+
+
+async def ids(
+    engine: GraphEngine, limit: int = 100, query: str = "oolong tea", **restriction: Any
+) -> set[str]:
+    return {hit["id"] for hit in await engine.search("notes", query, limit=limit, **restriction)}
+
+
+def wanted(filters: dict[str, Any]) -> Expression:
+    expression = parse_filters(filters)
+    assert expression is not None
+    return expression
+
+
+async def test_hits_are_chunks_by_relevance():
+    engine, _ = await filled(fake_chunk("a", "oolong tea"), fake_chunk("b", "tea and trains at night"))
+    hits = await engine.search("notes", "oolong tea", limit=10)
+    assert [hit["id"] for hit in hits] == ["a#0", "b#0"]
+    assert [hit["rank"] for hit in hits] == [1, 2]
+    assert [fact["name"] for fact in hits[0]["facts"]] == ["IS_ABOUT"]
+
+
+async def test_the_limit_holds_for_chunks():
+    engine, _ = await filled(*(fake_chunk(f"d{n}", "oolong tea") for n in range(9)))
+    assert len(await ids(engine, limit=4)) == 4
+
+
+@pytest.mark.parametrize("within_limit", [2000, 0])
+async def test_filters_hold_for_the_chunks(monkeypatch: pytest.MonkeyPatch, within_limit: int):
+    """Handed to the graph as a list of chunks, or where that would be too long, applied to what it found."""
+    monkeypatch.setattr(graph_engine, "WITHIN_LIMIT", within_limit)
+    engine, graph = await filled(
+        fake_chunk("a", "oolong tea", metadata={"year": 2024}),
+        fake_chunk("b", "oolong tea", metadata={"year": 2020}),
+    )
+    assert await ids(engine, filters=wanted({"year": {"$gt": 2021}})) == {"a#0"}
+    assert [asked["within"] for asked in graph.asked] == [["a#0"] if within_limit else None]
+
+
+async def test_a_filter_on_what_was_found_asks_for_more_until_it_is_enough(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(graph_engine, "WITHIN_LIMIT", 0)
+    near = [fake_chunk(f"near{n:02}", "oolong tea", metadata={"lang": "en"}) for n in range(60)]
+    far = [fake_chunk(f"far{n}", f"tea with many other words {n}", metadata={"lang": "zh"}) for n in range(3)]
+    engine, graph = await filled(*near, *far)
+    assert len(await ids(engine, limit=2, filters=wanted({"lang": "zh"}))) == 2
+    limits = [asked["limit"] for asked in graph.asked]
+    assert limits == [limits[0] * graph_engine.WIDENING**n for n in range(len(limits))]
+    assert len(limits) > 1
+
+
+async def test_what_no_chunk_passes_is_not_searched():
+    engine, graph = await filled(fake_chunk("a", "oolong tea"))
+    assert await ids(engine, filters=wanted({"year": 1900})) == set()
+    assert graph.asked == []
+
+
+async def test_as_of_leaves_out_later_chunks():
+    engine, _ = await filled(
+        fake_chunk("old", "oolong tea", date=OLD),
+        fake_chunk("new", "oolong tea", date=NEW),
+        fake_chunk("none", "oolong tea"),
+    )
+    assert await ids(engine, as_of=datetime(2022, 1, 1, tzinfo=UTC)) == {"old#0", "none#0"}
+    assert await ids(engine, as_of=OLD) == {"old#0", "none#0"}
+    assert await ids(engine) == {"old#0", "new#0", "none#0"}
+
+
+async def test_without_a_filter_the_chunk_store_is_not_asked():
+    embedding = HashingEmbedding()
+    _, graph = await filled(fake_chunk("a", "oolong tea"))
+    empty = GraphEngine(graph, InMemoryChunkStore(dimension=embedding.dimension), embedding)
+    assert await ids(empty) == {"a#0"}
+
+
+@pytest.mark.parametrize("query", ["", " \n"])
+async def test_a_blank_question_finds_nothing(query: str):
+    engine, graph = await filled(fake_chunk("a", "oolong tea"))
+    assert await ids(engine, query=query) == set()
+    assert graph.asked == []
+
+
+async def test_an_unknown_dataset_has_no_hits():
+    engine, _ = await filled(fake_chunk("a", "oolong tea"))
+    assert await engine.search("other", "oolong tea", limit=3) == []

@@ -1,0 +1,522 @@
+"""The compiled graph: which way a question takes through it, and what the state says afterwards."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import ormsgpack
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact
+from agentic_rag.errors import (
+    AllSourcesFailed,
+    ConfigError,
+    FilterError,
+    InputError,
+    ManifestMismatch,
+    StoreError,
+    UnknownOperation,
+)
+from agentic_rag.filters import parse_filters
+from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.parameters import Parameters
+from agentic_rag.ports import Chat, EmbeddedDocument
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.stores.memory import InMemoryChunkStore
+from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.testing import (
+    FakeGraphEngine,
+    FakeRetrievalEngine,
+    HashingEmbedding,
+    ScriptedChat,
+    fake_chunk,
+)
+
+QUESTION = "Where does oolong tea come from?"
+TEA = fake_chunk("tea", "Oolong tea comes from Fujian in China.")
+MILK = fake_chunk("milk", "Oolong tea comes with milk in Taiwan.")
+TRAIN = fake_chunk("train", "The railway station closes at midnight.")
+FIND, RELATE = "document_retrieval", "concept_relation"
+
+
+def compiled(
+    graphiti: GraphEngine,
+    lancedb: RetrievalEngine,
+    *,
+    chat: Chat | None = None,
+    saver: Any = None,
+    **values: Any,
+) -> Any:
+    """The graph over two engines; ``values`` are parameters by section."""
+    parts = GraphParts(graphiti, lancedb, HashingEmbedding(), chat)
+    return build_rag_graph(parts, Parameters().overridden(values)).compile(checkpointer=saver)
+
+
+def found(*chunks: Chunk, score: float = 0.9) -> FakeRetrievalEngine:
+    return FakeRetrievalEngine([(chunk, score) for chunk in chunks])
+
+
+def in_graph(*chunks: Chunk, score: float = 0.9) -> FakeGraphEngine:
+    return FakeGraphEngine([(chunk, score) for chunk in chunks])
+
+
+async def ask(
+    graph: Any, query: str = QUESTION, *, context: Any = None, thread: str | None = None, **keys: Any
+) -> Any:
+    config = {"configurable": {"thread_id": thread}} if thread else None
+    return await graph.ainvoke({"query": query, **keys}, config, context=context)
+
+
+def ids(results: list[dict[str, Any]]) -> list[str]:
+    return [result["id"] for result in results]
+
+
+# --- the usual way -------------------------------------------------------------------------------
+
+
+async def test_an_answer_cites_what_both_sources_found():
+    state = await ask(compiled(in_graph(TEA), found(TEA, TRAIN)), operation=FIND)
+    assert "Fujian" in state["answer"]
+    assert state["abstained"] is False
+    citation = state["citations"][0]
+    assert (citation["chunk_id"], citation["document_id"]) == (TEA.id, "tea")
+    assert TEA.text[citation["start"] : citation["end"]] == citation["quote"]
+    assert state["outcomes"]["graphiti"]["status"] == state["outcomes"]["lancedb"]["status"] == "ok"
+    assert ids(state["fused_results"])[0] == TEA.id
+    assert state["fused_results"][0]["source"] == "graphiti+lancedb"
+    assert set(ids(state["reranked_results"])) == {TEA.id, TRAIN.id}
+    assert (state["rewrites"], state["quality"]["decision"], state["pass"]) == ([], "answer", 1)
+
+
+async def test_the_default_operation_fuses_by_rank():
+    state = await ask(compiled(in_graph(TEA), found(TRAIN, TEA)))
+    assert state["fusion"]["strategy"] == "rrf"
+    assert state["fused_results"][0]["fused_score"] == pytest.approx(1 / (60 + 1) + 1 / (60 + 2))
+
+
+async def test_both_sources_are_asked_at_once():
+    graphiti, lancedb = in_graph(TEA), found(TEA)
+    graphiti.seconds, lancedb.seconds = 0.25, 0.2
+    graph = compiled(graphiti, lancedb)
+    await ask(graph, operation=FIND, context={"retrieval": {"timeout_seconds": 5}})  # warm
+    started = time.perf_counter()
+    await ask(graph, operation=FIND)
+    assert time.perf_counter() - started < 1.5 * 0.25
+
+
+async def test_defaults_are_what_the_caller_leaves_out():
+    graphiti, lancedb = in_graph(TEA), found(TEA)
+    await ask(compiled(graphiti, lancedb))
+    for engine in (graphiti, lancedb):
+        asked = engine.asked[0]
+        assert (asked["dataset"], asked["query"], asked["filters"], asked["as_of"]) == (
+            "default",
+            QUESTION,
+            None,
+            None,
+        )
+        assert asked["limit"] == Parameters().retrieval.candidates
+
+
+async def test_dataset_filters_and_as_of_restrict_both_sources():
+    graphiti, lancedb = in_graph(TEA), found(TEA)
+    filters = {"year": {"$gte": 2020}}
+    await ask(
+        compiled(graphiti, lancedb),
+        operation=FIND,
+        dataset="笔记",
+        filters=filters,
+        as_of="2024-06-30T12:00:00",
+    )
+    for engine in (graphiti, lancedb):
+        asked = engine.asked[0]
+        assert asked["dataset"] == "笔记"
+        assert parse_filters(asked["filters"]) == parse_filters(filters)
+        assert asked["as_of"] == datetime(2024, 6, 30, 12, tzinfo=UTC)
+
+
+async def test_without_messages_a_question_is_taken_as_it_is():
+    graphiti = in_graph(TEA)
+    await ask(compiled(graphiti, found(TEA)), "it?")
+    assert graphiti.asked[0]["query"] == "it?"
+
+
+async def test_a_follow_up_is_completed_from_the_conversation():
+    graphiti, lancedb = in_graph(TEA), found(TEA)
+    messages = [
+        HumanMessage(QUESTION),
+        AIMessage("From Fujian."),
+        HumanMessage("And when was it first made?"),
+    ]
+    state = await compiled(graphiti, lancedb).ainvoke({"messages": messages, "operation": FIND})
+    expected = f"{QUESTION} And when was it first made?"
+    assert state["search_query"] == graphiti.asked[0]["query"] == lancedb.asked[0]["query"] == expected
+
+
+async def test_empty_results_are_an_honest_not_found():
+    state = await ask(compiled(in_graph(), found()), "谁喝茶？")
+    assert state["abstained"] is True
+    assert state["citations"] == []
+    assert state["answer"] == "在你的笔记里没有找到。"
+    assert state["outcomes"]["graphiti"]["status"] == state["outcomes"]["lancedb"]["status"] == "empty"
+    assert "no source found anything" in state["quality"]["reasons"][0]
+
+
+async def test_a_question_of_white_space_finds_nothing_and_is_not_rewritten():
+    state = await ask(compiled(in_graph(), found()), "   ")
+    assert (state["abstained"], state["rewrites"]) == (True, [])
+    assert state["quality"]["reasons"][-1] == "stopped: the question is empty"
+
+
+# --- the cascade ---------------------------------------------------------------------------------
+
+
+async def test_tier_1_never_asks_the_vector_store():
+    graphiti = in_graph(TEA, MILK, TRAIN, score=0.8)
+    lancedb = FakeRetrievalEngine(error=AssertionError("the vector store was asked"))
+    state = await ask(compiled(graphiti, lancedb), operation=RELATE)
+    assert lancedb.asked == []
+    assert (state["fusion"]["tier"], state["fusion"]["decision"]) == (1, "sufficient")
+    assert state["outcomes"]["lancedb"] == "skipped"
+    assert "lancedb_results" not in state
+    assert {result["tier"] for result in state["fused_results"]} == {1}
+
+
+@pytest.mark.parametrize(("hits", "score"), [(2, 0.8), (3, 0.59), (0, 0.9)])
+async def test_tier_2_asks_it_after_the_graph(hits: int, score: float):
+    graphiti, lancedb = in_graph(*(TEA, MILK, TRAIN)[:hits], score=score), found(TEA, score=0.9)
+    state = await ask(compiled(graphiti, lancedb), operation=RELATE)
+    assert (len(graphiti.asked), len(lancedb.asked)) == (1, 1)
+    assert (state["fusion"]["tier"], state["fusion"]["decision"]) == (2, "fallback")
+    assert f"{hits if score >= 0.6 else 0} of {hits} graph hits" in state["fusion"]["reason"]
+    assert state["outcomes"]["lancedb"]["status"] == "ok"
+
+
+async def test_the_cascades_bounds_can_be_given():
+    lancedb = found(TEA)
+    graph = compiled(in_graph(TEA, score=0.5), lancedb)
+    context = {"fusion": {"graphiti_threshold": 1, "graphiti_min_score": 0.5}}
+    assert (await ask(graph, operation=RELATE, context=context))["fusion"]["tier"] == 1
+    assert lancedb.asked == []
+
+
+async def test_any_operation_can_be_run_as_a_cascade():
+    lancedb = found(TEA)
+    graph = compiled(in_graph(TEA, MILK, TRAIN), lancedb)
+    state = await ask(graph, operation=FIND, context={"fusion": {"strategy": "cascade"}})
+    assert (state["fusion"]["strategy"], lancedb.asked) == ("cascade", [])
+
+
+async def test_without_a_fallback_the_graph_stands_alone():
+    lancedb = found(TEA)
+    graph = compiled(in_graph(TEA), lancedb, fusion={"use_lancedb_fallback": False})
+    state = await ask(graph, operation=RELATE)
+    assert lancedb.asked == []
+    assert state["fusion"]["decision"] == "fallback_disabled"
+
+
+# --- what fails ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", [FIND, RELATE])
+async def test_with_the_graph_down_the_vector_store_answers(operation: str):
+    graphiti = FakeGraphEngine(error=StoreError("another process is writing the graph"))
+    state = await ask(compiled(graphiti, found(TEA)), operation=operation)
+    assert "Fujian" in state["answer"]
+    assert state["outcomes"]["graphiti"]["status"] == "degraded"
+    assert "another process is writing the graph" in state["outcomes"]["graphiti"]["reason"]
+    assert state["outcomes"]["lancedb"]["status"] == "ok"
+
+
+async def test_with_the_vector_store_down_the_graph_answers():
+    lancedb = FakeRetrievalEngine(error=OSError("disk gone"))
+    state = await ask(compiled(in_graph(TEA), lancedb), operation=FIND)
+    assert "Fujian" in state["answer"]
+    assert state["outcomes"]["lancedb"]["status"] == "degraded"
+    assert state["outcomes"]["lancedb"]["reason"] == "OSError: disk gone"
+
+
+@pytest.mark.parametrize("operation", [FIND, RELATE])
+async def test_with_both_down_the_run_fails_and_says_why(operation: str):
+    graph = compiled(
+        FakeGraphEngine(error=StoreError("locked")), FakeRetrievalEngine(error=StoreError("unreachable"))
+    )
+    with pytest.raises(
+        AllSourcesFailed, match=r"graphiti: StoreError: locked; lancedb: StoreError: unreachable"
+    ):
+        await ask(graph, operation=operation)
+
+
+async def test_with_the_only_source_asked_down_the_run_fails():
+    """Not "not found in your notes": nobody looked."""
+    lancedb = found(TEA)
+    graph = compiled(
+        FakeGraphEngine(error=StoreError("locked")), lancedb, fusion={"use_lancedb_fallback": False}
+    )
+    with pytest.raises(AllSourcesFailed) as failed:
+        await ask(graph, operation=RELATE)
+    assert set(failed.value.reasons) == {"graphiti"}
+    assert lancedb.asked == []
+
+
+async def test_a_source_that_is_too_slow_is_degraded():
+    graphiti = FakeGraphEngine([(TEA, 0.9)], seconds=5)
+    graph = compiled(graphiti, found(TEA), retrieval={"timeout_seconds": 0.05})
+    started = time.perf_counter()
+    state = await ask(graph, operation=FIND)
+    assert time.perf_counter() - started < 2
+    assert state["outcomes"]["graphiti"]["status"] == "degraded"
+    assert state["outcomes"]["graphiti"]["reason"] == "no answer within 0.05 s"
+    assert state["graphiti_results"] == []
+    assert "Fujian" in state["answer"]
+
+
+@pytest.mark.parametrize("error", [FilterError("bad filter"), ManifestMismatch("another model")])
+async def test_what_the_caller_must_put_right_is_raised(error: Exception):
+    with pytest.raises(type(error)):
+        await ask(compiled(FakeGraphEngine(error=error), found(TEA)), operation=FIND)
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+async def test_an_unknown_operation_lists_the_known():
+    with pytest.raises(UnknownOperation, match=r"'guess'.*verification_canvas.*document_retrieval"):
+        await ask(compiled(in_graph(), found()), operation="guess")
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"top_k": 0}, "top_k"),
+        ({"top_k": -1}, "top_k"),
+        ({"top_k": 1001}, "top_k"),
+        ({"top_k": "10"}, "top_k"),
+        ({"top_k": 2.5}, "top_k"),
+        ({"top_k": True}, "top_k"),
+        ({"as_of": "yesterday"}, "as_of"),
+        ({"filters": {"$nor": []}}, r"\$nor"),
+        ({"query": None}, "a question is needed"),
+        ({"query": 3}, "a question is needed"),
+    ],
+)
+async def test_bad_input_is_told(keys: dict[str, Any], told: str):
+    graphiti = in_graph(TEA)
+    with pytest.raises(InputError, match=told):
+        await compiled(graphiti, found(TEA)).ainvoke({"query": QUESTION, **keys})
+    assert graphiti.asked == []
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        ({"fuson": {"k": 1}}, "fuson"),
+        ({"fusion": {"kk": 1}}, r"fusion\.kk"),
+        ({"fusion": {"k": 0}}, r"fusion\.k"),
+        ({"answer": {"method": "chat"}}, "no chat model is configured"),
+        ({"rerank": {"method": "cross_encoder"}}, "no such model is configured"),
+    ],
+)
+async def test_a_bad_override_is_told(context: Any, told: str):
+    with pytest.raises(ConfigError, match=told):
+        await ask(compiled(in_graph(TEA), found(TEA)), operation=FIND, context=context)
+
+
+async def test_a_call_overrides_and_the_next_does_not_remember():
+    graph = compiled(in_graph(TEA), found(TEA))
+    assert (await ask(graph, context={"fusion": {"k": 20}}))["fusion"]["parameters"]["k"] == 20
+    for context in (None, {}):
+        assert (await ask(graph, context=context))["fusion"]["parameters"]["k"] == 60
+
+
+# --- the loop ------------------------------------------------------------------------------------
+
+WEAK = {"quality": {"weak_below": 1.0, "deadline_seconds": 60}, "answer": {"abstain_below": 0.0}}
+"""No result is ever strong."""
+
+
+@pytest.mark.parametrize("rewrites", [0, 1, 3])
+async def test_a_weak_result_is_asked_again_just_so_often(rewrites: int):
+    graphiti, lancedb = in_graph(TRAIN, score=0.2), found(TRAIN, score=0.2)
+    values = {**WEAK, "quality": {**WEAK["quality"], "max_rewrites": rewrites}}
+    state = await ask(compiled(graphiti, lancedb, **values), operation=FIND)
+    assert len(graphiti.asked) == len(lancedb.asked) == 1 + rewrites
+    assert (len(state["rewrites"]), state["pass"]) == (rewrites, 1 + rewrites)
+    assert state["quality"]["reasons"][-1] == f"stopped: {rewrites} of {rewrites} rewrites tried"
+    assert state["outcomes"]["graphiti"]["pass"] == state["outcomes"]["lancedb"]["pass"] == 1 + rewrites
+    assert state["answer"]
+
+
+async def test_the_rewrite_is_what_is_searched_for():
+    graphiti = in_graph(TRAIN, score=0.2)
+    state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **WEAK), operation=FIND)
+    assert [asked["query"] for asked in graphiti.asked] == [QUESTION, state["rewrites"][0]]
+    assert state["rewrites"][0].startswith(QUESTION)
+    assert "railway" in state["rewrites"][0]
+
+
+async def test_a_chat_model_rewrites_and_answers():
+    chat = ScriptedChat("origin of oolong", "It comes from Fujian [1].")
+    graphiti = in_graph(TEA, score=0.3)
+    values = {**WEAK, "rewrite": {"method": "chat"}, "answer": {"abstain_below": 0.0, "method": "chat"}}
+    state = await ask(compiled(graphiti, found(TEA, score=0.3), chat=chat, **values), operation=FIND)
+    assert graphiti.asked[1]["query"] == "origin of oolong"
+    assert state["answer"] == "It comes from Fujian [1]."
+    assert [citation["chunk_id"] for citation in state["citations"]] == [TEA.id]
+
+
+async def test_a_strong_result_is_not_asked_again():
+    graphiti = in_graph(TEA)
+    await ask(compiled(graphiti, found(TEA), quality={"max_rewrites": 5}), operation=FIND)
+    assert len(graphiti.asked) == 1
+
+
+async def test_after_the_deadline_no_new_try_starts():
+    graphiti = in_graph(TRAIN, score=0.2)
+    graphiti.seconds = 0.06
+    values = {**WEAK, "quality": {"weak_below": 1.0, "max_rewrites": 5, "deadline_seconds": 0.1}}
+    state = await ask(compiled(graphiti, found(TRAIN, score=0.2), **values), operation=FIND)
+    assert len(graphiti.asked) <= 2
+    assert state["quality"]["reasons"][-1].endswith("of 0.1 s are used")
+    assert state["answer"]
+
+
+async def test_a_loop_under_the_cascade_takes_the_cascade_again():
+    graphiti, lancedb = in_graph(TRAIN, score=0.2), found(TRAIN, score=0.2)
+    state = await ask(compiled(graphiti, lancedb, **WEAK), operation=RELATE)
+    assert (len(graphiti.asked), len(lancedb.asked), state["pass"]) == (2, 2, 2)
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+async def test_nothing_stale_is_fused_on_a_reused_thread():
+    graphiti, lancedb = in_graph(TEA, MILK, TRAIN), found(fake_chunk("old", "Old oolong tea."))
+    graph = compiled(graphiti, lancedb, saver=InMemorySaver())
+    both = await ask(graph, operation=FIND, thread="a")
+    assert "old#0" in ids(both["fused_results"])
+    cascade = await ask(graph, operation=RELATE, thread="a")
+    assert cascade["outcomes"]["lancedb"] == "skipped"
+    assert set(ids(cascade["fused_results"])) == {TEA.id, MILK.id, TRAIN.id}
+    assert cascade["pass"] == 2
+    lancedb.found = [(fake_chunk("new", "New oolong tea."), 0.9)]
+    again = await ask(graph, operation=FIND, thread="a")
+    assert "new#0" in ids(again["fused_results"])
+    assert "old#0" not in ids(again["fused_results"])
+    assert (again["pass"], again["run"]["first_pass"]) == (3, 3)
+
+
+async def test_rewrites_of_one_question_do_not_count_for_the_next():
+    graphiti = in_graph(TRAIN, score=0.2)
+    graph = compiled(graphiti, found(TRAIN, score=0.2), saver=InMemorySaver(), **WEAK)
+    for question in (QUESTION, QUESTION, "Who sells porcelain teapots in Kyoto?"):
+        graphiti.asked.clear()
+        state = await ask(graph, question, operation=FIND, thread="a")
+        assert [asked["query"] for asked in graphiti.asked] == [question, state["rewrites"][0]]
+        assert len(state["rewrites"]) == 1
+
+
+async def test_a_run_that_broke_off_in_the_loop_does_not_haunt_the_next():
+    """The chat fails with no ``ModelError`` at the second rewrite; the same question is then asked anew."""
+    graphiti = in_graph(TRAIN, score=0.2)
+    chat = ScriptedChat("other words", RuntimeError("cut off"), "fresh words")
+    values = {**WEAK, "rewrite": {"method": "chat"}, "quality": {**WEAK["quality"], "max_rewrites": 2}}
+    graph = compiled(graphiti, found(TRAIN, score=0.2), chat=chat, saver=InMemorySaver(), **values)
+    with pytest.raises(RuntimeError, match="cut off"):
+        await ask(graph, operation=FIND, thread="a")
+    graphiti.asked.clear()
+    await ask(graph, operation=FIND, thread="a", context={"quality": {"max_rewrites": 1}})
+    assert [asked["query"] for asked in graphiti.asked] == [QUESTION, "fresh words"]
+
+
+async def test_threads_are_apart():
+    graphiti = in_graph(TEA)
+    graph = compiled(graphiti, found(TEA), saver=InMemorySaver())
+    await ask(graph, thread="a", messages=[HumanMessage(QUESTION)])
+    await ask(graph, "And when was it made?", thread="b", messages=[HumanMessage("And when was it made?")])
+    assert graphiti.asked[1]["query"] == "And when was it made?"
+    await ask(graph, "And when was it made?", thread="a", messages=[HumanMessage("And when was it made?")])
+    assert graphiti.asked[2]["query"] == f"{QUESTION} And when was it made?"
+
+
+# --- the state -----------------------------------------------------------------------------------
+
+
+async def state_over_stores() -> Mapping[str, Any]:
+    """A whole run over the in-memory stores, with a fact, metadata, a date and a filter."""
+    embedding = HashingEmbedding()
+    chunk = fake_chunk(
+        "tea",
+        "Oolong tea comes from Fujian in China.",
+        date=datetime(2024, 1, 1, tzinfo=UTC),
+        heading_path=("Origin",),
+        metadata={"year": 2024, "tags": ["茶", None], "nested": {"deep": [1.5, True]}},
+    )
+    other = fake_chunk("other", "Oolong tea comes from nowhere.", metadata={"year": 1999})
+    chunks = InMemoryChunkStore(dimension=embedding.dimension)
+    knowledge = InMemoryGraphStore(embedding)
+    for one in (chunk, other):
+        vectors = await embedding.embed_passages([one.text])
+        await chunks.replace_documents("notes", [EmbeddedDocument(one.document_id, (one,), vectors)])
+    fact = Fact("oolong", "fujian", "COMES_FROM", chunk.text, chunk.id, valid_at=chunk.date)
+    entities = (Entity("oolong", "Oolong"), Entity("fujian", "Fujian"))
+    await knowledge.replace_documents("notes", [DocumentGraph("tea", (chunk,), entities, (fact,))])
+    await knowledge.replace_documents("notes", [DocumentGraph("other", (other,))])
+    graph = compiled(GraphEngine(knowledge, chunks, embedding), RetrievalEngine(chunks, embedding), **WEAK)
+    return await ask(  # type: ignore[no-any-return]
+        graph,
+        operation=FIND,
+        dataset="notes",
+        filters={"year": {"$gte": 2000}},
+        as_of="2024-06-30",
+        messages=[HumanMessage(QUESTION)],
+    )
+
+
+async def test_a_run_over_the_in_memory_stores():
+    state = await state_over_stores()
+    assert set(ids(state["fused_results"])) == {"tea#0"}
+    assert state["fused_results"][0]["source"] == "graphiti+lancedb"
+    assert [fact["name"] for fact in state["fused_results"][0]["facts"]] == ["COMES_FROM"]
+    assert "Fujian" in state["answer"]
+    assert state["citations"][0]["heading_path"] == ["Origin"]
+    assert all(0 <= hit["score"] <= 1 for hit in (*state["graphiti_results"], *state["lancedb_results"]))
+
+
+async def test_every_value_of_the_state_is_plain():
+    """So that every checkpointer, the server and ``--json`` can hold it; messages are LangGraph's own."""
+    state = dict(await state_over_stores())
+    serializer = JsonPlusSerializer()
+    assert serializer.loads_typed(serializer.dumps_typed(state["messages"])) == state.pop("messages")
+    for key, value in state.items():
+        assert json.loads(json.dumps(value, allow_nan=False)) == value, key
+        assert ormsgpack.unpackb(ormsgpack.packb(value)) == value, key
+
+
+async def test_every_node_writes_only_what_is_its_own():
+    """One writer a key: no key is in two nodes' updates."""
+    written: dict[str, str] = {}
+    graph = compiled(in_graph(TRAIN, score=0.2), found(TRAIN, score=0.2), **WEAK)
+    shared = {"rewrites": {"prepare_query", "rewrite_query"}}
+    async for update in graph.astream({"query": QUESTION}, stream_mode="updates"):
+        for node, keys in update.items():
+            for key in keys or {}:
+                owner = written.setdefault(key, node)
+                assert owner == node or {owner, node} <= shared.get(key, set()), key
+    assert {"search_query", "pass", "fused_results", "answer", "quality"} <= set(written)
+
+
+def test_it_draws_every_node_by_its_name():
+    drawn = compiled(in_graph(), found()).get_graph()
+    assert set(drawn.nodes) == {
+        "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "fuse_results", "rerank",
+        "check_quality", "rewrite_query", "answer", "__end__",
+    }  # fmt: skip
