@@ -433,6 +433,33 @@ async def test_a_moved_root_takes_its_notes_along(vault: Path, tmp_path: Path) -
     assert_same(stored, await fresh(moved, tmp_path / "other"))
 
 
+async def test_what_cannot_be_read_now_stays_stored(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_read, real_scandir = Path.read_bytes, os.scandir
+
+    def read_bytes(path: Path) -> bytes:
+        if path.name == "Roasting.md":
+            raise PermissionError(13, "Permission denied")
+        return real_read(path)
+
+    def scandir(path: str | os.PathLike[str]) -> object:
+        if Path(path).name == "places":
+            raise PermissionError(13, "Permission denied")
+        return real_scandir(path)
+
+    async with opened(tmp_path / "data") as (rag, _):
+        await rag.ingest(vault)
+        before = await everything(rag)
+        monkeypatch.setattr(Path, "read_bytes", read_bytes)
+        monkeypatch.setattr(os, "scandir", scandir)
+        report = await rag.ingest(vault)
+        assert report.count("removed") == 0
+        assert {Path(f.path).name for f in report.files if f.action == "skipped"} >= {"Roasting.md", "places"}
+        monkeypatch.undo()
+        assert_same(await everything(rag), before)
+
+
 async def test_one_bad_file_never_stops_the_rest(vault: Path, tmp_path: Path) -> None:
     write(
         vault,

@@ -9,21 +9,28 @@ import typer
 
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", help="Where the data lie; default .agentic-rag in the current folder."),
+    typer.Option(
+        "--data-dir", metavar="DIR", help="Where the data lie; default .agentic-rag in the current folder."
+    ),
 ]
 Settings = Annotated[
-    Path | None, typer.Option("--settings", help="TOML file; default settings.toml in the data folder.")
+    Path | None,
+    typer.Option("--settings", metavar="FILE", help="TOML file; default settings.toml in the data folder."),
 ]
-Dataset = Annotated[str, typer.Option("--dataset", help="Name of the dataset, in any script.")]
-TopK = Annotated[int, typer.Option("--top-k", min=1, max=1000, help="Most results.")]
+Dataset = Annotated[
+    str, typer.Option("--dataset", metavar="NAME", help="Name of the dataset, in any script.")
+]
+TopK = Annotated[int, typer.Option("--top-k", metavar="N", min=1, max=1000, help="Most results.")]
 Filters = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",
+        metavar="KEY>=VALUE",
         help="Condition on metadata, such as 'year>=2023' or 'lang=zh'; repeatable, joined by and.",
     ),
 ]
 AsOf = Annotated[
-    str | None, typer.Option("--as-of", help="Only what held then: ISO date (its end, UTC) or time.")
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="Only what held then: ISO date (its end, UTC) or time."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]

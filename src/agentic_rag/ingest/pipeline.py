@@ -255,11 +255,19 @@ def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progres
             _parse(item, "added" if record is None else "changed", work, files)
         told("read", number, len(scan.items))
     present = {item.document_id for item in scan.items}
-    removed = [r for r in records.values() if r.root in scan.roots and r.document_id not in present]
+    gone = [r for r in records.values() if r.root in scan.roots and r.document_id not in present]
+    unread = {skipped.path for skipped in scan.skipped if skipped.unread}
+    removed = [record for record in gone if not _is_under(record, unread)]
     files += [FileReport(record.path, "removed") for record in removed]
     titles, graph_hash = _titles(work, records, removed, way)
     untouched = _relinked(work, unchanged, removed, records, titles, graph_hash, files)
     return _Plan(work, removed, files, untouched, titles, graph_hash)
+
+
+def _is_under(record: DocumentRecord, unread: set[str]) -> bool:
+    """Whether a document is missing only because its file, or a folder over it, could not be read."""
+    place = Path(record.root) / record.path
+    return bool(unread) and any(str(path) in unread for path in (place, *place.parents, Path(record.root)))
 
 
 def _parse(item: SourceItem, action: str, work: list[_Work], files: list[FileReport]) -> None:

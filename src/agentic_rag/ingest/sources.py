@@ -64,6 +64,8 @@ class Skipped:
 
     path: str
     reason: str
+    unread: bool = False
+    """It is there and could not be read now, so what is stored of it (and of what lies under it) stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,8 @@ class _Found:
         else:
             self.skip(shown, f"its id {item.document_id!r} is already that of {taken.path} in {taken.root}")
 
-    def skip(self, path: object, reason: str) -> None:
-        self.skipped.append(Skipped(_printable(str(path)), reason))
+    def skip(self, path: object, reason: str, *, unread: bool = False) -> None:
+        self.skipped.append(Skipped(_printable(str(path)), reason, unread))
 
 
 def discover(paths: Sequence[Path], kind: SourceKind = "auto") -> SourceScan:
@@ -113,7 +115,7 @@ def discover(paths: Sequence[Path], kind: SourceKind = "auto") -> SourceScan:
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             raise InputError(f"there is no file or folder {str(given)!r}") from error
         except (OSError, RuntimeError) as error:
-            found.skip(given, _reason(error))
+            found.skip(given, _reason(error), unread=True)
             continue
         if str(root) not in roots:
             roots[str(root)] = None
@@ -130,7 +132,7 @@ def _scan(root: Path, kind: SourceKind, found: _Found) -> None:
         else:
             found.skip(root, _NO_FILE)
     except OSError as error:
-        found.skip(root, _reason(error))
+        found.skip(root, _reason(error), unread=True)
 
 
 def _scan_folder(root: Path, kind: SourceKind, found: _Found) -> None:
@@ -180,7 +182,7 @@ def _walk(root: Path, found: _Found) -> Iterator[tuple[Path, str]]:
             with os.scandir(root / folder) as listing:
                 entries = sorted(listing, key=lambda entry: _name_order(entry.name))
         except OSError as error:
-            found.skip(root / folder, _reason(error))
+            found.skip(root / folder, _reason(error), unread=True)
             continue
         rules = rules.below(folder, _read_if_there(root / folder / ".gitignore"))
         inner: list[tuple[str, IgnoreRules]] = []
@@ -213,7 +215,7 @@ def _entry_kind(
             return "file"
         found.skip(root / relative, _NO_FILE)
     except OSError as error:
-        found.skip(root / relative, _reason(error))
+        found.skip(root / relative, _reason(error), unread=True)
     return "none"
 
 
@@ -247,9 +249,9 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
         raw = path.read_bytes()
         decode(raw)
     except OSError as error:
-        found.skip(path, _reason(error))
+        found.skip(path, _reason(error), unread=True)
     except SourceError as error:
-        found.skip(path, str(error))
+        found.skip(path, str(error), unread=True)
     else:
         content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
         parse = partial(_parse_file, path, document_id, relative, url)
@@ -270,10 +272,10 @@ def _scan_locomo(root: Path, found: _Found) -> None:
     try:
         loaded = json.loads(decode(root.read_bytes()))
     except SourceError as error:
-        found.skip(root, str(error))
+        found.skip(root, str(error), unread=True)
         return
     except (ValueError, RecursionError) as error:
-        found.skip(root, f"no valid JSON ({error})")
+        found.skip(root, f"no valid JSON ({error})", unread=True)
         return
     if not looks_like_locomo(loaded):
         found.skip(root, "not a LoCoMo file: a list of objects with 'conversation' and 'qa' was expected")

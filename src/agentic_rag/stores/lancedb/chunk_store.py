@@ -236,8 +236,6 @@ class LanceChunkStore:
         existing = await self._opened(dataset)
         if existing is not None:
             return existing
-        from lancedb.index import FTS
-
         manifests = await self._connection.create_table(_MANIFESTS, _MANIFEST_SCHEMA, "group_id")
         name = dataset_name(dataset)
         row = {"group_id": group_id(dataset), "name": name, "manifest": json.dumps(self._manifest)}
@@ -247,10 +245,9 @@ class LanceChunkStore:
                 .when_not_matched_insert_all()
                 .execute(pa.Table.from_pylist([row], schema=_MANIFEST_SCHEMA))
             )
-            table = await self._connection.create_table(_chunks_name(dataset), self._schema, "chunk_id")
-            if not await table.list_indices():
-                # Full text answers from the first row on; unindexed rows are searched as well.
-                await table.create_index("search_text", config=_full_text(FTS))
+            table = await self._connection.create_table(
+                _chunks_name(dataset), self._schema, "chunk_id", _index_words
+            )
         await self._check_manifest(dataset)
         return table
 
@@ -315,6 +312,14 @@ async def _drop_unused(values: Any, chunks: Any) -> None:
     for start in range(0, len(unused), VALUES_PER_DELETE):
         listed = ", ".join(quoted(item) for item in unused[start : start + VALUES_PER_DELETE])
         await values.delete(f"item IN ({listed})")
+
+
+async def _index_words(table: Any) -> None:
+    """Full text answers from the first row on; rows that are not indexed yet are searched as well."""
+    from lancedb.index import FTS
+
+    if not await table.list_indices():
+        await table.create_index("search_text", config=_full_text(FTS))
 
 
 def _full_text(fts: Any) -> Any:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any
 
-from agentic_rag.errors import AgenticRagError, StoreError
+import pyarrow as pa
 
+from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.stores.lancedb.process_lock import process_lock
+
+Prepare = Callable[[Any], Awaitable[None]]
 READ_CONSISTENCY = timedelta(seconds=1)
 """How long a reader may miss what another process wrote; None would mean forever."""
 
@@ -35,6 +39,7 @@ class LanceConnection:
         self._database: Any = None
         self._tables: dict[str, Any] = {}
         self._opening = asyncio.Lock()
+        self._making = asyncio.Lock()
 
     async def database(self) -> Any:
         async with self._opening:
@@ -62,20 +67,30 @@ class LanceConnection:
                     return None
         return self._tables[name]
 
-    async def create_table(self, name: str, schema: Any, key: str) -> Any:
-        """The table, made with its primary key where it was missing; safe against another process."""
+    async def create_table(
+        self, name: str, schema: pa.Schema, key: str, prepare: Prepare | None = None
+    ) -> Any:
+        """The table, made where it was missing, with its primary key; safe against another process.
+
+        Args:
+            name: of the table.
+            schema: its columns.
+            key: name of the column that merging matches; concurrent inserts of one key leave one row.
+            prepare: called with a table that was just made, before another process can make it too.
+        """
         existing = await self.table(name)
         if existing is not None:
             return existing
         database = await self.database()
         with translated(f"creating table {name}"):
-            table = await database.create_table(name, schema=schema, exist_ok=True)
-            try:
-                await table.set_unenforced_primary_key(key)
-            except ValueError as error:
-                if "already set" not in str(error):
-                    raise
-        self._tables[name] = table
+            async with self._making, process_lock(self.uri):
+                existing = await self.table(name)
+                if existing is not None:
+                    return existing
+                table = await database.create_table(name, schema=_keyed(schema, key), exist_ok=True)
+                if prepare is not None:
+                    await prepare(table)
+                self._tables[name] = table
         return table
 
     async def table_names(self) -> list[str]:
@@ -107,6 +122,14 @@ async def lance_connection(uri: str) -> AsyncIterator[LanceConnection]:
         yield connection
     finally:
         await connection.close()
+
+
+def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
+    """The schema with its primary key, as LanceDB itself marks one; marked afterwards, two processes
+    that make one table would collide."""
+    index = schema.get_field_index(key)
+    marked = schema.field(index).with_metadata({"lance-schema:unenforced-primary-key:position": "1"})
+    return schema.set(index, marked)
 
 
 def quoted(text: str) -> str:
