@@ -536,8 +536,8 @@ async def main():
         store = LanceChunkStore(connection, model="m", dimension=4)
         print("ready", flush=True)
         sys.stdin.readline()
-        for batch in range(2):
-            await store.replace_documents("notes", [
+        for batch in range(6):
+            await store.replace_documents(f"notes{batch % 3}", [
                 EmbeddedDocument(name, tuple(
                     Chunk(f"{name}#{k}", name, "tea", 0, 3, k, name, name, "text", metadata={"k": k}) for k in range(4)
                 ), np.tile(np.eye(4, dtype=np.float32)[0], (4, 1)))
@@ -548,7 +548,7 @@ asyncio.run(main())
 """
 
 
-async def test_two_processes_that_write_the_same_leave_it_once(tmp_path: Path):
+async def test_two_processes_that_make_and_write_the_same_leave_it_once(tmp_path: Path):
     def write_twice() -> None:
         writers = [
             subprocess.Popen(
@@ -571,9 +571,12 @@ async def test_two_processes_that_write_the_same_leave_it_once(tmp_path: Path):
     await asyncio.to_thread(write_twice)
     async with lance_connection(str(tmp_path)) as connection:
         store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
-        assert await store.count("notes") == 2 * 5 * 4
-        assert len(set(await matching(store))) == 2 * 5 * 4
-        assert len(await matching(store, filters=parse_filters({"k": {"$gte": 2}}))) == 2 * 5 * 2
+        upper = Restriction(parse_filters({"k": {"$gte": 2}}))
+        for dataset in ("notes0", "notes1", "notes2"):
+            ids = await store.matching_chunk_ids(dataset, OPEN, limit=1000)
+            assert len(ids) == len(set(ids)) == 2 * 5 * 4
+            assert len(await store.matching_chunk_ids(dataset, upper, limit=1000)) == 2 * 5 * 2
+            assert len(await store.search_sparse(dataset, "tea", limit=1000, restriction=OPEN)) == 2 * 5 * 4
 
 
 @pytest.mark.parametrize(("model", "dimension"), [("other", DIMENSION), ("hashing", DIMENSION + 1)])

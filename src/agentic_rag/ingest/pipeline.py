@@ -152,7 +152,7 @@ class IngestPipeline:
         done = 0
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
         most = BATCH_DOCUMENTS if self._extractor is None else 1
-        for batch in _batches(plan.work, self._count_tokens, most):
+        for batch in await asyncio.to_thread(_batches, plan.work, self._count_tokens, most):
             chunked = {work.document.id: chunks for work, chunks in batch}
             await self._ledger.put(dataset, [_record(work, plan, chunks, True) for work, chunks in batch])
             new = [(work, chunks) for work, chunks in batch if work.action != "relinked"]
