@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from agentic_rag.answering.quotes import Quote
+
+_MARK = re.compile(r"\[\s*\d+(?:[\s,]+\d+)*\s*\]")
 
 
 class CitationList:
@@ -55,11 +58,17 @@ def whole(result: dict[str, Any], order: int) -> Quote:
     return Quote(text, start, start + len(text), result, 0.0, order)
 
 
+def only_known(text: str, known: Sequence[int]) -> str:
+    """The text without marks that point at no citation: a number made up is worse than none."""
+
+    def kept(mark: re.Match[str]) -> str:
+        numbers = [number for number in re.findall(r"\d+", mark.group()) if int(number) in known]
+        return f"[{', '.join(numbers)}]" if numbers else ""
+
+    return _MARK.sub(kept, text)
+
+
 def cited_numbers(text: str, known: Sequence[int]) -> list[int]:
     """Numbers in ``[n]`` marks of a text that are known, in order of first appearance."""
-    import re
-
-    found = [
-        int(number) for group in re.findall(r"\[([\d,\s]+)\]", text) for number in re.findall(r"\d+", group)
-    ]
+    found = [int(number) for mark in _MARK.finditer(text) for number in re.findall(r"\d+", mark.group())]
     return [number for number in dict.fromkeys(found) if number in known]

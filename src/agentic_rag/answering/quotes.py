@@ -20,6 +20,8 @@ MIN_TERMS = 3
 """Terms a sentence needs to say something."""
 MIN_UNLINKED = 4
 """Letters outside of links: a list of links points on and says nothing itself."""
+COMPARED_LETTERS = 240
+"""Of a sentence compared by meaning: what a long one says is said by then, and time counts."""
 COSINE_UNIT = 0.1
 """A cosine this far below the best costs a sentence one point."""
 
@@ -83,7 +85,7 @@ async def best_quotes(
 async def _compared(query: str, quotes: Sequence[Quote], embedding: Embedding, count: int) -> list[Quote]:
     """Quotes with what their meaning adds; one that is not compared counts like the least similar."""
     vectors, asked = await asyncio.gather(
-        embedding.embed_passages([readable(quote.text) for quote in quotes[:count]]),
+        embedding.embed_passages([readable(quote.text)[:COMPARED_LETTERS] for quote in quotes[:count]]),
         embedding.embed_queries([query]),
     )
     cosines = vectors @ asked[0]

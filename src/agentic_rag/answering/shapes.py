@@ -136,7 +136,8 @@ def _themes(quote: Quote) -> list[str]:
     metadata, content = quote.result["metadata"], quote.result["content"]
     named = [name for value in metadata.values() if isinstance(value, str) for name in _linked(value)]
     facts = [fact for fact in quote.result["facts"] if fact.get("target") and fact.get("name") != "HAS_TAG"]
-    tags = [f"#{tag}" for tag in metadata.get("tags") or []]
+    written = metadata.get("tags") or []
+    tags = [f"#{tag}" for tag in ([written] if isinstance(written, str) else written)]
     return list(dict.fromkeys([*named, *_linked(content), *(str(fact["target"]) for fact in facts), *tags]))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from agentic_rag.answering.citations import CitationList, citation, cited_numbers, whole
+from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.quotes import best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.errors import ConfigError, ModelError
@@ -94,7 +94,7 @@ async def _from_chat(chat: Chat, question: str, results: list[dict[str, Any]]) -
         raise ModelError("the chat model's answer cites no passage, so none of it can be checked")
     citations = [citation(number, whole(results[number - 1], number - 1)) for number in numbers]
     return {
-        "answer": text,
+        "answer": only_known(text, numbers),
         "abstained": False,
         "citations": citations,
         "answer_outcome": _outcome("chat", None),

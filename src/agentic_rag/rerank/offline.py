@@ -115,6 +115,8 @@ def _place(result: Mapping[str, Any]) -> tuple[Any, Any]:
 def _window(result: Mapping[str, Any], places: Mapping[tuple[Any, Any], float], lowest: float) -> float:
     """Mean logit of the turn before and the turn after; one that no source found counts as the last."""
     document, ordinal = _place(result)
+    if not isinstance(ordinal, int):
+        return lowest
     around = [places.get((document, ordinal + step), lowest) for step in (-1, 1)]
     return sum(around) / len(around)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.answering.citations import CitationList, citation, cited_numbers, whole
+from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.quotes import Quote
 
 DOCUMENT = "# 🍵 Tea\r\n\r\nOolong 茶 comes from Fujian. Milk is white.\r\n"
@@ -85,3 +85,8 @@ def test_the_whole_of_a_result_is_quoted_without_white_space_around_it():
 )
 def test_known_numbers_in_a_models_answer(text: str, numbers: list[int]):
     assert cited_numbers(text, range(1, 4)) == numbers
+
+
+def test_marks_without_a_citation_are_taken_out() -> None:
+    assert only_known("Tea [1], milk [9], both [1, 9, 2].", [1, 2]) == "Tea [1], milk , both [1, 2]."
+    assert only_known("A list[int] and [x] stay.", [1]) == "A list[int] and [x] stay."

@@ -18,6 +18,7 @@ from agentic_rag.ports import EmbeddedDocument, FloatArray, Restriction, ScoredC
 from agentic_rag.stores.batch import checked_ids
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 from agentic_rag.stores.lancedb.metadata_sql import metadata_item, range_keys, stored_key, to_sql
+from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock
 from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS, chunk_schema, normalised, to_chunk, to_table
 
 VECTOR_INDEX_FROM = 20_000
@@ -73,15 +74,16 @@ class LanceChunkStore:
             await self.remove_documents(dataset, ids)
             return
         rows = to_table(chunks, vectors, self._schema)
-        await self._add_values(dataset, rows)
-        with translated(f"storing {len(ids)} documents of {dataset!r}"):
-            await (
-                table.merge_insert("chunk_id")
-                .when_matched_update_all()
-                .when_not_matched_insert_all()
-                .when_not_matched_by_source_delete(_documents_sql(ids))
-                .execute(rows)
-            )
+        async with process_lock(self._connection.uri, RECORDING_VALUES):
+            await self._add_values(dataset, rows)
+            with translated(f"storing {len(ids)} documents of {dataset!r}"):
+                await (
+                    table.merge_insert("chunk_id")
+                    .when_matched_update_all()
+                    .when_not_matched_insert_all()
+                    .when_not_matched_by_source_delete(_documents_sql(ids))
+                    .execute(rows)
+                )
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         table = await self._opened(dataset)
@@ -190,7 +192,8 @@ class LanceChunkStore:
                 await table.create_index("vector", config=IvfSq(distance_type="cosine"))
             values = await self._connection.table(_values_name(dataset))
             if values is not None:
-                await _drop_unused(values, table)
+                async with process_lock(self._connection.uri, RECORDING_VALUES):
+                    await _drop_unused(values, table)
                 await values.optimize(cleanup_older_than=KEEP_VERSIONS)
 
     def _vectors(self, documents: Sequence[EmbeddedDocument]) -> FloatArray:
@@ -306,6 +309,7 @@ def timestamp_sql(moment: datetime) -> str:
 
 async def _drop_unused(values: Any, chunks: Any) -> None:
     """Forget metadata values that no chunk has any more: they tell what removed notes said."""
+    await chunks.checkout_latest()
     held = (await chunks.query().select(["meta"]).to_arrow())["meta"].combine_chunks().flatten().unique()
     known = (await values.query().select(["item"]).to_arrow())["item"]
     unused = sorted(set(known.to_pylist()) - set(held.to_pylist()))

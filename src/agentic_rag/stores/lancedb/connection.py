@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from agentic_rag.errors import AgenticRagError, StoreError
-from agentic_rag.stores.lancedb.process_lock import process_lock
+from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, process_lock
 
 Prepare = Callable[[Any], Awaitable[None]]
 READ_CONSISTENCY = timedelta(seconds=1)
@@ -83,7 +83,7 @@ class LanceConnection:
             return existing
         database = await self.database()
         with translated(f"creating table {name}"):
-            async with self._making, process_lock(self.uri):
+            async with self._making, process_lock(self.uri, MAKING_TABLES):
                 existing = await self.table(name)
                 if existing is not None:
                     return existing
