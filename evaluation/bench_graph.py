@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.ports import FloatArray
 from agentic_rag.stores.graphiti.store import GraphitiStore
+from figures import Row, report, row
 
 ENTITIES, FACTS, DIMENSION = 10_000, 20_000, 384
 DOCUMENTS, CHUNKS_A_DOCUMENT = 500, 5
@@ -146,25 +143,17 @@ async def _searched(store: GraphitiStore, embedding: RandomEmbedding, searches: 
     return sorted(taken)
 
 
-def rows_of(found: dict[str, float]) -> list[dict[str, Any]]:
+def rows_of(found: dict[str, float]) -> list[Row]:
     """The rows of the report; there is no peer to compare with, only floors."""
     size = f"{ENTITIES:,} entities, {FACTS:,} facts"
     return [
-        _row(f"combined search p95, {size}", "ms", found["p95"], "max", SEARCH_FLOOR_MS),
-        _row(f"combined search p50, {size}", "ms", found["p50"], "max", None),
-        _row("write, without embedding", "rows/s", found["write"], "min", WRITE_FLOOR),
-        _row("write one document again", "ms", found["again"], "max", None),
-        _row("open the store", "ms", found["open"], "max", None),
-        _row("optimize", "s", found["optimize"], "max", None),
+        row(f"combined search p95, {size}", "ms", found["p95"], floor=SEARCH_FLOOR_MS),
+        row(f"combined search p50, {size}", "ms", found["p50"]),
+        row("write, without embedding", "rows/s", found["write"], bound="min", floor=WRITE_FLOOR),
+        row("write one document again", "ms", found["again"]),
+        row("open the store", "ms", found["open"]),
+        row("optimize", "s", found["optimize"]),
     ]
-
-
-def _row(what: str, unit: str, ours: float, bound: str, floor: float | None) -> dict[str, Any]:
-    met = None if floor is None else (ours <= floor if bound == "max" else ours >= floor)
-    return {
-        "what": what, "unit": unit, "ours": round(ours, 2), "peer": None, "theirs": None, "ratio": None,
-        "bound": bound, "floor": floor, "ok": met,
-    }  # fmt: skip
 
 
 def main() -> int:
@@ -174,15 +163,7 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = rows_of(asyncio.run(measured(Path(folder), 60 if arguments.quick else 400)))
-    table = Table("what", "ours", "unit", "floor", "ok", title="graph store")
-    for row in rows:
-        floor = "" if row["floor"] is None else f"{'≤' if row['bound'] == 'max' else '≥'} {row['floor']:g}"
-        met = {None: "", True: "yes", False: "NO"}[row["ok"]]
-        table.add_row(row["what"], f"{row['ours']:,.1f}", row["unit"], floor, met)
-    Console().print(table)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
-    return 1 if any(row["ok"] is False for row in rows) else 0
+    return report("graph store", rows, arguments.json)
 
 
 if __name__ == "__main__":

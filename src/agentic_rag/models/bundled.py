@@ -127,10 +127,6 @@ class BundledEmbedding:
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         return await self._embed([f"passage: {text.strip()}" for text in texts])
 
-    async def warm(self) -> None:
-        """Load the model now instead of at the first text."""
-        await asyncio.get_running_loop().run_in_executor(_workers(), _loaded)
-
     async def _embed(self, texts: list[str]) -> FloatArray:
         if not texts:
             return np.zeros((0, DIMENSION), dtype=np.float32)

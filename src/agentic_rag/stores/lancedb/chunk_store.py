@@ -23,8 +23,6 @@ from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS, chunk_schema, normali
 
 VECTOR_INDEX_FROM = 20_000
 """Rows from which an approximate index beats the exact scan."""
-UNINDEXED_SHARE = 0.01
-"""Share of rows outside an index from which searches slow down enough to optimise."""
 KEEP_VERSIONS = timedelta(minutes=10)
 """Old table versions stay readable this long, for readers that are in the middle of a search."""
 MAX_QUERY_WORDS = 512
