@@ -119,6 +119,7 @@ async def test_a_write_inside_a_transaction_joins_it(driver: LadybugDriver) -> N
 async def test_the_lock_is_not_taken_before_the_first_statement(driver: LadybugDriver) -> None:
     async with driver.transaction():
         await asyncio.wait_for(asyncio.create_task(_create(driver)), 10)
+    assert await values(driver, "MATCH (n:Entity) RETURN n.uuid") == ["other"]
 
 
 async def _create(driver: LadybugDriver) -> None:
@@ -143,9 +144,10 @@ async def test_a_second_store_in_this_process_is_refused(driver: LadybugDriver, 
 
 
 async def test_closing_lets_another_open(tmp_path: Path) -> None:
-    for _ in range(2):
+    for times in (1, 2):
         driver = LadybugDriver(tmp_path / "graph.lbug")
-        await driver.execute_query("RETURN 1")
+        await driver.execute_query("CREATE (n:Entity {uuid: $uuid})", uuid=str(times))
+        assert len(await values(driver, "MATCH (n:Entity) RETURN n.uuid")) == times
         await driver.close()
 
 
