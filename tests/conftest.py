@@ -1,4 +1,4 @@
-"""Makes ``local_openai_server`` importable and hands one out."""
+"""Makes the modules beside it importable, and hands out the servers they start."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from local_openai_server import LocalOpenAIServer, running
+from vector_stores import milvus_lite, postgres_server
 
 
 @pytest.fixture
@@ -14,3 +15,17 @@ def model_server() -> Iterator[LocalOpenAIServer]:
     """A local server that speaks the OpenAI protocol."""
     with running() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_uri() -> Iterator[str]:
+    """A PostgreSQL server with pgvector, one for all tests."""
+    with postgres_server() as uri:
+        yield uri
+
+
+@pytest.fixture(scope="session")
+def milvus_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Milvus Lite file, one for all tests: to start its server takes longer than most of them."""
+    with milvus_lite(tmp_path_factory.mktemp("milvus")) as file:
+        yield file

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from agentic_rag.ingest.report import IngestReport, Progress
     from agentic_rag.ingest.sources import SourceKind
+    from agentic_rag.stores.lancedb.connection import LanceConnection
+    from agentic_rag.stores.lancedb.reindex import ReindexReport
 
 VECTORS = "vectors"
 GRAPH_FILE = "graph.lbug"
@@ -71,6 +73,25 @@ class Rag:
         finally:
             if extractor is not None:
                 await extractor.close()
+
+    async def reindex(self, dataset: str = "default", *, progress: Progress | None = None) -> ReindexReport:
+        """Embed a dataset anew with the model of this ``Rag`` and switch to it; see ``stores.lancedb.reindex``.
+
+        Others may search with the model until now while it runs, and write.
+
+        Raises:
+            UnknownDataset: nothing was ever ingested under the name.
+            ConfigError: the vectors are not in LanceDB.
+            StoreError, ModelError: something failed; nothing has changed.
+        """
+        from agentic_rag.stores.lancedb.reindex import Reindexable, reindexed
+
+        stores = [store for store in (self.chunks, self.knowledge) if isinstance(store, Reindexable)]
+        if len(stores) < 2:
+            raise ConfigError(
+                "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
+            )
+        return await reindexed(stores, self.embedding, dataset, progress)
 
     async def require_dataset(self, dataset: str) -> None:
         """Raises ``UnknownDataset`` where nothing was ever ingested under the name."""
@@ -160,7 +181,6 @@ async def _open_stores(
     config: RagConfig, embedding: Embedding, stack: AsyncExitStack
 ) -> tuple[ChunkStore, GraphStore, Ledger]:
     from agentic_rag.stores.graphiti.store import GraphitiStore
-    from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.ledger import LanceLedger
 
@@ -168,7 +188,7 @@ async def _open_stores(
     uri = config.lancedb_uri or str(folder / VECTORS)
     connection = LanceConnection(uri, config.storage_options)
     stack.push_async_callback(connection.close)
-    chunks = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
+    chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
     graph = config.graph
     knowledge = await GraphitiStore.open(
         uri=connection,
@@ -180,7 +200,31 @@ async def _open_stores(
         password=graph.password.get_secret_value() if graph.password else None,
     )
     stack.push_async_callback(knowledge.close)
-    return chunks, knowledge, LanceLedger(connection)
+    return chunks, knowledge, ledger
+
+
+async def _open_chunks(
+    config: RagConfig,
+    folder: Path,
+    connection: LanceConnection,
+    ledger: Ledger,
+    embedding: Embedding,
+    stack: AsyncExitStack,
+) -> tuple[ChunkStore, Ledger]:
+    """The configured chunk store, and the ledger as it is to be read beside that store."""
+    model, dimension = embedding.name, embedding.dimension
+    if config.vectors.backend == "lancedb":
+        if config.vectors.uri is not None:
+            raise ConfigError("vectors.uri is set but vectors.backend is 'lancedb'; its URI is lancedb_uri")
+        from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
+
+        return LanceChunkStore(connection, model=model, dimension=dimension), ledger
+    from agentic_rag.stores.vectorstores.ledger import CheckedLedger
+    from agentic_rag.stores.vectorstores.opening import open_vector_store
+
+    chunks = await open_vector_store(config.vectors, folder, model=model, dimension=dimension)
+    stack.push_async_callback(chunks.close)
+    return chunks, CheckedLedger(ledger, chunks)
 
 
 def _made(folder: Path) -> Path:

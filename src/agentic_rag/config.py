@@ -28,6 +28,18 @@ class GraphConfig(Section):
     )
 
 
+class VectorsConfig(Section):
+    """Where chunks, vectors and words are searched; the ledger and the graph's tables stay in LanceDB."""
+
+    backend: Literal["lancedb", "chroma", "milvus", "pgvector"] = Field(
+        "lancedb", description="the default, or a store through LangChain; each is an extra of its name"
+    )
+    uri: SecretStr | None = Field(
+        None,
+        description="of that store; needed for pgvector, else inside data_dir; may hold a password, never shown",
+    )
+
+
 class EmbeddingConfig(Section):
     """Which model makes the vectors; no base_url means the bundled one."""
 
@@ -59,6 +71,7 @@ class RagConfig(Parameters):
     storage_options: dict[str, str] = Field(
         default_factory=dict, repr=False, description="of the object store; may hold its keys"
     )
+    vectors: VectorsConfig = VectorsConfig()
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     chat: ChatConfig = ChatConfig()

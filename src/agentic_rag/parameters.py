@@ -187,7 +187,7 @@ class Overrides(TypedDict, total=False):
     answer: dict[str, Any]
 
 
-SECRETS = frozenset({"api_key", "password", "storage_options"})
+SECRETS = frozenset({"api_key", "password", "storage_options", "uri"})
 """Settings whose value is never repeated in an error."""
 
 S = TypeVar("S", bound=Section)

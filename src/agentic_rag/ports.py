@@ -8,7 +8,7 @@ Each port has an in-memory reference (``stores.memory``, ``testing``) and one co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -68,6 +68,18 @@ class ScoredChunk:
 
     chunk: Chunk
     score: float
+    vector: FloatArray | None = field(default=None, compare=False, repr=False)
+    """The chunk's unit vector, where the store reads it along; else ``get_vectors`` has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetProfile:
+    """What an ordinary passage of a dataset is like."""
+
+    chunks: int
+    """About how many there are, at least 1."""
+    centre: FloatArray
+    """Mean of the unit vectors of some hundred chunks, or of all, shape (dimension,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,46 @@ class EmbeddedDocument:
     document_id: str
     chunks: tuple[Chunk, ...]
     vectors: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """One index of a table; rows that are not in it yet are found too, only slower."""
+
+    column: str
+    kind: str
+    """As the store calls it: ``FTS``, ``IVF_SQ``, ``BTREE``, …"""
+    indexed_rows: int
+    unindexed_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableStats:
+    """One table (or collection) of a dataset."""
+
+    name: str
+    """What it holds: ``chunks``, ``facts``, …"""
+    rows: int
+    indexes: tuple[IndexStats, ...] = ()
+    versions: int | None = None
+    """Of the table's past, that can still be read; None where a store keeps none."""
+    size_bytes: int | None = None
+    """On disk, with all versions and indexes; None where a store cannot tell."""
+
+    @property
+    def unindexed_rows(self) -> int:
+        """Of the index that lacks most."""
+        return max((index.unindexed_rows for index in self.indexes), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """What a store holds of one dataset; model, dimension and metric are None where nothing says them."""
+
+    model: str | None
+    dimension: int | None
+    metric: str | None
+    tables: tuple[TableStats, ...] = ()
 
 
 @runtime_checkable
@@ -117,6 +169,10 @@ class ChunkStore(Protocol):
         """Stored unit vectors of the chunks that exist among the ids."""
         ...
 
+    async def profile(self, dataset: str) -> DatasetProfile | None:
+        """As of a minute ago at the most, what this process wrote since included; None without chunks."""
+        ...
+
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         """Up to ``limit`` chunk ids that the restriction lets pass, in id order."""
         ...
@@ -135,6 +191,13 @@ class ChunkStore(Protocol):
 
     async def optimize(self, dataset: str) -> None:
         """Compact and index what was written since; search is right without it, only slower."""
+        ...
+
+    async def stats(self, dataset: str) -> StoreStats:
+        """Its first table is ``chunks``; no table for an unknown dataset.
+
+        Never ``ManifestMismatch``: what it tells of the model is what the vectors were made with.
+        """
         ...
 
 
@@ -191,6 +254,10 @@ class GraphStore(Protocol):
 
     async def optimize(self, dataset: str) -> None:
         """Compact and index what was written since."""
+        ...
+
+    async def stats(self, dataset: str) -> StoreStats:
+        """A table each of ``entities``, ``facts``, ``episodes`` and ``mentions`` where they exist; see ``ChunkStore``."""
         ...
 
 

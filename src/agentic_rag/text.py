@@ -12,10 +12,20 @@ Script = Literal["latin", "cjk", "other"]
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W\d_]+)?", re.UNICODE)
+_RUN = re.compile(rf"[{_CJK}]{{2,}}")
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]))[A-Za-z0-9]{3,}"
+)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_ACCENT = re.compile("[\u0300-\u036f]+")
 _HAS_CJK = re.compile(rf"[{_CJK}]")
-_LETTER = re.compile(r"[^\W\d_]")
+_NOT_CJK = re.compile(rf"[^{_CJK}]+")
+_ASCII_LETTER = re.compile("[A-Za-z]")
 _stemming = threading.Lock()
 """The stemmer keeps the word it works on in itself, and LangGraph runs plain functions in threads."""
+
+SCRIPT_SAMPLE = 200
+"""Characters that tell a text's script."""
 
 STOPWORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can
@@ -29,14 +39,32 @@ STOPWORDS = frozenset(
 """Words that say nothing alone, English and Chinese."""
 
 
+def folded(text: str) -> str:
+    """Compatibility forms (full width, ligatures) made one, accents dropped: résumé is resume."""
+    if text.isascii():
+        return text
+    composed = unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", composed)))
+
+
+def inner_terms(text: str) -> list[str]:
+    """What a segmentation into words leaves inside them: pairs of neighbouring Han, kana and Hangul
+    characters, and the parts of identifiers (``get``, ``User``, ``Name`` of ``getUserName``)."""
+    pairs = [run[i : i + 2] for run in _RUN.findall(text) for i in range(len(run) - 1)]
+    return pairs + [part for name in _IDENTIFIER.findall(text) for part in _PART.findall(name)]
+
+
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
-    """Comparable terms of a text in order: stemmed words, and bigrams of Han, kana and Hangul runs.
+    """Comparable terms of a text: stemmed words, bigrams of Han, kana and Hangul runs, parts of identifiers.
 
     Remembered for recent texts: the same passages come up again and again.
     """
     found: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text).casefold()):
+    plain = folded(text)
+    for name in _IDENTIFIER.findall(plain):
+        found.extend(_stem(part.casefold()) for part in _PART.findall(name))
+    for match in _TOKEN.finditer(plain.casefold()):
         word = match.group()
         if not _HAS_CJK.match(word):
             found.append(_stem(word))
@@ -56,9 +84,15 @@ def content_tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def script(text: str) -> Script:
-    """The script most of a text's letters belong to; Han, kana and Hangul count double, being denser."""
-    cjk = len(_HAS_CJK.findall(text))
-    letters = len(_LETTER.findall(text))
+    """The script most of a text's letters belong to; Han, kana and Hangul count double, being denser.
+
+    Told by the first SCRIPT_SAMPLE characters: it is asked of every passage that a search finds.
+    """
+    sample = text[:SCRIPT_SAMPLE]
+    if sample.isascii():
+        return "latin" if _ASCII_LETTER.search(sample) else "other"
+    cjk = len(_NOT_CJK.sub("", sample))
+    letters = sum(map(str.isalpha, sample))
     if letters == 0:
         return "other"
     return "cjk" if 2 * cjk >= letters - cjk else "latin"

@@ -24,7 +24,7 @@ from agentic_rag.instants import parse_as_of
 from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, Restriction
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
-from agentic_rag.stores.memory import InMemoryChunkStore
+from vector_stores import EVERY, EXTRAS, opened, skip_without, uri_of
 
 DIMENSION = 4
 OPEN = Restriction()
@@ -63,11 +63,12 @@ def lance(connection: LanceConnection) -> LanceChunkStore:
     return LanceChunkStore(connection, model="hashing", dimension=DIMENSION)
 
 
-@pytest.fixture(params=["memory", "lancedb"])
-def store(request: pytest.FixtureRequest) -> ChunkStore:
-    if request.param == "memory":
-        return InMemoryChunkStore(dimension=DIMENSION)
-    return request.getfixturevalue("lance")  # type: ignore[no-any-return]
+@pytest.fixture(params=EVERY)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ChunkStore]:
+    skip_without(request.param)
+    where = uri_of(request.param, tmp_path, request) if request.param in EXTRAS else str(tmp_path / "lance")
+    async with opened(request.param, where, DIMENSION) as one:
+        yield one
 
 
 async def dense(
@@ -129,7 +130,22 @@ async def test_an_unknown_dataset_is_empty(store: ChunkStore):
     assert await store.matching_chunk_ids("none", OPEN, limit=3) == []
     await store.remove_documents("none", ["a"])
     await store.optimize("none")
+    assert (await store.stats("none")).tables == ()
     assert await store.datasets() == []
+
+
+async def test_stats_tell_rows_model_and_what_is_not_indexed(store: ChunkStore):
+    await store.replace_documents("notes", embedded(chunk("a"), chunk("a", "1"), chunk("b")))
+    for _ in range(2):
+        stats = await store.stats("notes")
+        table = stats.tables[0]
+        assert (table.name, table.rows) == ("chunks", 3)
+        assert (stats.dimension, stats.metric) == (DIMENSION, "cosine")
+        assert all(index.indexed_rows + index.unindexed_rows == 3 for index in table.indexes)
+        await store.optimize("notes")
+    assert table.unindexed_rows == 0
+    await store.remove_documents("notes", ["a", "b"])
+    assert (await store.stats("notes")).tables[0].rows == 0
 
 
 async def test_replacing_twice_changes_nothing(store: ChunkStore):
@@ -459,8 +475,10 @@ TEXTS = {
         ("report_final-v2.pdf", "file"), ("report_final", "file"), ("v2", "file"), ("pdf", "file"),
         ("parse_filters", "code"), ("filters", "code"), ("lancechunkstore", "code"), ("search_dense", "code"),
         ("LanceChunkStore.search_dense", "code"), ("résumé", "accents"), ("ABC123", "wide"), ("abc123", "wide"),
-        # Not found, by design: parts of a word, an accent left out of a word, another stem, signs.
-        ("chunk", None), ("oolo", None), ("resume", None), ("ABC", None), ("🍵", None), ("...", None),
+        ("chunk", "code"), ("search", "code"), ("resume", "accents"), ("ABC", "wide"), ("乌龙", "zh"), ("龙茶", "zh"),
+        ("What is the price of 404?", "digits"), ("为什么是水果", "zh"),
+        # Not found, by design: the beginning of a word, signs.
+        ("oolo", None), ("🍵", None), ("...", None),
     ],
 )  # fmt: skip
 async def test_full_text(store: ChunkStore, query: str, found: str | None):
@@ -468,14 +486,6 @@ async def test_full_text(store: ChunkStore, query: str, found: str | None):
         "notes", embedded(*[chunk(name, text=text) for name, text in TEXTS.items()])
     )
     assert await sparse(store, query) == ([f"{found}#0"] if found else [])
-
-
-async def test_lancedb_finds_the_words_of_a_dictionary_and_no_parts_of_them(lance: LanceChunkStore):
-    """Where the two differ: the reference compares pairs of characters, LanceDB segmented words."""
-    reference = InMemoryChunkStore(dimension=DIMENSION)
-    for store in (lance, reference):
-        await store.replace_documents("notes", embedded(chunk("zh", text="乌龙茶来自福建。")))
-    assert (await sparse(reference, "乌龙"), await sparse(lance, "乌龙")) == (["zh#0"], [])
 
 
 HOSTILE_QUERIES = [
@@ -577,6 +587,132 @@ async def test_two_processes_that_make_and_write_the_same_leave_it_once(tmp_path
             assert len(ids) == len(set(ids)) == 2 * 5 * 4
             assert len(await store.matching_chunk_ids(dataset, upper, limit=1000)) == 2 * 5 * 2
             assert len(await store.search_sparse(dataset, "tea", limit=1000, restriction=OPEN)) == 2 * 5 * 4
+
+
+READER = """
+import asyncio, sys, time
+from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
+from agentic_rag.stores.lancedb.connection import lance_connection
+
+async def main():
+    async with lance_connection(sys.argv[1]) as connection:
+        store = LanceChunkStore(connection, model="m", dimension=4)
+        assert await store.count("notes") == 1
+        print("ready", flush=True)
+        while await store.count("notes") < 2:
+            await asyncio.sleep(0.01)
+        print(time.time(), flush=True)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_reader_in_another_process_sees_new_data_within_a_second(tmp_path: Path):
+    async with lance_connection(str(tmp_path)) as connection:
+        writer = LanceChunkStore(connection, model="m", dimension=DIMENSION)
+        await writer.replace_documents("notes", embedded(chunk("a")))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", READER, str(tmp_path), stdout=asyncio.subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"ready\n"
+        await writer.replace_documents("notes", embedded(chunk("b")))
+        written = time.time()
+        seen = float(await asyncio.wait_for(process.stdout.readline(), 30))
+        assert await process.wait() == 0
+    assert seen - written < 1.5
+
+
+KILLABLE = """
+import asyncio, sys
+from datetime import timedelta
+import numpy as np
+from agentic_rag.domain import Chunk
+from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.stores.lancedb import indexes
+from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
+from agentic_rag.stores.lancedb.connection import lance_connection
+
+indexes.UNINDEXED_ROWS, indexes.CARE_INTERVAL = 20, timedelta(0)
+
+async def main(uri, start):
+    async with lance_connection(uri) as connection:
+        store = LanceChunkStore(connection, model="m", dimension=4)
+        for number in range(int(start), 10**6):
+            name = f"d{number}"
+            chunks = tuple(
+                Chunk(f"{name}#{k}", name, f"tea {k}", 0, 5, k, name, name, "text", metadata={"n": number})
+                for k in range(5)
+            )
+            await store.replace_documents(
+                "notes", [EmbeddedDocument(name, chunks, np.tile(np.eye(4, dtype=np.float32)[0], (5, 1)))]
+            )
+            print(number, flush=True)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+async def test_kill_9_loses_no_document_that_was_acknowledged(tmp_path: Path):
+    """While it writes, tidies and builds indexes; each document is there with all its chunks, or not at all."""
+    chance = random.Random(9)
+    acknowledged: set[str] = set()
+
+    def killed(start: int) -> list[int]:
+        writer = subprocess.Popen(
+            [sys.executable, "-c", KILLABLE, str(tmp_path), str(start)], stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout is not None
+        first = writer.stdout.readline()
+        time.sleep(chance.uniform(0, 0.4))
+        writer.kill()
+        rest, _ = writer.communicate()
+        return [int(line) for line in (first + rest).split("\n") if line]
+
+    for number in range(8):
+        done = await asyncio.to_thread(killed, 1000 * number)
+        assert done
+        acknowledged |= {f"d{one}" for one in done}
+        async with lance_connection(str(tmp_path)) as connection:
+            store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
+            held = await store.document_ids("notes")
+            assert acknowledged <= held
+            assert len(held - acknowledged) <= number + 1, "at most the one it was at"
+            assert await store.count("notes") == 5 * len(held)
+            last = Restriction(parse_filters({"n": {"$gte": done[-1]}}))
+            assert len(await store.matching_chunk_ids("notes", last, limit=100)) in (5, 10)
+            assert await store.search_sparse("notes", "tea", limit=5, restriction=OPEN)
+
+
+async def test_a_store_indexes_by_itself_what_makes_searches_slow(
+    lance: LanceChunkStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agentic_rag.stores.lancedb.indexes.UNINDEXED_ROWS", 10)
+    monkeypatch.setattr("agentic_rag.stores.lancedb.indexes.CARE_INTERVAL", timedelta(0))
+    left = []
+    for number in range(12):
+        await lance.replace_documents("notes", embedded(*[chunk(f"d{number}-{n}") for n in range(4)]))
+        words = next(i for i in (await lance.stats("notes")).tables[0].indexes if i.column == "search_text")
+        left.append(words.unindexed_rows)
+    assert max(left) <= 10
+    assert left.count(0) <= 5, "not at every write"
+
+
+async def test_writers_and_index_care_do_not_stand_in_each_others_way(tmp_path: Path):
+    async def write(name: str) -> None:
+        async with lance_connection(str(tmp_path)) as connection:
+            store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
+            for number in range(15):
+                await store.replace_documents("notes", embedded(chunk(f"{name}{number}"), chunk("shared")))
+                if number % 3 == 0:
+                    await store.optimize("notes")
+
+    await asyncio.gather(*(write(name) for name in "abcd"))
+    async with lance_connection(str(tmp_path)) as connection:
+        store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
+        assert await store.count("notes") == 4 * 15 + 1
+        assert len(await sparse(store, "tea", limit=100)) == 4 * 15 + 1
 
 
 @pytest.mark.parametrize(("model", "dimension"), [("other", DIMENSION), ("hashing", DIMENSION + 1)])

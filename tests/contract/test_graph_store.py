@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -355,6 +355,18 @@ async def test_within_restricts_every_kind(store: GraphStore, embedding: Hashing
     assert all(hit.chunk_ids == ("travel#0",) for hit in hits)
     assert {hit.name for hit in by_kind(hits, "node")} == {"Fujian", "mountains"}
     assert await find(store, embedding, "Oolong", within=[]) == []
+
+
+async def test_stats_tell_rows_and_model(store: GraphStore) -> None:
+    assert (await store.stats("notes")).tables == ()
+    await store.replace_documents("notes", [tea(), travel()])
+    await store.optimize("notes")
+    stats = await store.stats("notes")
+    counts = await store.counts("notes")
+    rows = {table.name: table.rows for table in stats.tables}
+    assert (stats.model, stats.dimension, stats.metric) == ("hashing-64", 64, "cosine")
+    assert {name: rows[name] for name in ("entities", "facts", "episodes", "mentions")} == asdict(counts)
+    assert all(table.unindexed_rows == 0 for table in stats.tables)
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=lambda query: ascii(query[:20]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import lancedb
 import numpy as np
 
 from agentic_rag import Rag
+from agentic_rag.stores.lancedb.manifests import of_generation
 
 KEYS = ("uuid", "chunk_id", "item", "key", "group_id")
 """The first of these that a table has names its rows."""
@@ -43,11 +45,16 @@ class Stored:
 
 
 async def tables(data_dir: Path) -> Stored:
-    """Every LanceDB table of a data folder, whole."""
+    """Every LanceDB table in force of a data folder, whole, by the name it had before any reindex."""
     stored = Stored()
     database = await lancedb.connect_async(str(data_dir / "vectors"))
-    for name in sorted((await database.list_tables(limit=1000)).tables):
-        table = await database.open_table(name)
+    names = (await database.list_tables(limit=1000)).tables
+    in_force = await _generations(database) if "datasets" in names else {}
+    for full_name in sorted(names):
+        name, generation = of_generation(full_name)
+        if generation != in_force.get(_group_with_vectors(name) or "", 0):
+            continue
+        table = await database.open_table(full_name)
         stored.versions[name] = await table.version()
         found = await table.query().to_list()
         key = next(k for k in KEYS if not found or k in found[0])
@@ -55,11 +62,26 @@ async def tables(data_dir: Path) -> Stored:
         for row in found:
             for column in WHEN_WRITTEN:
                 row.pop(column, None)
+            if name == "datasets":
+                held = json.loads(row["manifest"])
+                row["manifest"] = {key: held[key] for key in ("model", "dimension", "metric")}
         stored.rows[name] = {row[key]: row for row in found}
         assert len(stored.rows[name]) == len(found), f"{name} holds a key twice"
         table.close()
     database.close()
     return stored
+
+
+async def _generations(database: Any) -> dict[str, int]:
+    """By group id."""
+    rows = await (await database.open_table("datasets")).query().to_list()
+    return {row["group_id"]: json.loads(row["manifest"]).get("generation", 0) for row in rows}
+
+
+def _group_with_vectors(name: str) -> str | None:
+    """The group of a table that holds vectors."""
+    found = re.fullmatch(r"chunks_(.+)|graph_(.+)_(?:entities|facts|communities)", name)
+    return (found[1] or found[2]) if found else None
 
 
 async def everything(rag: Rag) -> Stored:

@@ -17,9 +17,10 @@ import agentic_rag.cli
 from agentic_rag.cli.app import app
 from agentic_rag.drawings import drawing
 from conftest import EXAMPLE_VAULT
+from local_openai_server import LocalOpenAIServer
 
 QUESTION = "What does shading do to theanine?"
-COMMANDS = ["ingest", "ask", "search", "graph", "doctor", "eval"]
+COMMANDS = ["ingest", "ask", "search", "graph", "stats", "reindex", "doctor", "eval"]
 ASK = [
     "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
     "quality", "rewrites", "seconds",
@@ -165,6 +166,13 @@ def test_settings_in_the_data_folder(cli: Any, example_data: Path, tmp_path: Pat
         (["ingest", "/no/such/folder"], "/no/such/folder"),
         (["ingest", ".", "--kind", "tarot"], "vault"),
         (["graph", "nothing"], "agentic_rag"),
+        (["stats", "--dataset", "nothing"], "known: default"),
+        (["stats", "--dataset", ""], "needs a name"),
+        (["stats", "nothing"], "nothing"),
+        (["stats", "--data-dir", "no-such", "--dataset", "default"], "none yet"),
+        (["reindex", "--dataset", "nothing"], "known: default"),
+        (["reindex", "--data-dir", "no-such"], "none yet"),
+        (["reindex", "--settings", "missing.toml"], "missing.toml"),
         (["eval", "/no/such/folder"], "/no/such/folder"),
         (["eval", ".", "--systems", "psychic"], "psychic"),
         (["dance"], "dance"),
@@ -199,6 +207,68 @@ def test_ingest_reports(cli: Any, tmp_path: Path) -> None:
     report = cli("ingest", str(vault), "--dataset", "笔记", "--data-dir", data, "--json").json
     assert report["counts"] == {"skipped": 1, "unchanged": 1}
     assert {"path", "action", "reason", "chunks", "facts"} == set(report["files"][0])
+
+
+STATS = [
+    "dataset", "documents", "chunks", "graph", "unindexed", "model", "dimension", "metric", "configured_model",
+    "reindex", "bytes", "tables",
+]  # fmt: skip
+
+
+def test_stats(cli: Any, tmp_path: Path) -> None:
+    found = cli("stats", "--json").json
+    assert found == cli("stats", "--dataset", "default", "--json").json
+    stats = found[0]
+    assert list(stats) == STATS
+    assert (stats["dataset"], stats["model"], stats["metric"]) == (
+        "default",
+        "multilingual-e5-small-int8",
+        "cosine",
+    )
+    assert (stats["dimension"], stats["unindexed"], stats["reindex"]) == (384, 0.0, False)
+    tables = {table["name"]: table for table in stats["tables"]}
+    assert stats["chunks"] == tables["chunks"]["rows"] == stats["graph"]["episodes"]
+    assert stats["graph"]["facts"] == tables["facts"]["rows"]
+    assert stats["bytes"] == sum(table["bytes"] for table in stats["tables"]) > 100_000
+    words = next(index for index in tables["chunks"]["indexes"] if index["column"] == "search_text")
+    assert words == {"column": "search_text", "kind": "FTS", "indexed": stats["chunks"], "unindexed": 0}
+    shown = cli("stats").out
+    for told in ("documents", "multilingual-e5-small-int8, 384 dimensions", "search_text FTS", "not indexed"):
+        assert told in shown
+    assert "no dataset yet" in cli("stats", "--data-dir", str(tmp_path / "none")).out
+    assert cli("stats", "--data-dir", str(tmp_path / "none"), "--json").json == []
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_changed_model_is_told_and_reindexed(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_server: LocalOpenAIServer
+) -> None:
+    vault, data = tmp_path / "vault", str(tmp_path / "data")
+    vault.mkdir()
+    (vault / "Tea.md").write_text("# Tea\n\nWarm. See [[Kettle]].\n", encoding="utf-8")
+    assert cli("ingest", str(vault), "--data-dir", data).code == 0
+    monkeypatch.setenv("AGENTIC_RAG_EMBEDDING__BASE_URL", model_server.base_url)
+    monkeypatch.setenv("AGENTIC_RAG_EMBEDDING__MODEL", "other")
+    monkeypatch.setenv("AGENTIC_RAG_EMBEDDING__DIMENSION", str(model_server.dimension))
+    for command in (["ask", "tea"], ["search", "tea"], ["ingest", str(vault)]):
+        refused = cli(*command, "--data-dir", data)
+        assert refused.code == 1, command
+        assert "was embedded with multilingual-e5-small-int8 (384 dimensions, cosine)" in refused.err
+        assert "agentic-rag reindex --dataset default" in refused.err
+    assert "reindex" in cli("doctor", "--data-dir", data).out
+    stats = cli("stats", "--data-dir", data, "--json").json[0]
+    assert (stats["model"], stats["reindex"]) == ("multilingual-e5-small-int8", True)
+    assert "agentic-rag reindex --dataset default" in cli("stats", "--data-dir", data).out
+    done = cli("reindex", "--data-dir", data)
+    assert done.code == 0, done.err
+    assert "default: multilingual-e5-small-int8 (384 dimensions, cosine) → " in done.out
+    stats = cli("stats", "--data-dir", data, "--json").json[0]
+    assert (stats["dimension"], stats["reindex"]) == (model_server.dimension, False)
+    assert cli("search", "warm tea", "--data-dir", data, "--json").json["results"]
+    assert cli("ask", "warm tea", "--data-dir", data, "--json").json["results"]
+    again = cli("reindex", "--data-dir", data, "--json").json
+    assert again["rows"]["chunks"] == stats["chunks"]
+    assert again["before"] == again["now"]
 
 
 def test_graph_prints_mermaid(cli: Any) -> None:

@@ -56,6 +56,8 @@ def test_a_wrong_value_is_named(values: dict[str, Any], told: str):
         {"embedding": {"api_key": {"value": SECRET}}},
         {"graph": {"password": [SECRET]}},
         {"graph": {"passwort": SECRET}},
+        {"vectors": {"uri": [SECRET]}},
+        {"vectors": {"uir": SECRET}},
         {"storage_options": {"aws_secret_access_key": [SECRET]}},
         {"storage_options": SECRET},
         {"password": SECRET},
@@ -73,6 +75,7 @@ def test_a_printed_configuration_holds_no_secret():
         chat={"api_key": SECRET},
         embedding={"api_key": SECRET},
         graph={"password": SECRET},
+        vectors={"backend": "pgvector", "uri": f"postgresql://ada:{SECRET}@localhost/notes"},
         storage_options={"aws_secret_access_key": SECRET},
     )
     assert SECRET not in repr(config) + str(config)

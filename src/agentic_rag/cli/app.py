@@ -85,6 +85,27 @@ def ingest(
 
 
 @app.command()
+def reindex(
+    dataset: Dataset = "default",
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Embed a dataset anew with the configured model.
+
+    For when the model was changed. Until the end the dataset can be searched with the model until then.
+    """
+    from agentic_rag.cli.reindex import print_reindex, reindex_dataset
+    from agentic_rag.environment import load_config
+
+    report = run(reindex_dataset(load_config(data_dir, settings), dataset, quiet=as_json))
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_reindex(report)
+
+
+@app.command()
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in any language.")],
     dataset: Dataset = "default",
@@ -168,6 +189,26 @@ def graph(name: Annotated[str, typer.Argument(help="Name of the graph.")] = "age
     from agentic_rag.drawings import drawing
 
     sys.stdout.write(drawing(name))
+
+
+@app.command()
+def stats(
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="NAME", help="Only this dataset; default: all.")
+    ] = None,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Show what each dataset holds: rows, indexes, versions, size, model."""
+    from agentic_rag.cli.stats import collect, print_stats
+    from agentic_rag.environment import load_config
+
+    found = run(collect(load_config(data_dir, settings), dataset))
+    if as_json:
+        print_json(found)
+    else:
+        print_stats(found)
 
 
 @app.command()

@@ -120,7 +120,11 @@ async def _embedding(config: RagConfig) -> Finding:
     from agentic_rag.composition import embedding_from_config
 
     model = embedding_from_config(config)
-    vectors = await model.embed_queries(["ready?"])
+    try:
+        vectors = await model.embed_queries(["ready?"])
+    finally:
+        if (close := getattr(model, "close", None)) is not None:
+            await close()
     return Finding("embedding", "ok", f"{model.name}, {vectors.shape[1]} dimensions")
 
 

@@ -17,9 +17,10 @@ import numpy as np
 from agentic_rag.domain import Chunk, Document, DocumentGraph, search_text
 from agentic_rag.identity import digest
 from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.embedding import embedded, embedding_work
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
-from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport, Progress
+from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport, Meter, Progress
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceKind, SourceScan, discover
 from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.ports import (
@@ -38,6 +39,8 @@ MAX_CHUNK_TOKENS = 400
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
 BATCH_DOCUMENTS = 64
 BATCH_CHUNKS = 512
+GRAPH_WORK, CHAT_WORK = 0.25, 20.0
+"""Time that a text's facts take, derived or read by a chat model, in times of its own embedding."""
 WRITTEN = "written-1"
 """How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""
 BY_CHAT = "chat-1"
@@ -51,6 +54,9 @@ class _Work:
     item: SourceItem
     document: Document
     action: str
+
+
+_Batch = Sequence[tuple[_Work, tuple[Chunk, ...]]]
 
 
 @dataclass(slots=True)
@@ -106,6 +112,7 @@ class IngestPipeline:
         """
         clock = _Clock()
         told = progress or (lambda stage, done, total: None)
+        await self._chunks.count(dataset)  # refuses another model's vectors before anything is marked pending
         scan = await asyncio.to_thread(discover, paths, kind)
         records = await self._ledger.records(dataset)
         clock.lap("scan")
@@ -149,16 +156,18 @@ class IngestPipeline:
     ) -> tuple[list[FileReport], ExtractionCounts]:
         files: list[FileReport] = []
         counts = ExtractionCounts()
-        done = 0
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
         most = BATCH_DOCUMENTS if self._extractor is None else 1
-        for batch in await asyncio.to_thread(_batches, plan.work, self._count_tokens, most):
+        batches = await asyncio.to_thread(_batches, plan.work, self._count_tokens, most)
+        clock.lap("chunk")
+        meter = self._meter(batches, told)
+        for batch in batches:
             chunked = {work.document.id: chunks for work, chunks in batch}
             await self._ledger.put(dataset, [_record(work, plan, chunks, True) for work, chunks in batch])
             new = [(work, chunks) for work, chunks in batch if work.action != "relinked"]
-            embedded = await self._embedded(dataset, new)
+            made = await self._embedded(dataset, new, meter)
             clock.lap("embed")
-            await self._chunks.replace_documents(dataset, embedded)
+            await self._chunks.replace_documents(dataset, made)
             clock.lap("vectors")
             titles = plan.titles if self._extractor is None else None
             graphs = await asyncio.to_thread(_derived, batch, titles)
@@ -171,8 +180,7 @@ class IngestPipeline:
                 dataset,
                 [replace(r, graph_hash="") if r.document_id in unfinished else r for r in done_records],
             )
-            done += len(batch)
-            told("store", done, len(plan.work))
+            meter.add(sum(self._graph_work * _text_work(chunks) for _, chunks in batch))
             by_id = {graph.document_id: graph for graph in graphs}
             files += [
                 _reported(
@@ -183,7 +191,22 @@ class IngestPipeline:
                 )
                 for work, _ in batch
             ]
+        if batches:
+            meter.finish()
         return files, counts
+
+    @property
+    def _graph_work(self) -> float:
+        return GRAPH_WORK if self._extractor is None else CHAT_WORK
+
+    def _meter(self, batches: Sequence[_Batch], told: Progress) -> Meter:
+        """Of the chunks to be stored, by their text; the bar waits until there is one."""
+        work = 0.0
+        for done, chunks in (pair for batch in batches for pair in batch):
+            embedding = 0.0 if done.action == "relinked" else 1.0
+            work += (embedding + self._graph_work) * _text_work(chunks)
+        chunks_in_all = sum(len(chunks) for batch in batches for _, chunks in batch)
+        return Meter(told if batches else None, "store", units=chunks_in_all, work=work)
 
     async def _write_graph(
         self, dataset: str, graphs: Sequence[DocumentGraph], counts: ExtractionCounts
@@ -201,9 +224,7 @@ class IngestPipeline:
         )
         return summed, frozenset(found.unfinished)
 
-    async def _embedded(
-        self, dataset: str, batch: Sequence[tuple[_Work, tuple[Chunk, ...]]]
-    ) -> list[EmbeddedDocument]:
+    async def _embedded(self, dataset: str, batch: _Batch, meter: Meter) -> list[EmbeddedDocument]:
         """Vectors of the chunks; one whose text is stored already keeps its vector."""
         chunks = [chunk for _, own in batch for chunk in own]
         changed_ids = [c.id for work, own in batch if work.action == "changed" for c in own]
@@ -211,7 +232,9 @@ class IngestPipeline:
         same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
         vectors: dict[str, FloatArray] = await self._chunks.get_vectors(dataset, same)
         missing = [chunk for chunk in chunks if chunk.id not in vectors]
-        made = await self._embedding.embed_passages([search_text(chunk) for chunk in missing])
+        meter.add(_text_work([chunk for chunk in chunks if chunk.id in vectors]))
+        texts = [search_text(chunk) for chunk in missing]
+        made = await embedded(self._embedding, texts, [embedding_work(text) for text in texts], meter)
         vectors.update({chunk.id: vector for chunk, vector in zip(missing, made, strict=True)})
         empty = np.zeros((0, self._embedding.dimension), dtype=np.float32)
         return [
@@ -335,18 +358,18 @@ def _written(document: Document) -> str:
     return "\n".join([document.text, *(link.target for link in document.links)])
 
 
-def _derived(
-    batch: Sequence[tuple[_Work, tuple[Chunk, ...]]], titles: TitleIndex | None
-) -> list[DocumentGraph]:
+def _derived(batch: _Batch, titles: TitleIndex | None) -> list[DocumentGraph]:
     """What people wrote; chunks alone where a chat model is to read them (no titles)."""
     if titles is None:
         return [DocumentGraph(work.document.id, chunks) for work, chunks in batch]
     return [derive_graph(work.document, chunks, titles) for work, chunks in batch]
 
 
-def _batches(
-    work: Sequence[_Work], count_tokens: TokenCounter, most: int
-) -> list[list[tuple[_Work, tuple[Chunk, ...]]]]:
+def _text_work(chunks: Sequence[Chunk]) -> float:
+    return sum(embedding_work(search_text(chunk)) for chunk in chunks)
+
+
+def _batches(work: Sequence[_Work], count_tokens: TokenCounter, most: int) -> list[_Batch]:
     batches: list[list[tuple[_Work, tuple[Chunk, ...]]]] = [[]]
     size = 0
     for done in work:
@@ -356,7 +379,7 @@ def _batches(
             size = 0
         batches[-1].append((done, chunks))
         size += len(chunks)
-    return [batch for batch in batches if batch]
+    return list(filter(None, batches))
 
 
 def _record(work: _Work, plan: _Plan, chunks: Sequence[Chunk], pending: bool) -> DocumentRecord:

@@ -2,11 +2,10 @@
 
 A raw cosine does not judge: its level differs from model to model and from script to script. What does
 is how far the cosine lies from the level of relevant pairs in that script, how far from the query's
-best, and how much of the query's words the passage has. 0.5 means that, at even odds beforehand, as
-many relevant as irrelevant passages look like this one. The coefficients ship with the model, in
-``calibration.json`` beside it; they were fitted on the twenty best candidates of each query of seven BEIR
-sets (hotpot, musique, 2wiki, cmrc, rgb in Chinese and English, cranfield), with and without the relevant
-passages, each query counting alike.
+best, how much of the query's words the passage has, and how much it is like the best found. 0.5 means
+that, at even odds beforehand, as many relevant as irrelevant passages look like this one. The
+coefficients ship with the model, in ``calibration.json`` beside it; ``evaluation/fit_calibration.py``
+fits them, on sets other than those it reports.
 """
 
 from __future__ import annotations
@@ -28,6 +27,9 @@ COVERAGE = 3.0
 """Weight of the share of the question's words a passage has, where no cosine says what they mean: a
 best BM25 made of "what is the" must not look relevant."""
 
+ENOUGH_WORDS = 1 / 3
+"""Share of a query's words beyond which more of them make it no more meant."""
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -42,6 +44,8 @@ class Evidence:
     """Lowest in the dense leg's list: a passage missing from it lies no higher."""
     scripts: tuple[Script, Script]
     """Of the query and of the passage."""
+    likeness: float = 0.0
+    """See ``evidence.likeness``; 0 where no vectors were compared."""
     coverage: float | None = None
     """Share of the query's telling words that the passage has; read only where there is no cosine."""
 
@@ -55,6 +59,29 @@ class Coefficients:
     below_best: float
     bm25_share: float
     bm25_level: float
+    """Of the share again, the more the higher the query's best BM25 is."""
+    bm25_best: float = 0.0
+    """Of the query's best BM25, whatever share of it a passage has."""
+    likeness: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """A logistic model of whether a query means anything to a dataset: questions against gibberish."""
+
+    intercept: float
+    standing_out: float
+    """Of how far the best stands out from an ordinary passage (see ``floor.standing_out``)."""
+    words: float
+    """Of the share of the query's words that one passage has, up to ENOUGH_WORDS."""
+    floor: float
+    """Probability below which a search finds nothing."""
+
+    def probability(self, standing_out: float, words: float) -> float:
+        """In [0, 1]; ``words`` is a share in [0, 1]."""
+        logit = self.intercept + self.standing_out * standing_out
+        logit += self.words * min(words, ENOUGH_WORDS) / ENOUGH_WORDS
+        return probability(logit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +94,8 @@ class Calibration:
 
     centres: Mapping[str, float]
     models: Mapping[str, Coefficients]
+    sense: Sense
+    """Whether a search found anything at all, or only the nearest of what has nothing to do with it."""
 
     @classmethod
     def for_model(cls, name: str) -> Calibration:
@@ -75,6 +104,14 @@ class Calibration:
 
     def relevance(self, evidence: Evidence) -> float:
         """Relevance in [0, 1] of a passage that at least one leg found."""
+        return probability(self.logit(evidence))
+
+    def of_likeness(self, likeness: float) -> float:
+        """What ``Evidence.likeness`` adds to the log odds of a hybrid search."""
+        return self.models["hybrid"].likeness * likeness / COSINE_UNIT
+
+    def logit(self, evidence: Evidence) -> float:
+        """The log odds of ``relevance``; unbounded, the same order."""
         pair = script_pair(evidence.scripts)
         family = "cjk" if pair == "cjk" else "latin"
         ran = _legs_that_ran(evidence)
@@ -84,14 +121,14 @@ class Calibration:
             distance = self._distance(evidence, pair)
             logit += model.cosine[family] * distance
             logit += model.below_best * min(0.0, distance - self._best_distance(evidence, pair))
-        if ran != "dense" and evidence.bm25 is not None and evidence.best_bm25:
-            share = evidence.bm25 / evidence.best_bm25
-            logit += share * (
-                model.bm25_share + model.bm25_level * min(evidence.best_bm25, BM25_CAP) / BM25_UNIT
-            )
+            logit += model.likeness * evidence.likeness / COSINE_UNIT
+        if ran != "dense" and evidence.best_bm25:
+            level = min(evidence.best_bm25, BM25_CAP) / BM25_UNIT
+            share = (evidence.bm25 or 0.0) / evidence.best_bm25
+            logit += share * (model.bm25_share + model.bm25_level * level) + model.bm25_best * level
         if evidence.cosine is None and evidence.coverage is not None:
             logit += COVERAGE * (evidence.coverage - 0.5)
-        return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
+        return logit
 
     def of_cosine(self, cosine: float, scripts: tuple[Script, Script]) -> float:
         """Relevance of something judged by its cosine alone (a fact, an entity name)."""
@@ -105,6 +142,11 @@ class Calibration:
         if evidence.best_cosine is None:
             return 0.0
         return (evidence.best_cosine - self.centres[pair]) / COSINE_UNIT
+
+
+def probability(logit: float) -> float:
+    """The logistic function, in [0, 1] for any finite log odds."""
+    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
 
 
 def script_pair(scripts: tuple[Script, Script]) -> str:
@@ -129,6 +171,5 @@ def _legs_that_ran(evidence: Evidence) -> str:
 def _shipped() -> Calibration:
     file = resources.files("agentic_rag") / "models/multilingual-e5-small/calibration.json"
     data = json.loads(file.read_text(encoding="utf-8"))
-    return Calibration(
-        data["centres"], {name: Coefficients(**model) for name, model in data["models"].items()}
-    )
+    models = {name: Coefficients(**model) for name, model in data["models"].items()}
+    return Calibration(data["centres"], models, Sense(**data["sense"]))

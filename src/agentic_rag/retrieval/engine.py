@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.filters import Expression, parse_filters
@@ -19,6 +19,9 @@ from agentic_rag.retrieval.config import (
 )
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    from langchain_core.retrievers import BaseRetriever
 
 MIN_CANDIDATES = 50
 """Each leg is asked for at least this many, so that a chunk low in one can still win by both."""
@@ -93,3 +96,32 @@ class RetrievalEngine:
         if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
             raise UnknownDataset(dataset_id, known)
         return [result for result in found if result.score >= threshold][:top_k]
+
+    def as_retriever(
+        self,
+        dataset_id: str,
+        *,
+        top_k: int = DEFAULT_TOP_K,
+        score_threshold: float | None = None,
+        filters: Mapping[str, Any] | Expression | None = None,
+        as_of: datetime | None = None,
+        strategy: Strategy | None = None,
+    ) -> BaseRetriever:
+        """The dataset as a langchain-core retriever, for any chain; the other arguments are ``search``'s.
+
+        Its documents have ``id``, ``page_content`` and ``metadata``, with ``score`` and ``legs``.
+        ``ainvoke`` in a running event loop, ``invoke`` elsewhere; see ``EngineRetriever``.
+
+        Raises:
+            FilterError: the filters cannot be read. What else ``search`` raises, invoking raises.
+        """
+        from agentic_rag.retrieval.langchain_retriever import EngineRetriever
+
+        arguments = {
+            "top_k": top_k,
+            "score_threshold": score_threshold,
+            "filters": parse_filters(filters),
+            "as_of": as_of,
+            "strategy": strategy,
+        }
+        return EngineRetriever(engine=self, dataset_id=dataset_id, arguments=arguments)

@@ -17,7 +17,16 @@ from agentic_rag.errors import ManifestMismatch
 from agentic_rag.filters import matches
 from agentic_rag.identity import dataset_name
 from agentic_rag.instants import as_utc
-from agentic_rag.ports import DocumentRecord, EmbeddedDocument, FloatArray, Restriction, ScoredChunk
+from agentic_rag.ports import (
+    DatasetProfile,
+    DocumentRecord,
+    EmbeddedDocument,
+    FloatArray,
+    Restriction,
+    ScoredChunk,
+    StoreStats,
+    TableStats,
+)
 from agentic_rag.stores.batch import checked_ids, checked_records
 from agentic_rag.text import tokens
 
@@ -66,7 +75,7 @@ class InMemoryChunkStore:
             raise ManifestMismatch(f"the query vector has shape {vector.shape}, not ({self._dimension},)")
         held = self._held(dataset)
         found = [
-            ScoredChunk(chunk, float(np.dot(held.vectors[chunk.id], vector)))
+            ScoredChunk(chunk, float(np.dot(held.vectors[chunk.id], vector)), held.vectors[chunk.id])
             for chunk in _passing(held, restriction)
         ]
         return _best(found, limit)
@@ -81,7 +90,7 @@ class InMemoryChunkStore:
         for chunk in _passing(held, restriction):
             score = sum(_bm25(token, words[chunk.id], words, mean) for token in set(tokens(text)))
             if score > 0:
-                found.append(ScoredChunk(chunk, score))
+                found.append(ScoredChunk(chunk, score, held.vectors[chunk.id]))
         return _best(found, limit)
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
@@ -91,6 +100,10 @@ class InMemoryChunkStore:
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         held = self._held(dataset)
         return {chunk_id: held.vectors[chunk_id] for chunk_id in chunk_ids if chunk_id in held.vectors}
+
+    async def profile(self, dataset: str) -> DatasetProfile | None:
+        vectors = list(self._held(dataset).vectors.values())
+        return DatasetProfile(len(vectors), np.mean(vectors, axis=0)) if vectors else None
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         return sorted(chunk.id for chunk in _passing(self._held(dataset), restriction))[: max(limit, 0)]
@@ -106,6 +119,12 @@ class InMemoryChunkStore:
 
     async def optimize(self, dataset: str) -> None:
         return None
+
+    async def stats(self, dataset: str) -> StoreStats:
+        held = self._datasets.get(dataset_name(dataset))
+        if held is None:
+            return StoreStats(None, None, None)
+        return StoreStats(None, self._dimension, "cosine", (TableStats("chunks", len(held.chunks)),))
 
     def _held(self, dataset: str) -> _Dataset:
         return self._datasets.get(dataset_name(dataset), _Dataset())

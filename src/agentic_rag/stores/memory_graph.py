@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, search_text
 from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.identity import entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
-from agentic_rag.ports import Embedding, FloatArray, GraphCounts
+from agentic_rag.ports import Embedding, FloatArray, GraphCounts, StoreStats, TableStats
 from agentic_rag.text import tokens
 
 MAX_ENTITY_CHUNKS = 50
@@ -114,6 +114,12 @@ class InMemoryGraphStore:
 
     async def optimize(self, dataset: str) -> None:
         """Nothing to do."""
+
+    async def stats(self, dataset: str) -> StoreStats:
+        if group_id(dataset) not in self._datasets:
+            return StoreStats(None, None, None)
+        tables = tuple(TableStats(name, rows) for name, rows in asdict(await self.counts(dataset)).items())
+        return StoreStats(self._embedding.name, self._embedding.dimension, "cosine", tables)
 
 
 def _check(graph: DocumentGraph) -> None:

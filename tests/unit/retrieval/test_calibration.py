@@ -8,13 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.retrieval.calibration import COSINE_UNIT, Calibration, Coefficients, Evidence, script_pair
+from agentic_rag.retrieval.calibration import (
+    COSINE_UNIT,
+    Calibration,
+    Coefficients,
+    Evidence,
+    Sense,
+    script_pair,
+)
 from agentic_rag.text import Script
 
 LATIN: tuple[Script, Script] = ("latin", "latin")
 SHIPPED = Calibration.for_model("multilingual-e5-small-int8")
 STEP = Coefficients({"latin": 0.0, "cjk": 1.0}, {"latin": 1.0, "cjk": 2.0}, 0.5, 0.0, 0.0)
-PLAIN = Calibration({"latin": 0.8, "cjk": 0.9, "cross": 0.7}, {"dense": STEP, "sparse": STEP, "hybrid": STEP})
+PLAIN = Calibration(
+    {"latin": 0.8, "cjk": 0.9, "cross": 0.7},
+    {"dense": STEP, "sparse": STEP, "hybrid": STEP},
+    Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5),
+)
 FOUND = Evidence(0.85, 12.0, 0.9, 20.0, 0.7, LATIN)
 
 

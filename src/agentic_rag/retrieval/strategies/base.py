@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
-from agentic_rag.domain import search_text
-from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction, ScoredChunk
-from agentic_rag.retrieval.calibration import Calibration, Evidence
+from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction
+from agentic_rag.retrieval.calibration import Calibration, probability
+from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
+from agentic_rag.retrieval.floor import means_something
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
-from agentic_rag.text import content_tokens, coverage, script
 
 
 class BaseStrategy(ABC):
@@ -38,29 +37,33 @@ class BaseStrategy(ABC):
         vector: FloatArray = vectors[0]
         return vector
 
-    def judged(self, query: str, legs: dict[str, Sequence[ScoredChunk]], limit: int) -> list[RetrievalResult]:
-        """Results of the legs as one list, each chunk once, judged by what the legs say of it."""
-        found = {
-            name: {scored.chunk.id: Leg(rank, scored.score) for rank, scored in enumerate(leg, start=1)}
-            for name, leg in legs.items()
-        }
+    async def means_something(self, dataset: str, query: str, legs: Legs, asked: FloatArray) -> bool:
+        """Whether the dense leg found more than what is nearest to nonsense; see ``floor``."""
+        profile = await self.store.profile(dataset)
+        return means_something(self.calibration.sense, query, legs, asked, profile)
+
+    def judged(
+        self,
+        query: str,
+        legs: Legs,
+        limit: int,
+        *,
+        vectors: Vectors | None = None,
+        asked: FloatArray | None = None,
+    ) -> list[RetrievalResult]:
+        """Results of the legs as one list, each chunk once, judged by what the legs say of it.
+
+        With the chunks' and the query's vectors also by how much it is like the best found.
+        """
+        evidence = gathered(query, legs, vectors, asked)
+        logits = {chunk_id: self.calibration.logit(known) for chunk_id, known in evidence.items()}
+        for chunk_id, alike in likeness(logits, vectors or {}).items():
+            logits[chunk_id] += self.calibration.of_likeness(alike)
+        first = sorted(logits, key=lambda chunk_id: (-logits[chunk_id], chunk_id))[:limit]
         chunks = {scored.chunk.id: scored.chunk for leg in legs.values() for scored in leg}
-        # A leg that ran and found nothing is evidence too: its best is 0, not unknown.
-        best = {
-            name: max((leg.score for leg in leg_of.values()), default=0.0) for name, leg_of in found.items()
-        }
-        query_script, asked = script(query), frozenset(content_tokens(query))
-        results = []
-        for chunk_id, chunk in chunks.items():
-            said = {name: leg_of[chunk_id] for name, leg_of in found.items() if chunk_id in leg_of}
-            evidence = Evidence(
-                cosine=said["dense"].score if "dense" in said else None,
-                bm25=said["sparse"].score if "sparse" in said else None,
-                best_cosine=best.get("dense"),
-                best_bm25=best.get("sparse"),
-                worst_cosine=legs["dense"][-1].score if legs.get("dense") else None,
-                scripts=(query_script, script(chunk.text[:400])),
-                coverage=None if "dense" in legs else coverage(asked, search_text(chunk)),
-            )
-            results.append(RetrievalResult(chunk, self.calibration.relevance(evidence), said))
-        return sorted(results, key=lambda result: (-result.score, result.id))[:limit]
+        said: dict[str, dict[str, Leg]] = {chunk_id: {} for chunk_id in chunks}
+        for name, leg in legs.items():
+            for rank, scored in enumerate(leg, start=1):
+                said[scored.chunk.id].setdefault(name, Leg(rank, scored.score))
+        results = [RetrievalResult(chunks[i], probability(logits[i]), said[i]) for i in first]
+        return sorted(results, key=lambda result: (-result.score, result.id))

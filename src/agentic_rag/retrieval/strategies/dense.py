@@ -15,4 +15,7 @@ class DenseStrategy(BaseStrategy):
     ) -> list[RetrievalResult]:
         vector = await self.embed(query)
         dense = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
-        return self.judged(query, {"dense": dense}, limit)
+        legs = {"dense": dense}
+        if not await self.means_something(dataset, query, legs, vector):
+            return []
+        return self.judged(query, legs, limit)

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import asyncio
 
-from agentic_rag.ports import Restriction, ScoredChunk
+from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
+from agentic_rag.retrieval.evidence import Legs, Vectors
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies.base import BaseStrategy
 
 
 class HybridStrategy(BaseStrategy):
-    """Dense and sparse in parallel; a chunk that one leg missed is judged by the other alone."""
+    """Dense and sparse in parallel; a chunk that one leg missed is judged by its vector all the same."""
 
     async def retrieve(
         self, dataset: str, query: str, *, limit: int, restriction: Restriction
     ) -> list[RetrievalResult]:
-        dense, sparse = await asyncio.gather(
-            self._dense(dataset, query, limit, restriction),
+        async def embedded_and_searched() -> tuple[FloatArray, list[ScoredChunk]]:
+            vector = await self.embed(query)
+            found = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
+            return vector, found
+
+        (asked, dense), sparse = await asyncio.gather(
+            embedded_and_searched(),
             self.store.search_sparse(dataset, query, limit=limit, restriction=restriction),
         )
-        return self.judged(query, {"dense": dense, "sparse": sparse}, limit)
+        legs = {"dense": dense, "sparse": sparse}
+        if not await self.means_something(dataset, query, legs, asked):
+            return []
+        vectors = await self._vectors(dataset, legs)
+        return self.judged(query, legs, limit, vectors=vectors, asked=asked)
 
-    async def _dense(
-        self, dataset: str, query: str, limit: int, restriction: Restriction
-    ) -> list[ScoredChunk]:
-        vector = await self.embed(query)
-        return await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
+    async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
+        """Of every chunk found; asked for where the store did not read them along."""
+        found = {scored.chunk.id: scored.vector for leg in legs.values() for scored in leg}
+        missing = [chunk_id for chunk_id, vector in found.items() if vector is None]
+        read = await self.store.get_vectors(dataset, missing) if missing else {}
+        return {i: vector for i, vector in found.items() if vector is not None} | read

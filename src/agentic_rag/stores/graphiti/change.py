@@ -54,6 +54,16 @@ class Change:
     def is_empty(self) -> bool:
         return not (self.rows or self.deletions or self.documents)
 
+    def writing(self) -> set[str]:
+        """Groups that get rows."""
+        return {group for group, _ in self.rows} | set(self.documents)
+
+    async def removing(self, tables: GraphTables) -> set[str]:
+        """Groups that lose rows by themselves."""
+        groups = {group for group, _, _ in self.deletions}
+        every = await tables.groups() if None in groups else []
+        return {*every, *(group for group in groups if group is not None)}
+
     def touched(self) -> Touched:
         """For the journal: what must be looked at again if the process dies half way."""
         groups: Touched = {}
@@ -68,12 +78,11 @@ class Change:
     async def apply(self, tables: GraphTables) -> None:
         """Make LanceDB equal to the graph; repeating it changes nothing."""
         await self._fill(tables)
-        groups = await tables.groups() if any(group is None for group, _, _ in self.deletions) else []
+        groups = sorted(await self.removing(tables))
         for wanted, kind, where in self.deletions:
             for group in groups if wanted is None else [wanted]:
                 await tables.delete(group, kind, where)
-        written = {group for group, _ in self.rows} | set(self.documents)
-        for group in sorted(written):
+        for group in sorted(self.writing()):
             for kind in KINDS:
                 replacing = self._replacing(group, kind)
                 rows = list(self.rows.get((group, kind), {}).values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 from agentic_rag.stores.graphiti.change import Change
@@ -53,8 +54,14 @@ class Committer:
             await self._reconciler.settle(run, compare=not self._compared)
             self._compared = True
 
-    async def before_commit(self, change: Change) -> None:
+    async def before_commit(self, change: Change, held: AsyncExitStack) -> None:
+        """Takes part in ``held`` until it is closed, which is after ``after_commit``.
+
+        Raises ``ManifestMismatch`` before anything is written where the vectors come from another model.
+        """
         if not change.is_empty():
+            removing = await change.removing(self._tables)
+            await held.enter_async_context(self._tables.writing(change.writing(), removing=removing))
             await self._journal.write(change.touched())
 
     async def after_commit(self, change: Change) -> None:

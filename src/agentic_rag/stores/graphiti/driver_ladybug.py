@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
@@ -71,16 +71,23 @@ class LadybugTransaction(Transaction):  # type: ignore[misc]
 
     async def _finish(self, *, commit: bool) -> None:
         try:
-            if not commit:
-                await self._driver.on_writer("ROLLBACK")
-                return
-            if self._driver.committer is not None:
-                await self._driver.committer.before_commit(self.change)
-            await self._driver.on_writer("COMMIT")
-            if self._driver.committer is not None:
-                await self._driver.committer.after_commit(self.change)
+            await (self._commit() if commit else self._driver.on_writer("ROLLBACK"))
         finally:
             self._driver.lock.release()
+
+    async def _commit(self) -> None:
+        committer = self._driver.committer
+        if committer is None:
+            await self._driver.on_writer("COMMIT")
+            return
+        async with AsyncExitStack() as held:
+            try:
+                await committer.before_commit(self.change, held)
+            except BaseException:
+                await self._driver.on_writer("ROLLBACK")
+                raise
+            await self._driver.on_writer("COMMIT")
+            await committer.after_commit(self.change)
 
     def belongs_to(self, driver: LadybugDriver) -> bool:
         return self.active and self._driver.file is driver.file

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -76,18 +77,21 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
     async def execute_write(self, func: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
         committer: Committer = self._driver.committer
         change = Change()
+        held = AsyncExitStack()
 
         async def attempt(transaction: Any, *_: Any, **__: Any) -> Any:
             nonlocal change
             change = Change()  # the server may run this again
+            await held.aclose()
             result = await func(CommittedTransaction(transaction, change), *args, **kwargs)
-            await committer.before_commit(change)
+            await committer.before_commit(change, held)
             return result
 
         async def write() -> Any:
-            result = await self._inner.execute_write(attempt)
-            await committer.after_commit(change)
-            return result
+            async with held:
+                result = await self._inner.execute_write(attempt)
+                await committer.after_commit(change)
+                return result
 
         async with self._driver.write_lock:
             await self._driver.ensure_indexes()

@@ -20,7 +20,7 @@ from agentic_rag.stores.graphiti.library import (
     GraphOperationsInterface,
     NodeNotFoundError,
 )
-from agentic_rag.stores.graphiti.schemas import Kind, Row
+from agentic_rag.stores.graphiti.schemas import Kind, Row, embedded_column
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 
@@ -234,7 +234,7 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
     async def _embed(self, kind: Kind, rows: Sequence[Row]) -> None:
         missing = [row for row in rows if "vector" in row and row["vector"] is None]
         if missing:
-            texts = [str(row["fact"] if kind == "facts" else row["name"]) for row in missing]
+            texts = [str(row[embedded_column(kind)]) for row in missing]
             for row, vector in zip(missing, await self._embedder.create_batch(texts), strict=True):
                 row["vector"] = vector
 

@@ -10,15 +10,10 @@ MAX_CHARACTERS = 600
 """Bounds scripts that put no space between words."""
 
 
-def normalised(text: str) -> str:
-    """Both sides of full text: NFKC, so that full-width, compatibility and composed forms are one."""
-    return unicodedata.normalize("NFKC", text)
-
-
 def searchable(query: str) -> str:
     """The query without control characters and surrogates, at most 60 words; may be empty."""
     printable = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in query[: 20 * MAX_CHARACTERS])
-    words = normalised(printable).split()[:MAX_WORDS]
+    words = unicodedata.normalize("NFKC", printable).split()[:MAX_WORDS]
     return " ".join(words)[:MAX_CHARACTERS].strip()
 
 

@@ -99,7 +99,8 @@ class Reconciler:
             if orphans:
                 change = Change()
                 change.delete_nodes(orphans, group)
-                await change.apply(self._tables)
+                async with self._tables.writing([], removing=[group]):
+                    await change.apply(self._tables)
 
 
 async def named(

@@ -21,8 +21,8 @@ from agentic_rag.stores.graphiti.library import (
     EpisodicNode,
     SagaNode,
 )
-from agentic_rag.stores.graphiti.query_text import normalised
 from agentic_rag.stores.graphiti.schemas import Row
+from agentic_rag.stores.lancedb.full_text import indexed
 
 _ENTITY_KEYS = frozenset(
     {"uuid", "name", "group_id", "summary", "created_at", "name_embedding", "labels", "attributes"}
@@ -41,7 +41,7 @@ def entity_row(data: Mapping[str, Any]) -> Row:
         **_common(data),
         "name": data["name"],
         "summary": summary,
-        "text": normalised(f"{data['name']}\n{summary}"),
+        "text": indexed(f"{data['name']}\n{summary}"),
         "labels": sorted({*data.get("labels", []), "Entity"}),
         "attributes": _attributes(data, _ENTITY_KEYS),
         "vector": data.get("name_embedding"),
@@ -57,7 +57,7 @@ def fact_row(data: Mapping[str, Any]) -> Row:
         "target_uuid": data["target_node_uuid"],
         "name": name,
         "fact": data["fact"],
-        "text": normalised(f"{name.replace('_', ' ')}\n{data['fact']}"),
+        "text": indexed(f"{name.replace('_', ' ')}\n{data['fact']}"),
         "episodes": list(data.get("episodes") or []),
         "expired_at": utc(data.get("expired_at")),
         "valid_at": utc(data.get("valid_at")),
@@ -80,7 +80,7 @@ def episode_row(data: Mapping[str, Any]) -> Row:
         "source": source.value if isinstance(source, EpisodeType) else source,
         "source_description": data.get("source_description") or "",
         "content": data["content"],
-        "text": normalised(search_text(chunk) if chunk else data["content"]),
+        "text": indexed(search_text(chunk) if chunk else data["content"]),
         "valid_at": utc(data["valid_at"]),
         "chunk_id": chunk.id if chunk else None,
         "chunk_date": utc(chunk.date) if chunk else None,
@@ -104,7 +104,7 @@ def community_row(data: Mapping[str, Any]) -> Row:
         **_common(data),
         "name": data["name"],
         "summary": summary,
-        "text": normalised(f"{data['name']}\n{summary}"),
+        "text": indexed(f"{data['name']}\n{summary}"),
         "vector": data.get("name_embedding"),
     }
 

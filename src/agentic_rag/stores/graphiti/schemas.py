@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from agentic_rag.stores.lancedb.manifests import of_generation
+
 Kind = Literal["facts", "entities", "episodes", "mentions", "communities", "sagas", "links"]
 Row = dict[str, Any]
 
@@ -90,7 +92,7 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
 }
 
 
-def schema(kind: Kind, *, model: str, dimension: int) -> pa.Schema:
+def schema(kind: Kind, *, dimension: int) -> pa.Schema:
     """The table's schema; the vector may not be null, or rows without one would be stored."""
     fields = [
         pa.field("uuid", _TEXT, nullable=False),
@@ -100,8 +102,12 @@ def schema(kind: Kind, *, model: str, dimension: int) -> pa.Schema:
     ]
     if kind in WITH_VECTOR:
         fields.append(pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False))
-        return pa.schema(fields, metadata={"embedding_model": model})
     return pa.schema(fields)
+
+
+def embedded_column(kind: Kind) -> str:
+    """The column whose text a row's vector is made of."""
+    return "fact" if kind == "facts" else "name"
 
 
 def columns(kind: Kind) -> list[str]:
@@ -114,8 +120,8 @@ def table_name(group: str, kind: Kind) -> str:
 
 
 def group_of(name: str) -> str | None:
-    """The group a table belongs to; None for another store's table."""
-    prefix, _, kind = name.rpartition("_")
+    """The group a table of any generation belongs to; None for another store's table."""
+    prefix, _, kind = of_generation(name)[0].rpartition("_")
     if kind not in _COLUMNS or not prefix.startswith("graph_"):
         return None
     return prefix.removeprefix("graph_")

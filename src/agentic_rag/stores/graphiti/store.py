@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.identity import episode_uuid, group_id
-from agentic_rag.ports import Embedding, FloatArray, GraphCounts
+from agentic_rag.ports import Embedding, FloatArray, GraphCounts, StoreStats
 from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
+from agentic_rag.stores.lancedb.reindex import VectorTable
 
 if TYPE_CHECKING:
     from agentic_rag.stores.graphiti.engine import Engine
@@ -89,6 +90,11 @@ class GraphitiStore:
     def graphiti(self) -> Any:
         """``graphiti_core.Graphiti`` over the same graph."""
         return self._engine.graphiti
+
+    @property
+    def connection(self) -> LanceConnection:
+        """The database that holds rows and vectors."""
+        return self._connection
 
     @property
     def folder(self) -> Path:
@@ -163,8 +169,18 @@ class GraphitiStore:
             )
 
     async def optimize(self, dataset: str) -> None:
+        group = group_id(dataset)
         with translated_failure(f"indexing {dataset!r}"):
-            await self._tables.optimize(group_id(dataset))
+            async with self._tables.writing([group]):
+                await self._tables.optimize(group)
+
+    async def stats(self, dataset: str) -> StoreStats:
+        with translated_failure(f"looking at {dataset!r}"):
+            return await self._tables.stats(group_id(dataset))
+
+    def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]:
+        """For ``reindex``; the graph itself holds no vectors."""
+        return self._tables.vector_tables(group_id(dataset))
 
     async def rebuild(self) -> Repair:
         """Write the whole graph again from LanceDB."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from agentic_rag.stores.graphiti.query_text import normalised
 from agentic_rag.stores.graphiti.schemas import Row
 from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb.full_text import indexed
 
 MAX_SUMMARY = 1_000
 """Characters; Graphiti's own limit for a summary."""
@@ -46,7 +46,7 @@ async def without_facts(
     for row in rows:
         about = [f["fact"] for f in in_order if row["uuid"] in (f["source_uuid"], f["target_uuid"])]
         summary = _joined(about)
-        text = normalised(f"{row['name']}\n{summary}")
+        text = indexed(f"{row['name']}\n{summary}")
         changed.append({**row, "summary": summary, "text": text, "vector": vectors[row["uuid"]]})
     return changed
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Collection, Sequence
-from datetime import timedelta
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.ports import FloatArray
+from agentic_rag.ports import FloatArray, StoreStats
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.schemas import (
     FULL_TEXT,
@@ -23,11 +22,25 @@ from agentic_rag.stores.graphiti.schemas import (
     Kind,
     Row,
     columns,
+    embedded_column,
     group_of,
     schema,
     table_name,
 )
 from agentic_rag.stores.lancedb.connection import LanceConnection, translated
+from agentic_rag.stores.lancedb.full_text import full_text_index, searched
+from agentic_rag.stores.lancedb.indexes import (
+    NPROBES,
+    REFINE,
+    IndexPlan,
+    PlannedIndex,
+    planned,
+    table_stats,
+    tidied,
+)
+from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
+from agentic_rag.stores.lancedb.process_lock import writing
+from agentic_rag.stores.lancedb.reindex import VectorTable
 
 VECTOR_INDEX_FROM = 8_192
 """Rows from which an index pays: at 10,000 rows it is three times as fast at the same recall."""
@@ -35,8 +48,6 @@ INDEX_FROM = 2_048
 """Rows from which key indexes pay; below, a scan is as fast as the look-up."""
 OPTIMIZE_AFTER = 60
 """Writes after which a group is compacted without being asked."""
-KEEP_VERSIONS = timedelta(minutes=10)
-"""Old table versions stay readable this long, for readers that are in the middle of a search."""
 KEYS_PER_QUERY = 4_000
 
 _LOGGER = logging.getLogger(__name__)
@@ -47,15 +58,14 @@ class GraphTables:
 
     Args:
         connection: the database; shared with the other stores.
-        model: name of the embedding model, kept in the tables that hold vectors.
+        model: name of the embedding model, kept in the manifest.
         dimension: length of its vectors; the metric is cosine.
     """
 
     def __init__(self, connection: LanceConnection, *, model: str, dimension: int) -> None:
         self._connection = connection
-        self._model = model
+        self._manifests = Manifests(connection, model=model, dimension=dimension)
         self.dimension = dimension
-        self._checked: set[str] = set()
         self._writes: dict[str, int] = {}
         self._scans = asyncio.Semaphore(max(2, os.cpu_count() or 2))
 
@@ -68,7 +78,7 @@ class GraphTables:
         return await self._opened(group, kind) is not None
 
     async def count(self, group: str, kind: Kind) -> int:
-        table = await self._opened(group, kind)
+        table = await self._opened(group, kind, any_model=True)
         if table is None:
             return 0
         with translated(f"counting {kind}"):
@@ -124,7 +134,8 @@ class GraphTables:
             return []
         with translated(f"searching vectors of {kind}"):
             query = table.query().nearest_to(np.asarray(vector, dtype=np.float32)).distance_type("cosine")
-            query = query.nprobes(40).refine_factor(5).select([*columns(kind), "_distance"]).limit(limit)
+            query = query.nprobes(NPROBES).refine_factor(REFINE)
+            query = query.select([*columns(kind), "_distance"]).limit(limit)
             query = query.where(where) if where else query
             async with self._scans:
                 rows = (await query.to_arrow()).to_pylist()
@@ -136,12 +147,13 @@ class GraphTables:
     ) -> list[tuple[Row, float]]:
         """Rows by BM25 ≥ 0, descending, ties by uuid; the text must be ``searchable`` already."""
         table = await self._opened(group, kind)
-        if table is None or where == sql.NOTHING or limit < 1:
+        words = searched(text)
+        if table is None or where == sql.NOTHING or limit < 1 or not words:
             return []
         from lancedb.query import MatchQuery
 
         with translated(f"searching words of {kind}"):
-            query = table.query().nearest_to_text(MatchQuery(text, "text"))
+            query = table.query().nearest_to_text(MatchQuery(words, "text"))
             query = query.select([*columns(kind), "_score"]).limit(limit)
             rows = (await (query.where(where) if where else query).to_arrow()).to_pylist()
         scored = [(row, row.pop("_score")) for row in rows]
@@ -165,7 +177,7 @@ class GraphTables:
         self._writes[group] = self._writes.get(group, 0) + 1
 
     async def delete(self, group: str, kind: Kind, where: str) -> None:
-        table = await self._opened(group, kind)
+        table = await self._opened(group, kind, any_model=True)
         if table is None or where == sql.NOTHING:
             return
         with translated(f"deleting {kind}"):
@@ -179,18 +191,68 @@ class GraphTables:
             await self.optimize(group)
 
     async def optimize(self, group: str) -> None:
-        """Compact, and index what pays to be indexed."""
+        """Compact, and index what pays to be indexed; the caller is ``writing``."""
         self._writes[group] = 0
         for kind in KINDS:
-            table = await self._opened(group, kind)
+            table = await self._opened(group, kind, any_model=True)
             if table is not None:
-                with translated(f"indexing {kind}"):
-                    await _optimize(table, kind)
+                await tidied(table, _plan(kind), kind)
+        await self._manifests.drop_superseded(group, [table_name(group, kind) for kind in WITH_VECTOR])
+
+    @asynccontextmanager
+    async def writing(
+        self, groups: Collection[str], *, removing: Collection[str] = ()
+    ) -> AsyncIterator[None]:
+        """Held around a write to some groups, and removals from others; the tables stay in force meanwhile.
+
+        Raises ``ManifestMismatch`` where the vectors of a group that is written to come from another model.
+        """
+        async with writing(self._connection.uri, {*groups, *removing}):
+            for group in {*groups, *removing}:
+                await self._manifests.generation_now(group, any_model=group not in groups)
+            yield
+
+    async def stats(self, group: str) -> StoreStats:
+        """A table each kind that has one; of any model."""
+        manifest = await self._manifests.stored(group)
+        found = []
+        for kind in KINDS:
+            table = await self._opened(group, kind, any_model=True)
+            if table is not None:
+                found.append(await table_stats(table, self._connection.uri, kind))
+        if manifest is None:
+            return StoreStats(None, None, None, tuple(found))
+        return StoreStats(manifest.model, manifest.dimension, manifest.metric, tuple(found))
+
+    def vector_tables(self, group: str) -> tuple[VectorTable, ...]:
+        """For ``reindex``: facts, entities and communities."""
+        return tuple(self._vector_table(group, kind) for kind in KINDS if kind in WITH_VECTOR)
+
+    def _vector_table(self, group: str, kind: Kind) -> VectorTable:
+        made, column = schema(kind, dimension=self.dimension), embedded_column(kind)
+
+        def rows_of(rows: Sequence[Row], vectors: FloatArray) -> pa.Table:
+            return _to_arrow(
+                [{**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)], made
+            )
+
+        return VectorTable(
+            name=kind,
+            base=table_name(group, kind),
+            key="uuid",
+            columns=columns(kind),
+            measured=column,
+            schema=made,
+            text=lambda row: str(row[column]),
+            made=rows_of,
+            prepare=_index_words,
+            plan=_plan(kind),
+        )
 
     async def _arrow(
         self, group: str, kind: Kind, where: str | None, select: Sequence[str], limit: int | None
     ) -> pa.Table | None:
-        table = await self._opened(group, kind)
+        table = await self._opened(group, kind, any_model="vector" not in select)
         if table is None or where == sql.NOTHING:
             return None
         with translated(f"reading {kind}"):
@@ -198,54 +260,37 @@ class GraphTables:
             query = query.where(where) if where else query
             return await (query.limit(limit) if limit is not None else query).to_arrow()
 
-    async def _opened(self, group: str, kind: Kind) -> Any | None:
-        table = await self._connection.table(table_name(group, kind))
-        if table is not None and kind in WITH_VECTOR:
-            await self._check(table, table_name(group, kind))
-        return table
+    async def _opened(self, group: str, kind: Kind, *, any_model: bool = False) -> Any | None:
+        """The table in force; ``any_model`` where no vector is read or written."""
+        generation = 0
+        if kind in WITH_VECTOR:
+            generation = await self._manifests.generation(group, any_model=any_model)
+        return await self._connection.table(generation_name(table_name(group, kind), generation))
 
     async def _created(self, group: str, kind: Kind) -> Any:
         table = await self._opened(group, kind)
         if table is not None:
             return table
-        made = schema(kind, model=self._model, dimension=self.dimension)
-        table = await self._connection.create_table(table_name(group, kind), made, "uuid")
-        if kind in FULL_TEXT:
-            from lancedb.index import FTS
-
-            with translated(f"indexing {kind}"):
-                if not await table.list_indices():
-                    config = FTS(base_tokenizer="icu/split", stem=True, remove_stop_words=False)
-                    await table.create_index("text", config=config)
-        return table
-
-    async def _check(self, table: Any, name: str) -> None:
-        if name in self._checked:
-            return
-        with translated(f"reading the schema of {name}"):
-            stored = await table.schema()
-        dimension = stored.field("vector").type.list_size
-        model = (stored.metadata or {}).get(b"embedding_model", b"").decode() or self._model
-        if (dimension, model) != (self.dimension, self._model):
-            raise ManifestMismatch(
-                f"table {name} holds {dimension}-dimensional vectors of {model!r}, the configuration says "
-                f"{self.dimension} of {self._model!r}; configure that model, or ingest into a new data folder"
-            )
-        self._checked.add(name)
+        generation = await self._manifests.make(group) if kind in WITH_VECTOR else 0
+        name = generation_name(table_name(group, kind), generation)
+        prepare = _index_words if kind in FULL_TEXT else None
+        return await self._connection.create_table(
+            name, schema(kind, dimension=self.dimension), "uuid", prepare
+        )
 
 
-async def _optimize(table: Any, kind: Kind) -> None:
-    from lancedb.index import BTree, IvfSq
+def _plan(kind: Kind) -> IndexPlan:
+    from lancedb.index import BTree
 
-    await table.optimize(cleanup_older_than=KEEP_VERSIONS)
-    rows = await table.count_rows()
-    have = {index.columns[0] for index in await table.list_indices()}
-    if rows >= INDEX_FROM:
-        for column in INDEXED[kind]:
-            if column not in have:
-                await table.create_index(column, config=BTree())
-    if kind in WITH_VECTOR and rows >= VECTOR_INDEX_FROM and "vector" not in have:
-        await table.create_index("vector", config=IvfSq(distance_type="cosine"))
+    words = (PlannedIndex("text", full_text_index),) if kind in FULL_TEXT else ()
+    keys = planned(INDEXED[kind], BTree, INDEX_FROM)
+    return IndexPlan((*words, *keys), VECTOR_INDEX_FROM if kind in WITH_VECTOR else None)
+
+
+async def _index_words(table: Any) -> None:
+    """Full text answers from the first row on."""
+    if not await table.list_indices():
+        await table.create_index("text", config=full_text_index())
 
 
 def _ordered(scored: list[tuple[Row, float]]) -> list[tuple[Row, float]]:

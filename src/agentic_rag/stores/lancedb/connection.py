@@ -93,6 +93,15 @@ class LanceConnection:
                 self._tables[name] = table
         return table
 
+    async def drop_table(self, name: str) -> None:
+        """Delete a table with its rows; one that is not there is ignored."""
+        database = await self.database()
+        held = self._tables.pop(name, None)
+        if held is not None:
+            held.close()
+        with translated(f"dropping table {name}"):
+            await database.drop_table(name, ignore_missing=True)
+
     async def table_names(self) -> list[str]:
         database = await self.database()
         with translated("listing tables"):

@@ -1,46 +1,99 @@
-"""One process at a time where LanceDB alone would let a second one undo what the first just did."""
+"""Who may write when LanceDB alone would let one writer undo what another just did.
+
+A lock is a file in the database's folder, freed by its closing, as the end of a process does however it
+ends; an object store has no locks and is not locked. Waiting takes no thread and may be cancelled.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import IO
+
+from agentic_rag.errors import StoreLocked
 
 MAKING_TABLES = "making-tables"
 """A second process would overwrite the table that the first just made."""
 RECORDING_VALUES = "recording-values"
 """Forgetting unused metadata values must not meet a write that is about to use one."""
+FIRST_WAIT, LONGEST_WAIT = 0.001, 0.05
+"""Seconds between two looks at a lock that another one holds; doubled from look to look."""
 
 
 @asynccontextmanager
-async def process_lock(uri: str, purpose: str) -> AsyncIterator[None]:
-    """Held for a purpose by one task of one process per local folder; an object store, which has no locks, is not locked.
+async def process_lock(uri: str, purpose: str, *, shared: bool = False) -> AsyncIterator[None]:
+    """Held for a purpose by one task of one process per local folder, or by several that share it.
 
-    Closing the file frees it, as the end of a process does however it ends.
+    Where files can only be locked exclusively (Windows), sharing is taking turns.
     """
     if "://" in uri:
         yield
         return
-    file = await asyncio.to_thread(_locked, Path(uri), purpose)
-    try:
+    with _file(uri, purpose) as file:
+        wait = FIRST_WAIT
+        while not _locked(file, shared=shared):
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, LONGEST_WAIT)
         yield
-    finally:
-        file.close()
 
 
-def _locked(folder: Path, purpose: str) -> IO[bytes]:
+@asynccontextmanager
+async def only_one(uri: str, purpose: str, refusal: str) -> AsyncIterator[None]:
+    """Like ``process_lock``, but whoever comes second gets ``StoreLocked`` with the refusal, at once."""
+    if "://" in uri:
+        yield
+        return
+    with _file(uri, purpose) as file:
+        if not _locked(file, shared=False):
+            raise StoreLocked(refusal)
+        yield
+
+
+@asynccontextmanager
+async def writing(uri: str, groups: Collection[str]) -> AsyncIterator[None]:
+    """Held while a write resolves which tables are in force and writes to them; many may.
+
+    A task that holds it must not take it again: whoever wants to switch would be waited for by both.
+    """
+    async with AsyncExitStack() as held:
+        for group in sorted(groups):
+            # Passing the gate lets one who wants to switch in between a stream of writers.
+            async with process_lock(uri, f"switching-{group}", shared=True):
+                await held.enter_async_context(process_lock(uri, f"writing-{group}", shared=True))
+        yield
+
+
+@asynccontextmanager
+async def switching(uri: str, group: str) -> AsyncIterator[None]:
+    """Held alone, while nobody is ``writing``."""
+    async with process_lock(uri, f"switching-{group}"), process_lock(uri, f"writing-{group}"):
+        yield
+
+
+def _file(uri: str, purpose: str) -> IO[bytes]:
+    folder = Path(uri)
     folder.mkdir(parents=True, exist_ok=True)
-    file = (folder / f".{purpose}.lock").open("ab")
+    return (folder / f".{purpose}.lock").open("ab")
+
+
+def _locked(file: IO[bytes], *, shared: bool) -> bool:
+    """Whether the lock could be taken just now."""
     if sys.platform == "win32":
         import msvcrt
 
         file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-    else:
-        import fcntl
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+    import fcntl
 
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
-    return file
+    try:
+        fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

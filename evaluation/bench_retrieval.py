@@ -1,0 +1,135 @@
+"""The retrieval engine: how fast from 10,000 to 1,000,000 chunks, how exact, how good, beside its peers.
+
+    python evaluation/bench_retrieval.py [--quick] [--only PART,…] [--data DIR] [--json FILE]
+
+Parts: scale, peers, embedding, cold, quality, filters. Chunks beyond the judged sets are synthetic:
+recombined texts, vectors between two real ones with noise. Embedding the question is not counted in
+scale and peers; its own figures are in embedding. Needs judged sets that are not part of this project
+(by default ../shared/data); their vectors are kept in evaluation/.cache. ``--quick`` leaves out the
+million and scifact, and compares with peers on fewer chunks. Charts go to evaluation/results, and
+with the whole run the table does too. Exits 1 when a floor is missed, 2 without the data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from agentic_rag.models.bundled import BundledEmbedding
+from figures import Row, report, row
+from judged_sets import DATA, available
+from retrieval_benchmark import charts, peers, quality, throughput
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+VAULT = HERE.parent / "examples" / "vault"
+PARTS = ("scale", "peers", "embedding", "cold", "quality", "filters")
+SIZES = (10_000, 100_000, 1_000_000)
+P95 = {100_000: 25.0, 1_000_000: 60.0}
+AT_ONCE = {100_000: 100.0}
+RECALL, OVERHEAD, GROWTH = 0.95, 1.2, 6.0
+
+
+def scale(sizes: tuple[int, ...], data: Path, folder: Path, queries: int) -> dict[int, dict[str, float]]:
+    """What each size shows; building and searching are processes of their own."""
+    found: dict[int, dict[str, float]] = {}
+    for size in sizes:
+        found[size] = {}
+        for what in ("build", "search"):
+            command = [sys.executable, "-m", "retrieval_benchmark.scale", what, str(size), str(folder / str(size)), str(data), str(queries)]  # fmt: skip
+            done = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)
+            found[size] |= json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def scale_rows(found: dict[int, dict[str, float]]) -> list[Row]:
+    """Ratios first; sizes that the quick form leaves out stand there without a figure."""
+    rows = [
+        row(f"{size:,} chunks: engine over bare LanceDB calls, p50 with filter", "×", found.get(size, {}).get("overhead"), floor=OVERHEAD)
+        for size in SIZES
+    ]  # fmt: skip
+    largest, least = found.get(SIZES[-1]), found.get(SIZES[0])
+    grown = largest["filtered p50"] / least["filtered p50"] if largest and least else None
+    rows.append(row("p50 with filter, a million over ten thousand chunks", "×", grown, floor=GROWTH))
+    for size in SIZES:
+        of = found.get(size, {})
+        told = f"{size:,} chunks"
+        rows += [
+            row(f"{told}: hybrid with filter p95", "ms", of.get("filtered p95"), floor=P95.get(size), peer="bare LanceDB", theirs=of.get("bare p95")),
+            row(f"{told}: hybrid with filter p50", "ms", of.get("filtered p50"), peer="bare LanceDB", theirs=of.get("bare p50")),
+            row(f"{told}: hybrid p95", "ms", of.get("unfiltered p95")),
+            row(f"{told}: hybrid with filter, 32 at once", "queries/s", of.get("filtered queries/s"), bound="min", floor=AT_ONCE.get(size), peer="bare LanceDB", theirs=of.get("bare queries/s")),
+            row(f"{told}: recall@10 of the index", "", of.get("recall@10"), bound="min", floor=RECALL if size > SIZES[0] else None),
+            row(f"{told}: written", "s", of.get("write s")),
+            row(f"{told}: indexed", "s", of.get("index s")),
+            row(f"{told}: on disk", "MB", of.get("disk MB")),
+            row(f"{told}: peak memory, writing", "MB", of.get("memory MB")),
+            row(f"{told}: peak memory, searching", "MB", of.get("search MB")),
+        ]  # fmt: skip
+    return rows
+
+
+async def embedding_row() -> list[Row]:
+    """What the question's embedding adds, which scale leaves out."""
+    import time
+
+    model, taken = BundledEmbedding(), []
+    for number in range(60):
+        started = time.perf_counter()
+        await model.embed_queries([f"which teas are oxidised the longest, and why, number {number}?"])
+        taken.append((time.perf_counter() - started) * 1e3)
+    return [row("embedding one question, p50", "ms", sorted(taken[5:])[27])]
+
+
+def run(parts: list[str], quick: bool, data: Path) -> tuple[list[Row], dict[int, dict[str, float]], quality.Judgements | None]:  # fmt: skip
+    """Rows of the parts, and what the charts need besides."""
+    rows: list[Row] = []
+    found: dict[int, dict[str, float]] = {}
+    judgements = None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if "scale" in parts:
+            found = scale(SIZES[:2] if quick else SIZES, data, folder, 120 if quick else 400)
+            rows += scale_rows(found)
+        if "peers" in parts:
+            rows += asyncio.run(peers.rows(20_000 if quick else 100_000, data, folder, 60 if quick else 200))
+        if "embedding" in parts:
+            rows += throughput.rows(1.5 if quick else 5.0)
+            rows += asyncio.run(embedding_row())
+        if "cold" in parts:
+            rows += throughput.cold_rows(VAULT)
+        if "quality" in parts:
+            names = available([n for n in quality.FLOORS if not (quick and n == "scifact/train")], data)
+            of_sets, judgements = asyncio.run(quality.measured(names, data, folder))
+            rows += of_sets
+        if "filters" in parts:
+            rows.append(asyncio.run(quality.filter_row(folder, 2_000 if quick else 10_000)))
+    return rows, found, judgements
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="smaller, the same comparisons")
+    parser.add_argument("--only", metavar="PART,…", default=",".join(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the judged sets")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    given = parser.parse_args()
+    parts = given.only.split(",")
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"unknown part {', '.join(sorted(unknown))}; known are {', '.join(PARTS)}")
+    if not available(["rgb/zh_fact", "cranfield"], given.data):
+        print(f"error: {given.data} holds no judged sets; name their folder with --data", file=sys.stderr)
+        return 2
+    rows, found, judgements = run(parts, given.quick, given.data.resolve())
+    if not given.quick:
+        charts.draw(RESULTS, found, judgements, rows)
+    return report("retrieval engine", rows, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""Judged sets in a chunk store, with the embeddings kept between runs: what several benchmarks stand on."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+from agentic_rag.domain import Chunk, search_text
+from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
+from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.pipeline import MAX_CHUNK_TOKENS
+from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
+from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
+from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray
+from agentic_rag.text import script
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data"
+CACHE = Path(__file__).parent / ".cache"
+SETS = {
+    "rgb/zh_fact": "beir/rgb/zh_fact",
+    "rgb/en_fact": "beir/rgb/en_fact",
+    "cranfield": "beir/cranfield",
+    "scifact/train": "beir/scifact/train",
+    "cmrc2018/trial": "beir/cmrc2018/trial",
+    "hotpot_train100": "beir/multihop/hotpot_train100",
+    "musique_train100": "beir/multihop/musique_train100",
+    "2wiki_train500": "beir/multihop/2wiki_train500",
+}
+"""Names by which the benchmarks tell of a set, and its folder below the data."""
+
+
+class KeptEmbedding:
+    """The bundled model whose vectors are kept in files, one a set of texts.
+
+    A vector depends on its text alone, so a file is right as long as model and texts are the same, which
+    its name says.
+    """
+
+    name = BundledEmbedding.name
+    dimension = BundledEmbedding.dimension
+
+    def __init__(self, folder: Path) -> None:
+        self._model = BundledEmbedding()
+        self._folder = folder
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        return await self._kept("passages", texts)
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        return await self._kept("queries", texts)
+
+    async def _kept(self, kind: str, texts: Sequence[str]) -> FloatArray:
+        if len(texts) < 2:
+            return await self._model.embed_queries(texts)
+        digest = hashlib.sha256("\0".join([self.name, kind, *texts]).encode("utf-8", "replace")).hexdigest()
+        file = self._folder / f"{kind}-{digest[:24]}.npy"
+        if file.is_file():
+            kept: FloatArray = np.load(file)
+            return kept
+        embed = self._model.embed_passages if kind == "passages" else self._model.embed_queries
+        vectors = await embed(texts)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        partial = file.with_suffix(".partial.npy")
+        np.save(partial, vectors)
+        partial.rename(file)
+        return vectors
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """A judged set as chunks with vectors, and its queries with theirs."""
+
+    name: str
+    documents: tuple[EmbeddedDocument, ...]
+    queries: tuple[EvalQuery, ...]
+    query_vectors: FloatArray
+    """Shape (queries, dimension)."""
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        return [chunk for document in self.documents for chunk in document.chunks]
+
+    @property
+    def vectors(self) -> FloatArray:
+        """Of ``chunks``, shape (chunks, dimension)."""
+        return np.concatenate([document.vectors for document in self.documents])
+
+    async def store(self, store: ChunkStore, dataset: str) -> None:
+        """Write it, as an ingest would, and index it."""
+        for start in range(0, len(self.documents), 512):
+            await store.replace_documents(dataset, self.documents[start : start + 512])
+        await store.optimize(dataset)
+
+
+def available(names: Sequence[str], data: Path = DATA) -> list[str]:
+    """Those of the sets whose files are there."""
+    return [name for name in names if (data / SETS[name] / "corpus.jsonl").is_file()]
+
+
+async def judged_set(
+    name: str, data: Path = DATA, cache: Path = CACHE, limit: int | None = None
+) -> JudgedSet:
+    """Read, chunk and embed a set as ingest does; ``limit``: that many queries, evenly taken."""
+    folder = data / SETS[name]
+    embedding = KeptEmbedding(cache)
+    chunked: dict[str, tuple[Chunk, ...]] = {}
+    for line in (folder / "corpus.jsonl").read_bytes().splitlines():
+        record = load_record(line)
+        if isinstance(record, BadRecord):
+            continue
+        document = parse_record(record, path=f"corpus.jsonl#{record_id(record)}")
+        chunked[document.id] = chunk_document(
+            document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=count_tokens_batch
+        )
+    texts = [search_text(chunk) for chunks in chunked.values() for chunk in chunks]
+    vectors = await embedding.embed_passages(texts)
+    documents, at = [], 0
+    for document_id, chunks in chunked.items():
+        if chunks:
+            documents.append(EmbeddedDocument(document_id, chunks, vectors[at : at + len(chunks)]))
+        at += len(chunks)
+    queries = load_dataset(folder).ranked_queries
+    query_vectors = await embedding.embed_queries([query.text for query in queries])
+    if limit is not None and len(queries) > limit:
+        taken = np.linspace(0, len(queries) - 1, limit).round().astype(int)
+        queries, query_vectors = tuple(queries[i] for i in taken), query_vectors[taken]
+    return JudgedSet(name, tuple(documents), queries, query_vectors)
+
+
+def gibberish(queries: Sequence[str], seed: int = 7) -> list[str]:
+    """Some 150 strings without sense: letters, Han characters and signs at random, and the letters of
+    queries shuffled. (Not their Han characters: those still say what they are about.)"""
+    dice = random.Random(seed)
+
+    def letters(alphabet: str) -> str:
+        return "".join(dice.choice(alphabet) for _ in range(dice.randint(4, 12)))
+
+    def shuffled(text: str) -> str:
+        characters = [character for character in text if not character.isspace()]
+        dice.shuffle(characters)
+        return " ".join("".join(characters[i : i + 7]) for i in range(0, min(len(characters), 40), 7))
+
+    han = "".join(chr(code) for code in range(0x4E00, 0x9FA5))
+    latin = [query for query in queries if script(query) == "latin"]
+    made = [shuffled(dice.choice(latin)) for _ in range(40) if latin]
+    made += [" ".join(letters("bcdfghjklmnpqrstvwxz") for _ in range(dice.randint(1, 6))) for _ in range(50)]
+    made += [" ".join(letters("abcdefghijklmnopqrstuvwxyz0123456789") for _ in range(3)) for _ in range(30)]
+    made += [letters(han) for _ in range(30)]
+    return made + [letters("!?#%&*()[]{}<>~^|/\\=+;:") + letters("qwxz") for _ in range(10)]
+
+
+def roc_area(positive: Sequence[float] | FloatArray, negative: Sequence[float] | FloatArray) -> float:
+    """Area under the ROC curve: how often a positive is above a negative, ties one half.
+
+    Source: Hanley, McNeil, The Meaning and Use of the Area under a ROC Curve, 1982.
+    """
+    ranks = rankdata(np.concatenate([positive, negative]))[: len(positive)]
+    return float((ranks.sum() - len(positive) * (len(positive) + 1) / 2) / (len(positive) * len(negative)))

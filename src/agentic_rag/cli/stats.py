@@ -1,0 +1,138 @@
+"""What ``stats`` does: what each dataset holds, by table, and how well it is indexed."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from agentic_rag.cli.render import console
+from agentic_rag.composition import Rag, open_rag
+from agentic_rag.config import RagConfig
+from agentic_rag.errors import UnknownDataset
+from agentic_rag.identity import dataset_name
+from agentic_rag.ports import StoreStats, TableStats
+
+GRAPH = ("entities", "facts", "episodes", "mentions")
+
+
+async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]]:
+    """A dict of plain values for the dataset, or for each one there is.
+
+    Raises:
+        UnknownDataset: nothing was ingested under the name.
+    """
+    if config.lancedb_uri is None and not config.data_dir.exists():
+        if dataset is not None:
+            raise UnknownDataset(dataset, [])
+        return []
+    async with open_rag(config) as rag:
+        known = await rag.chunks.datasets()
+        if dataset is not None and dataset_name(dataset) not in known:
+            raise UnknownDataset(dataset, known)
+        return [await _of(rag, name) for name in (known if dataset is None else [dataset_name(dataset)])]
+
+
+async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
+    chunks, graph = await rag.chunks.stats(dataset), await rag.knowledge.stats(dataset)
+    tables = [*chunks.tables, *graph.tables]
+    rows = {table.name: table.rows for table in tables}
+    sizes = [table.size_bytes for table in tables if table.size_bytes is not None]
+    return {
+        "dataset": dataset,
+        "documents": len(await rag.ledger.records(dataset)),
+        "chunks": rows.get("chunks", 0),
+        "graph": {name: rows.get(name, 0) for name in GRAPH},
+        "unindexed": _unindexed(tables),
+        "model": chunks.model,
+        "dimension": chunks.dimension,
+        "metric": chunks.metric,
+        "configured_model": rag.embedding.name,
+        "reindex": _is_stale(rag, chunks) or _is_stale(rag, graph),
+        "bytes": sum(sizes) if sizes else None,
+        "tables": [_table(table) for table in tables],
+    }
+
+
+def _is_stale(rag: Rag, stats: StoreStats) -> bool:
+    """Whether the vectors come from another model than the configured one."""
+    made = (stats.model or rag.embedding.name, stats.dimension or rag.embedding.dimension)
+    return made != (rag.embedding.name, rag.embedding.dimension)
+
+
+def _unindexed(tables: list[TableStats]) -> float:
+    """Share, in [0, 1], of the rows of indexed tables that some index lacks."""
+    indexed = [table for table in tables if table.indexes]
+    rows = sum(table.rows for table in indexed)
+    return round(sum(table.unindexed_rows for table in indexed) / rows, 4) if rows else 0.0
+
+
+def _table(table: TableStats) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "rows": table.rows,
+        "versions": table.versions,
+        "bytes": table.size_bytes,
+        "indexes": [
+            {
+                "column": index.column,
+                "kind": index.kind,
+                "indexed": index.indexed_rows,
+                "unindexed": index.unindexed_rows,
+            }
+            for index in table.indexes
+        ],
+    }
+
+
+def print_stats(found: list[dict[str, Any]]) -> None:
+    """A paragraph and a table for each dataset."""
+    out = console()
+    if not found:
+        out.print("no dataset yet; make one with: agentic-rag ingest PATH", style="yellow")
+    for stats in found:
+        graph = ", ".join(f"{count} {name}" for name, count in stats["graph"].items())
+        out.print(
+            f"{stats['dataset']}: {stats['documents']} documents, {stats['chunks']} chunks", markup=False
+        )
+        out.print(f"graph: {graph}", markup=False)
+        model = f"{stats['model']}, {stats['dimension']} dimensions, {stats['metric']}"
+        size = "" if stats["bytes"] is None else f" · {_megabytes(stats['bytes'])}"
+        out.print(
+            f"{model}{size} · {100 * stats['unindexed']:.1f} % of rows not indexed yet",
+            markup=False,
+            style="dim",
+        )
+        if stats["reindex"]:
+            out.print(
+                f"the configured model is {stats['configured_model']}: "
+                f"agentic-rag reindex --dataset {shlex.quote(stats['dataset'])}",
+                markup=False,
+                style="yellow",
+                soft_wrap=True,
+            )
+        out.print(_tables(stats["tables"]))
+
+
+def _tables(tables: list[dict[str, Any]]) -> Table:
+    shown = Table(box=SIMPLE_HEAD)
+    for name in ("table", "rows", "versions", "size", "index", "not in it"):
+        shown.add_column(name, justify="left" if name in ("table", "index") else "right", no_wrap=True)
+    for table in tables:
+        size = "–" if table["bytes"] is None else _megabytes(table["bytes"])
+        versions = "–" if table["versions"] is None else str(table["versions"])
+        head = (table["name"], str(table["rows"]), versions, size)
+        for number, index in enumerate(table["indexes"] or [None]):
+            told = ("", "") if index is None else _index(index)
+            shown.add_row(*(head if number == 0 else ("", "", "", "")), *told)
+    return shown
+
+
+def _index(index: dict[str, Any]) -> tuple[str, str]:
+    return f"{index['column']} {index['kind']}", str(index["unindexed"])
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

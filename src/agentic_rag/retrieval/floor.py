@@ -1,0 +1,70 @@
+"""The floor under every search: a query that means nothing to a dataset finds nothing.
+
+The nearest passages of gibberish are near as well: its best cosine is that of many a good match. What
+tells them apart is how far the best stands out from an ordinary passage of the same dataset for the
+same query, and whether any passage has the query's words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from agentic_rag.domain import search_text
+from agentic_rag.ports import DatasetProfile, FloatArray
+from agentic_rag.retrieval.calibration import COSINE_UNIT, Sense
+from agentic_rag.retrieval.evidence import Legs
+from agentic_rag.text import content_tokens, coverage
+
+LOOKED_AT = 3
+"""Best passages of each leg whose words are compared."""
+_LARGE = 2.7
+"""Brings the square root of log(chunks) to about 1 for some thousand chunks."""
+
+
+def standing_out(best: float, ordinary: float, chunks: int) -> float | None:
+    """How far the best cosine lies above an ordinary passage's, in COSINE_UNIT; None for a single chunk.
+
+    The best of many lies higher by chance alone, by about the square root of the logarithm of their number.
+
+    Args:
+        best: the highest cosine.
+        ordinary: the mean cosine over the dataset, the best among them.
+        chunks: their number.
+    """
+    if chunks < 2:
+        return None
+    above_the_others = (best - ordinary) * chunks / (chunks - 1)
+    return above_the_others / COSINE_UNIT / (math.sqrt(math.log(chunks + 1)) / _LARGE)
+
+
+def means_something(
+    sense: Sense, query: str, legs: Legs, asked: FloatArray, profile: DatasetProfile | None
+) -> bool:
+    """Whether a search found more than the nearest of what has nothing to do with it.
+
+    Args:
+        sense: the fitted model.
+        query: what was searched for.
+        legs: what was found; ``dense`` is among them.
+        asked: the query's unit vector.
+        profile: of the dataset that was searched; None where nothing is known of it.
+    """
+    nearest = legs["dense"]
+    if profile is None or not nearest:
+        return True
+    out = standing_out(nearest[0].score, float(np.dot(asked, profile.centre)), profile.chunks)
+    if out is None or sense.probability(out, 0.0) >= sense.floor:
+        return True
+    if sense.probability(out, 1.0) < sense.floor:
+        return False
+    words = frozenset(content_tokens(query))
+    return any(sense.probability(out, share) >= sense.floor for share in _shares(words, legs))
+
+
+def _shares(words: frozenset[str], legs: Legs) -> Iterable[float]:
+    for name in ("sparse", "dense"):
+        for scored in legs.get(name, ())[:LOOKED_AT]:
+            yield coverage(words, search_text(scored.chunk))

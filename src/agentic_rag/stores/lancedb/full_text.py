@@ -1,0 +1,56 @@
+"""Full text on LanceDB: what is indexed of a text, what is searched of a question, and the index itself.
+
+LanceDB's ICU segmentation splits Chinese and Japanese into words offline, and it stems English. What it
+cannot do is done to the text before: accents are dropped before the stemmer sees them, and what lies
+inside the words stands beside them, so that 乌龙 finds 乌龙茶 and ``user`` finds ``getUserName``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from agentic_rag.text import STOPWORDS, folded, inner_terms
+
+MAX_QUERY_WORDS = 512
+
+_NOT_WORD = re.compile(r"[^\w'\-.]+")
+_PHRASES = re.compile(
+    "|".join(
+        sorted((word for word in STOPWORDS if not word.isascii() and len(word) > 1), key=len, reverse=True)
+    )
+)
+"""Chinese stop words of more than one character; one alone may be a part of a word that says something."""
+
+
+def indexed(text: str) -> str:
+    """What the index holds of a stored text: the text, then what its words alone would not find."""
+    plain = folded(text)
+    inside = inner_terms(plain)
+    return " ".join([plain, *inside]) if inside else plain
+
+
+def searched(text: str, most: int = MAX_QUERY_WORDS) -> str:
+    """What is searched of a question: at most ``most`` telling words, all of them where none is telling.
+
+    "" for a text without a letter or digit.
+    """
+    plain = _NOT_WORD.sub(" ", folded(text))
+    words = [word for word in plain.split() if any(character.isalnum() for character in word)]
+    kept = [word for place, word in enumerate(words) if not _is_stop_word(word, first=place == 0)]
+    telling = _PHRASES.sub(" ", " ".join(kept)).split()
+    return " ".join((telling or words)[:most])
+
+
+def _is_stop_word(word: str, *, first: bool) -> bool:
+    """A stop word in capitals (IT, US, vitamin A) is a name, unless it only opens the question."""
+    is_name = word.isupper() and (len(word) > 1 or not (first or word == "I"))
+    return not is_name and word.casefold() in STOPWORDS
+
+
+def full_text_index() -> Any:
+    """The index's settings. It keeps stop words: with them gone, digits, single letters and some Han
+    characters would vanish too, and a question of stop words alone would find nothing."""
+    from lancedb.index import FTS
+
+    return FTS(base_tokenizer="icu/split", stem=True, remove_stop_words=False)

@@ -1,0 +1,169 @@
+"""Index care of every LanceDB table: what is built from how many rows on, when it is tidied, what there is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.errors import StoreError
+from agentic_rag.ports import IndexStats, TableStats
+from agentic_rag.stores.lancedb.connection import translated
+from agentic_rag.stores.lancedb.manifests import KEEP_VERSIONS, of_generation
+
+STALE_FACTOR = 4
+"""A vector index is built anew once the table has this many times the rows it was built for."""
+UNINDEXED_ROWS, UNINDEXED_SHARE = 2_000, 0.02
+"""Above both, rows that are in no index make full text several times slower."""
+CARE_INTERVAL = KEEP_VERSIONS / 4
+"""Between two times that writes tidy by themselves: LanceDB copies the whole table to compact it, and every
+copy stays on disk as long as old versions do."""
+TRIES, FIRST_PAUSE = 5, 0.05
+"""For a compaction that meets the writes of another process, and seconds before the second try; then doubled."""
+
+_LOGGER = logging.getLogger(__name__)
+_VECTOR = "vector"
+_BUILT_FOR = "vector_built_for_"
+_KINDS = {"IVFSQ": "IVF_SQ", "IVFPQ": "IVF_PQ", "IVFFLAT": "IVF_FLAT", "LABELLIST": "LABEL_LIST"}
+
+
+NPROBES = 24
+"""Partitions of a vector index that a search looks into: recall@10 of .99 at 100,000 rows, .95 and more at a million."""
+REFINE = 5
+"""How many times the rows asked for are compared by their whole vectors, where a search does not do so itself."""
+PARTITION_ROWS, MOST_PARTITIONS = 1_024, 1_024
+
+
+def partitions(rows: int) -> int:
+    """Partitions of a vector index over so many rows. Smaller ones are quicker to search and miss more."""
+    return min(max(rows // PARTITION_ROWS, 1), MOST_PARTITIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedIndex:
+    """An index that a table gets once it has enough rows."""
+
+    column: str
+    make: Callable[[], Any]
+    """LanceDB's configuration; called when the index is built."""
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlan:
+    """Every index a table is to have."""
+
+    columns: tuple[PlannedIndex, ...] = ()
+    vector_from: int | None = None
+    """Rows from which an approximate vector index beats the exact scan; None: no vectors."""
+
+
+async def tidied(table: Any, plan: IndexPlan, called: str) -> None:
+    """Compact a table, index what was written since, and build or renew what pays now.
+
+    Searches are right before, meanwhile and after, and only quicker for it. A write that comes in between
+    goes before; where writes never pause, this is left to whoever ends last.
+    """
+    for attempt in range(TRIES):
+        try:
+            with translated(f"indexing {called}"):
+                await _tidy(table, plan)
+            return
+        except StoreError as error:
+            if "conflict" not in str(error).lower():
+                raise
+        await asyncio.sleep(FIRST_PAUSE * 2**attempt)
+        with translated(f"indexing {called}"):
+            await table.checkout_latest()
+    _LOGGER.info("%s is written to all the time; its indexes are left to a later write", called)
+
+
+async def _tidy(table: Any, plan: IndexPlan) -> None:
+    await table.optimize(cleanup_older_than=KEEP_VERSIONS)
+    rows = await table.count_rows()
+    have = {index.columns[0] for index in await table.list_indices()}
+    for planned in plan.columns:
+        if rows >= planned.rows and planned.column not in have:
+            await table.create_index(planned.column, config=planned.make())
+    if plan.vector_from is not None and rows >= plan.vector_from:
+        await _vector_index(table, rows)
+
+
+async def _vector_index(table: Any, rows: int) -> None:
+    """Its name says how many rows it was built for: new rows join its clusters, which fit them less and less."""
+    from lancedb.index import IvfSq
+
+    built = {i.name: _built_for(i.name) for i in await table.list_indices() if i.columns[0] == _VECTOR}
+    best = max(built.values(), default=0)
+    name = f"{_BUILT_FOR}{best}"
+    if rows > STALE_FACTOR * best:
+        name = f"{_BUILT_FOR}{rows}"
+        config = IvfSq(distance_type="cosine", num_partitions=partitions(rows))
+        await table.create_index(_VECTOR, config=config, name=name)
+    for other in sorted(built.keys() - {name}):
+        await table.drop_index(other)
+
+
+def _built_for(name: str) -> int:
+    number = name.removeprefix(_BUILT_FOR)
+    return int(number) if number.isdecimal() else 0
+
+
+async def is_due(table: Any, column: str) -> bool:
+    """Whether so many rows are missing from the column's index that searches suffer, and were for a while.
+
+    Takes under 1 ms.
+    """
+    for index in await table.list_indices():
+        if index.columns[0] == column:
+            missing = index.num_unindexed_rows or 0
+            rows = missing + (index.num_indexed_rows or 0)
+            rested = index.created_at is None or datetime.now(UTC) - index.created_at >= CARE_INTERVAL
+            return bool(rested and missing > max(UNINDEXED_ROWS, UNINDEXED_SHARE * rows))
+    return False
+
+
+async def table_stats(table: Any, uri: str, called: str) -> TableStats:
+    """What a table holds and has; its size is with all versions, indexes and generations."""
+    with translated(f"looking at {called}"):
+        rows = int(await table.count_rows())
+        indexes = [_index_stats(index) for index in await table.list_indices()]
+        versions = len(await table.list_versions())
+        held = (await table.stats())["total_bytes"] if "://" in uri else None
+    size = await asyncio.to_thread(_size, Path(uri), of_generation(table.name)[0]) if held is None else held
+    return TableStats(called, rows, tuple(sorted(indexes, key=_by_column)), versions, int(size))
+
+
+def _by_column(index: IndexStats) -> tuple[str, str]:
+    return index.column, index.kind
+
+
+def _index_stats(index: Any) -> IndexStats:
+    kind = str(index.index_type).upper()
+    return IndexStats(
+        column=index.columns[0],
+        kind=_KINDS.get(kind, kind),
+        indexed_rows=int(index.num_indexed_rows or 0),
+        unindexed_rows=int(index.num_unindexed_rows or 0),
+    )
+
+
+def _size(database: Path, base: str) -> int:
+    """Bytes of a table's files; one that goes away meanwhile counts nothing."""
+    total = 0
+    for folder in (database / f"{base}.lance", *database.glob(f"{base}.*.lance")):
+        for file in folder.rglob("*"):
+            try:
+                total += file.stat().st_size if file.is_file() else 0
+            except OSError:
+                continue
+    return total
+
+
+def planned(columns: Sequence[str], make: Callable[[], Any], rows: int = 0) -> tuple[PlannedIndex, ...]:
+    """The same index on several columns."""
+    return tuple(PlannedIndex(column, make, rows) for column in columns)

@@ -1,0 +1,204 @@
+"""Which model a dataset's vectors come from, and which generation of its tables is in force.
+
+One row of the table ``datasets`` a group says both, so that one upsert switches all of a dataset's
+tables that hold vectors. Those of a generation n ≥ 1 are named ``<base>.<n>``; a group id has no dot.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from agentic_rag.errors import ManifestMismatch
+from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, quoted, translated
+
+METRIC = "cosine"
+KEEP_VERSIONS = timedelta(minutes=10)
+"""What is superseded stays readable this long, for readers that are in the middle of a search."""
+_TABLE = "datasets"
+_SCHEMA = pa.schema(
+    [
+        pa.field("group_id", pa.string(), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("manifest", pa.string(), nullable=False),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is written down of a dataset's vectors."""
+
+    model: str
+    dimension: int
+    metric: str = METRIC
+    generation: int = 0
+    since: datetime | None = None
+    """When this generation came into force; None for the first."""
+    name: str = ""
+    """The dataset's; empty for a group that only Graphiti itself has written."""
+
+    def is_made_like(self, other: Manifest) -> bool:
+        """Whether vectors of both may be compared."""
+        return (self.model, self.dimension, self.metric) == (other.model, other.dimension, other.metric)
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.dimension} dimensions, {self.metric})"
+
+
+class Manifests:
+    """Reads, checks, makes and switches the manifests of one database.
+
+    Args:
+        connection: the database.
+        model: name of the configured embedding model.
+        dimension: length of its vectors.
+    """
+
+    def __init__(self, connection: LanceConnection, *, model: str, dimension: int) -> None:
+        self.configured = Manifest(model, dimension)
+        self._connection = connection
+        self._known: dict[str, tuple[float, Manifest]] = {}
+
+    async def generation(self, group: str, *, any_model: bool = False) -> int:
+        """The one in force, as of a second ago at the most; 0 for a group without a manifest.
+
+        Raises ``ManifestMismatch`` when its vectors come from another model than the configured one,
+        unless ``any_model`` will do, as for what reads no vector.
+        """
+        asked, manifest = self._known.get(group, (0.0, None))
+        fits = manifest is not None and (any_model or manifest.is_made_like(self.configured))
+        if fits and manifest and time.monotonic() - asked < READ_CONSISTENCY.total_seconds():
+            return manifest.generation
+        return await self.generation_now(group, any_model=any_model)
+
+    async def generation_now(self, group: str, *, any_model: bool = False) -> int:
+        """The same, read anew: what a writer needs, who holds ``process_lock.writing``."""
+        stored = await self.stored(group)
+        if stored is None:
+            return 0
+        return stored.generation if any_model else self._checked(group, stored).generation
+
+    async def stored(self, group: str) -> Manifest | None:
+        """What is written down, whatever is configured."""
+        asked = time.monotonic()
+        found = await self._rows(f"group_id = {quoted(group)}")
+        if not found:
+            self._known.pop(group, None)
+            return None
+        manifest = _read(found[0])
+        self._known[group] = (asked, manifest)
+        return manifest
+
+    async def names(self) -> list[str]:
+        """Of the datasets that were ever written, sorted."""
+        return sorted(row["name"] for row in await self._rows() if row["name"])
+
+    async def make(self, group: str, name: str = "") -> int:
+        """The generation in force, after writing down the configured model where nothing was yet."""
+        stored = await self.stored(group)
+        if stored is not None and (stored.name or not name):
+            return self._checked(group, stored).generation
+        await self._write(group, replace(stored or self.configured, name=name), anew=stored is None)
+        return await self.generation_now(group)
+
+    async def switch(self, group: str, generation: int) -> None:
+        """Put a generation made by the configured model into force; the caller holds ``switching``."""
+        stored = await self.stored(group)
+        name = stored.name if stored is not None else ""
+        await self._write(
+            group, replace(self.configured, name=name, generation=generation, since=datetime.now(UTC))
+        )
+        await self.stored(group)
+
+    async def drop_superseded(self, group: str, bases: Collection[str]) -> None:
+        """Drop the generations before the one in force, once no search can be under way on them."""
+        stored = await self.stored(group)
+        if stored is None or stored.since is None or datetime.now(UTC) - stored.since < KEEP_VERSIONS:
+            return
+        await self._drop(bases, lambda generation: generation < stored.generation)
+
+    async def drop_unfinished(self, group: str, bases: Collection[str]) -> None:
+        """Drop the generations that never came into force; the caller is the only one who makes any."""
+        stored = await self.stored(group)
+        now = stored.generation if stored is not None else 0
+        await self._drop(bases, lambda generation: generation > now)
+
+    async def _drop(self, bases: Collection[str], unwanted: Callable[[int], bool]) -> None:
+        for name in await self._connection.table_names():
+            base, generation = of_generation(name)
+            if base in bases and unwanted(generation):
+                await self._connection.drop_table(name)
+
+    def _checked(self, group: str, stored: Manifest) -> Manifest:
+        if not stored.is_made_like(self.configured):
+            called = stored.name or group
+            raise ManifestMismatch(
+                f"dataset {called!r} was embedded with {stored}, the configuration says {self.configured}; "
+                "configure that model, or embed the dataset anew with the configured one: "
+                f"agentic-rag reindex --dataset {shlex.quote(called)}"
+            )
+        return stored
+
+    async def _rows(self, where: str | None = None) -> list[Any]:
+        table = await self._connection.table(_TABLE)
+        if table is None:
+            return []
+        with translated("reading the manifests"):
+            await table.checkout_latest()
+            query = table.query()
+            rows: list[Any] = await (query.where(where) if where else query).to_list()
+        return rows
+
+    async def _write(self, group: str, manifest: Manifest, *, anew: bool = False) -> None:
+        """``anew``: a row that another process made meanwhile stays."""
+        table = await self._connection.create_table(_TABLE, _SCHEMA, "group_id")
+        row = {"group_id": group, "name": manifest.name, "manifest": _written(manifest)}
+        with translated("writing a manifest"):
+            merge = table.merge_insert("group_id").when_not_matched_insert_all()
+            merge = merge if anew else merge.when_matched_update_all()
+            await merge.execute(pa.Table.from_pylist([row], schema=_SCHEMA))
+
+
+def generation_name(base: str, generation: int) -> str:
+    """The table's name in a generation."""
+    return f"{base}.{generation}" if generation else base
+
+
+def of_generation(name: str) -> tuple[str, int]:
+    """Base and generation of a table's name."""
+    base, dot, number = name.rpartition(".")
+    return (base, int(number)) if dot and number.isdecimal() else (name, 0)
+
+
+def _read(row: Any) -> Manifest:
+    held = json.loads(row["manifest"])
+    since = held.get("since")
+    return Manifest(
+        held["model"],
+        held["dimension"],
+        held["metric"],
+        held.get("generation", 0),
+        datetime.fromisoformat(since) if since else None,
+        row["name"],
+    )
+
+
+def _written(manifest: Manifest) -> str:
+    held: dict[str, Any] = {
+        "model": manifest.model,
+        "dimension": manifest.dimension,
+        "metric": manifest.metric,
+    }
+    if manifest.generation:
+        held["generation"] = manifest.generation
+    if manifest.since is not None:
+        held["since"] = manifest.since.isoformat()
+    return json.dumps(held)

@@ -1,0 +1,278 @@
+"""Re-embedding: a dataset's vectors are made anew into new tables, which then take over all at once.
+
+Readers go on in the old tables, writers too, until everything is copied. Then writers wait while the
+last of their changes are carried over, one row is written, and from then on the new tables are the
+dataset. Dying before that changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Any, Protocol, runtime_checkable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from agentic_rag.errors import UnknownDataset
+from agentic_rag.identity import dataset_name, group_id
+from agentic_rag.ingest.embedding import TEXT_OVERHEAD, embedded, embedding_work
+from agentic_rag.ingest.report import Meter, Progress
+from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, quoted, translated
+from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
+from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
+from agentic_rag.stores.lancedb.process_lock import only_one, switching
+
+Row = dict[str, Any]
+PAGE = 2_048
+"""Rows that are held, and then written, together."""
+FEW = 500
+"""Rows changed meanwhile that may be left for when writers have to wait."""
+MAX_ROUNDS = 4
+"""Times that changes are carried over without making writers wait."""
+KEYS_PER_DELETE = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """One of a dataset's tables that hold vectors, and how a new generation of it is made."""
+
+    name: str
+    """What it holds: ``chunks``, ``facts``, …"""
+    base: str
+    """Name of its first generation."""
+    key: str
+    """Its primary key."""
+    columns: Sequence[str]
+    """What of a row is carried over; the rest is derived."""
+    measured: str
+    """The column whose length tells how long the row's text takes to embed."""
+    schema: pa.Schema
+    """Of the new generation."""
+    text: Callable[[Row], str]
+    """What of a row is embedded."""
+    made: Callable[[Sequence[Row], FloatArray], pa.Table]
+    """New rows from old ones and their vectors."""
+    prepare: Prepare | None
+    """What an empty table needs before its first row."""
+    plan: IndexPlan
+
+
+@runtime_checkable
+class Reindexable(Protocol):
+    """A store whose vectors ``reindexed`` can make anew."""
+
+    @property
+    def connection(self) -> LanceConnection: ...
+
+    def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexReport:
+    """What a reindex did."""
+
+    dataset: str
+    before: str
+    """Model, dimension and metric until now."""
+    now: str
+    rows: Mapping[str, int]
+    """By table."""
+    embedded: int
+    """Texts that were embedded; an equal text in the neighbourhood is embedded once."""
+    seconds: float
+    embedding_seconds: float
+    waiting_seconds: float
+    """For how long writers had to wait."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+async def reindexed(
+    stores: Sequence[Reindexable],
+    embedding: Embedding,
+    dataset: str,
+    progress: Progress | None = None,
+) -> ReindexReport:
+    """Make all vectors of a dataset anew with the embedding, and switch to them.
+
+    On an object store, which has no locks, stop the writers first.
+
+    Args:
+        stores: those that hold vectors of the dataset, all in one database.
+        embedding: the model from now on.
+        dataset: its name.
+        progress: told ``embed``, rows done (weighed by work), rows in all.
+
+    Raises:
+        UnknownDataset: nothing was ever written under the name.
+        StoreLocked: another process is reindexing it.
+        StoreError, ModelError: something failed; nothing has changed.
+    """
+    group = group_id(dataset)
+    connection = stores[0].connection
+    manifests = Manifests(connection, model=embedding.name, dimension=embedding.dimension)
+    stored = await manifests.stored(group)
+    if stored is None:
+        raise UnknownDataset(dataset, await manifests.names())
+    refusal = f"another process is reindexing dataset {dataset_name(dataset)!r}; wait until it is done"
+    async with only_one(connection.uri, f"reindexing-{group}", refusal):
+        parts = [part for store in stores for part in store.vector_tables(dataset)]
+        return await _Reindex(connection, manifests, embedding, parts, group, dataset).run(progress)
+
+
+class _Reindex:
+    """One run of it."""
+
+    def __init__(
+        self,
+        connection: LanceConnection,
+        manifests: Manifests,
+        embedding: Embedding,
+        parts: Sequence[VectorTable],
+        group: str,
+        dataset: str,
+    ) -> None:
+        self._connection = connection
+        self._manifests = manifests
+        self._embedding = embedding
+        self._parts = parts
+        self._group = group
+        self._dataset = dataset
+        self._copied: dict[str, dict[str, bytes]] = {part.base: {} for part in parts}
+        """By table: key → digest of the row as it was carried over."""
+        self._versions: dict[str, int | None] = {part.base: None for part in parts}
+        """By table: the version that was carried over whole."""
+        self._embedded = 0
+        self._embedding_seconds = 0.0
+
+    async def run(self, progress: Progress | None) -> ReindexReport:
+        started = time.perf_counter()
+        bases = [part.base for part in self._parts]
+        await self._manifests.drop_unfinished(self._group, bases)
+        await self._manifests.drop_superseded(self._group, bases)
+        before = await self._manifests.stored(self._group)
+        generation = before.generation if before is not None else 0
+        meter = await self._meter(generation, progress)
+        for _ in range(MAX_ROUNDS):
+            if await self._carry_over(generation, meter) <= FEW:
+                break
+        await self._index(generation + 1)
+        async with switching(self._connection.uri, self._group):
+            waited = time.perf_counter()
+            await self._carry_over(generation, meter)
+            await self._manifests.switch(self._group, generation + 1)
+            waited = time.perf_counter() - waited
+        meter.finish()
+        return ReindexReport(
+            dataset=dataset_name(self._dataset),
+            before=str(before),
+            now=str(self._manifests.configured),
+            rows={part.name: len(self._copied[part.base]) for part in self._parts},
+            embedded=self._embedded,
+            seconds=round(time.perf_counter() - started, 3),
+            embedding_seconds=round(self._embedding_seconds, 3),
+            waiting_seconds=round(waited, 3),
+        )
+
+    async def _meter(self, generation: int, progress: Progress | None) -> Meter:
+        rows, work = 0, 0
+        for part in self._parts:
+            source = await self._connection.table(generation_name(part.base, generation))
+            if source is None:
+                continue
+            with translated(f"measuring {part.name}"):
+                rows += await source.count_rows()
+                async for batch in await source.query().select([part.measured]).to_batches():
+                    length = pc.sum(pc.binary_length(batch[part.measured])).as_py() or 0
+                    work += length + TEXT_OVERHEAD * len(batch)
+        return Meter(progress, "embed", units=rows, work=work)
+
+    async def _carry_over(self, generation: int, meter: Meter) -> int:
+        """Make the new tables equal to the old ones as they are now; the number of rows that took."""
+        return sum([await self._carry_over_table(part, generation, meter) for part in self._parts])
+
+    async def _carry_over_table(self, part: VectorTable, generation: int, meter: Meter) -> int:
+        source = await self._connection.table(generation_name(part.base, generation))
+        if source is None:
+            return 0
+        with translated(f"reading {part.name}"):
+            await source.checkout_latest()
+            version = await source.version()
+        if version == self._versions[part.base]:
+            return 0
+        target = await self._connection.create_table(
+            generation_name(part.base, generation + 1), part.schema, part.key, part.prepare
+        )
+        copied, seen, changes = self._copied[part.base], set[str](), 0
+        async for rows in _pages(source, part):
+            digests = {row[part.key]: _digest(row) for row in rows}
+            seen.update(digests)
+            changed = [row for row in rows if copied.get(row[part.key]) != digests[row[part.key]]]
+            if changed:
+                await self._store(part, target, changed, meter)
+                copied |= {row[part.key]: digests[row[part.key]] for row in changed}
+                changes += len(changed)
+        gone = sorted(copied.keys() - seen)
+        await _delete(target, part, gone)
+        for key in gone:
+            del copied[key]
+        with translated(f"reading {part.name}"):
+            await source.checkout_latest()
+            # Pages of a table that changes meanwhile may miss a row; of one that did not, they miss none.
+            self._versions[part.base] = version if await source.version() == version else None
+        return changes + len(gone)
+
+    async def _store(self, part: VectorTable, target: Any, rows: Sequence[Row], meter: Meter) -> None:
+        began = time.perf_counter()
+        texts = [part.text(row) for row in rows]
+        work: dict[str, float] = dict.fromkeys(texts, 0.0)
+        for text, row in zip(texts, rows, strict=True):
+            work[text] += embedding_work(row[part.measured])
+        distinct = list(work)
+        vectors = await embedded(self._embedding, distinct, list(work.values()), meter)
+        place = {text: number for number, text in enumerate(distinct)}
+        self._embedding_seconds += time.perf_counter() - began
+        self._embedded += len(distinct)
+        made = await asyncio.to_thread(part.made, rows, vectors[[place[text] for text in texts]])
+        with translated(f"storing {len(rows)} {part.name}"):
+            merge = target.merge_insert(part.key).when_matched_update_all().when_not_matched_insert_all()
+            await merge.execute(made)
+
+    async def _index(self, generation: int) -> None:
+        for part in self._parts:
+            table = await self._connection.table(generation_name(part.base, generation))
+            if table is not None:
+                await tidied(table, part.plan, part.name)
+
+
+async def _pages(source: Any, part: VectorTable) -> AsyncIterator[list[Row]]:
+    """All rows, in pages; each of the version that is the latest then, for an old one may be cleaned away."""
+    start = 0
+    while True:
+        with translated(f"reading {part.name}"):
+            query = source.query().select(list(part.columns)).offset(start).limit(PAGE)
+            rows: list[Row] = (await query.to_arrow()).to_pylist()
+        if rows:
+            # Two versions under one page turn may show a row twice.
+            yield list({row[part.key]: row for row in rows}.values())
+        if len(rows) < PAGE:
+            return
+        start += PAGE
+
+
+async def _delete(target: Any, part: VectorTable, keys: Sequence[str]) -> None:
+    for start in range(0, len(keys), KEYS_PER_DELETE):
+        listed = ", ".join(quoted(key) for key in keys[start : start + KEYS_PER_DELETE])
+        with translated(f"removing {part.name}"):
+            await target.delete(f"{part.key} IN ({listed})")
+
+
+def _digest(row: Row) -> bytes:
+    return blake2b(repr(list(row.values())).encode("utf-8"), digest_size=16).digest()

@@ -1,0 +1,127 @@
+"""Arbitrary user metadata as a set of texts, and filters as conditions on it; what every store's translation stands on.
+
+A chunk's metadata becomes items, JSON texts: ``["year"]`` says that the key is there, ``["year", 2023]``
+that the value (or a member of a list value) is 2023. Equality and membership are then "has one of these
+items", which every store can index. Ranges are resolved first, against the distinct values that the
+dataset holds under the key, by the very function that defines what a filter means.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentic_rag.filters import And, Comparison, Expression, Not, Or, Scalar, matches
+
+
+@dataclass(frozen=True, slots=True)
+class HasAny:
+    """At least one of the items is there (never, where there are none); ``negated``: the opposite."""
+
+    items: tuple[str, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    parts: tuple[Condition, ...]
+
+
+Condition = HasAny | AllOf | AnyOf
+
+
+def metadata_items(metadata: Mapping[str, Any]) -> list[str]:
+    """The items of a chunk: presence and value items, sorted, without duplicates."""
+    items: set[str] = set()
+    for key, value in metadata.items():
+        if value is None:
+            continue
+        items.add(metadata_item(key))
+        members = value if isinstance(value, list | tuple) else [value]
+        items.update(metadata_item(key, member) for member in members if _is_scalar(member))
+    return sorted(items)
+
+
+def metadata_item(*parts: Any) -> str:
+    """The item of a key, or of a key and a value."""
+    return json.dumps([_canonical(part) for part in parts], ensure_ascii=True, separators=(",", ":"))
+
+
+def stored_key(item: str) -> str:
+    """The metadata key an item is about, as ASCII JSON: a key may hold what no column can."""
+    return json.dumps(json.loads(item)[0])
+
+
+def range_keys(expression: Expression) -> set[str]:
+    """Keys that an ordering operator is applied to: their distinct values are needed by ``condition``."""
+    match expression:
+        case And(parts) | Or(parts):
+            return set().union(*(range_keys(part) for part in parts))
+        case Not(part):
+            return range_keys(part)
+        case Comparison(key, operator, _):
+            return {key} if operator in ("$gt", "$gte", "$lt", "$lte") else set()
+
+
+def condition(
+    expression: Expression, values: Mapping[str, Sequence[str]], *, negated: bool = False
+) -> Condition:
+    """What is true of a chunk's items exactly where ``filters.matches`` is true of its metadata.
+
+    NOT is carried down to the items: no store has to nest it.
+
+    Args:
+        expression: the filter.
+        values: for each of ``range_keys(expression)``, the value items the dataset holds under it.
+        negated: true exactly where ``filters.matches`` is false.
+    """
+    match expression:
+        case And(parts) | Or(parts):
+            inner = tuple(condition(part, values, negated=negated) for part in parts)
+            return AllOf(inner) if isinstance(expression, And) != negated else AnyOf(inner)
+        case Not(part):
+            return condition(part, values, negated=not negated)
+        case Comparison():
+            return _of_comparison(expression, values, negated)
+
+
+def _of_comparison(comparison: Comparison, values: Mapping[str, Sequence[str]], negated: bool) -> Condition:
+    key, operator, value = comparison.key, comparison.operator, comparison.value
+    if operator in ("$ne", "$nin"):
+        negated = not negated
+    if operator == "$exists":
+        return HasAny((metadata_item(key),), negated == bool(value))
+    if operator in ("$in", "$nin"):
+        return _is_one_of(key, value, negated)  # type: ignore[arg-type]
+    if operator in ("$eq", "$ne"):
+        return _is_one_of(key, (value,), negated)  # type: ignore[arg-type]
+    held = values.get(key, ())
+    return HasAny(tuple(i for i in held if matches(comparison, {key: json.loads(i)[1]})), negated)
+
+
+def _is_one_of(key: str, wanted: Sequence[Scalar], negated: bool) -> Condition:
+    found = HasAny(tuple(sorted({metadata_item(key, value) for value in wanted})), negated)
+    if None not in wanted:
+        return found
+    parts = (found, HasAny((metadata_item(key),), not negated))
+    return AllOf(parts) if negated else AnyOf(parts)
+
+
+def _canonical(value: Any) -> Any:
+    """One spelling per number: 2023.0 is 2023. (ASCII JSON keeps NUL and quotes out of any language.)"""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _is_scalar(value: Any) -> bool:
+    if isinstance(value, float):
+        return value == value and value not in (float("inf"), float("-inf"))
+    return value is None or isinstance(value, str | int | bool)

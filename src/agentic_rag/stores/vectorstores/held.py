@@ -1,0 +1,104 @@
+"""A dataset's chunks in memory: what BM25, ranges and wide filters are answered from.
+
+A store without full text has no word statistics, and no store lists the distinct values under a key; both
+need every chunk once. It is read again only when the dataset was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain import Chunk, search_text
+from agentic_rag.filters import matches
+from agentic_rag.instants import as_utc
+from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
+from agentic_rag.stores.metadata_items import metadata_item, metadata_items
+from agentic_rag.stores.vectorstores.bm25 import Bm25Index
+from agentic_rag.stores.vectorstores.dialect import Row
+from agentic_rag.stores.vectorstores.documents import row_id, to_chunk
+from agentic_rag.text import tokens
+
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """All chunks of a dataset as they were at one version, in chunk id order."""
+
+    version: str
+    chunks: tuple[Chunk, ...]
+    words: tuple[Tokens, ...]
+    bm25: Bm25Index
+    vectors: FloatArray | None
+    """Shape (chunks, dimension); None where the store ranks vectors itself."""
+    _values: dict[str, list[str]] = field(default_factory=dict)
+
+    def values(self, key: str) -> list[str]:
+        """Distinct value items under a metadata key."""
+        if key not in self._values:
+            found = {
+                item
+                for chunk in self.chunks
+                if key in chunk.metadata
+                for item in metadata_items({key: chunk.metadata[key]})
+            }
+            self._values[key] = sorted(found - {metadata_item(key)})
+        return self._values[key]
+
+    def ids(self, restriction: Restriction) -> tuple[str, ...]:
+        """Row ids of the chunks that a restriction lets pass."""
+        mask = self._passing(restriction)
+        return tuple(row_id(self.chunks[position].id) for position in np.flatnonzero(mask))
+
+    def sparse(self, text: str, limit: int, restriction: Restriction) -> list[ScoredChunk]:
+        """Best chunks by BM25, descending, ties by chunk id; only those with a score above 0."""
+        scores = self.bm25.scores(tokens(text))
+        if not scores.any():
+            return []
+        candidates = np.flatnonzero(scores > 0)
+        if not restriction.is_open():
+            candidates = candidates[self._passing(restriction, candidates)]
+        return self._best(candidates, scores[candidates], limit)
+
+    def nearest(self, vector: FloatArray, limit: int, ids: Iterable[str] | None) -> list[ScoredChunk]:
+        """Nearest chunks by cosine among the row ids (None: all), descending, ties by chunk id."""
+        if self.vectors is None or not len(self.chunks):
+            return []
+        candidates = np.arange(len(self.chunks))
+        if ids is not None:
+            wanted = set(ids)
+            candidates = np.array([i for i, c in enumerate(self.chunks) if row_id(c.id) in wanted], np.intp)
+        # Row by row: a product of matrices gives equal vectors unequal scores, by their place.
+        scores = np.einsum("ij,j->i", self.vectors[candidates], vector)
+        return self._best(candidates, scores, limit)
+
+    def _passing(self, restriction: Restriction, among: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
+        chunks = self.chunks if among is None else [self.chunks[position] for position in among]
+        return np.array([_passes(chunk, restriction) for chunk in chunks], dtype=bool)
+
+    def _best(self, candidates: NDArray[np.intp], scores: FloatArray, limit: int) -> list[ScoredChunk]:
+        order = np.argsort(-scores, kind="stable")[: max(limit, 0)]
+        return [ScoredChunk(self.chunks[candidates[place]], float(scores[place])) for place in order]
+
+
+def held(version: str, rows: Sequence[Row], before: Held | None) -> Held:
+    """The chunks of the rows; words of a chunk that did not change are taken from ``before``."""
+    old = {} if before is None else {c.id: (c, w) for c, w in zip(before.chunks, before.words, strict=True)}
+    pairs = sorted(((to_chunk(row.document), row.vector) for row in rows), key=lambda pair: pair[0].id)
+    chunks = tuple(chunk for chunk, _ in pairs)
+    words = tuple(
+        old[chunk.id][1] if chunk.id in old and old[chunk.id][0] == chunk else tokens(search_text(chunk))
+        for chunk in chunks
+    )
+    vectors = [vector for _, vector in pairs if vector is not None]
+    return Held(version, chunks, words, Bm25Index(words), np.stack(vectors) if vectors else None)
+
+
+def _passes(chunk: Chunk, restriction: Restriction) -> bool:
+    if restriction.filters is not None and not matches(restriction.filters, chunk.metadata):
+        return False
+    return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)

@@ -1,0 +1,41 @@
+"""A ledger beside a store that lives elsewhere: what it records is held against what the store has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentic_rag.ports import ChunkStore, DocumentRecord, Ledger
+
+
+class CheckedLedger:
+    """``ports.Ledger`` whose records are pending where the store has nothing of the document.
+
+    The ledger lies in the data folder, the chunks do not: another store may be configured, or the same
+    one emptied, and the next ingest must fill it.
+
+    Args:
+        ledger: the ledger itself.
+        chunks: the store.
+    """
+
+    def __init__(self, ledger: Ledger, chunks: ChunkStore) -> None:
+        self._ledger = ledger
+        self._chunks = chunks
+
+    async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        records = await self._ledger.records(dataset)
+        held = await self._chunks.document_ids(dataset) if records else set()
+        return {
+            name: record if name in held or not record.chunks else replace(record, pending=True)
+            for name, record in records.items()
+        }
+
+    async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
+        await self._ledger.put(dataset, records)
+
+    async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
+        await self._ledger.remove(dataset, document_ids)
+
+    async def datasets(self) -> list[str]:
+        return await self._ledger.datasets()

@@ -1,0 +1,50 @@
+"""The configured store, open."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from agentic_rag.config import VectorsConfig
+from agentic_rag.errors import ConfigError
+from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
+from agentic_rag.stores.vectorstores.chroma import Chroma
+from agentic_rag.stores.vectorstores.dialect import Dialect
+from agentic_rag.stores.vectorstores.milvus import Milvus
+from agentic_rag.stores.vectorstores.pgvector import PgVector
+
+DIALECTS: Mapping[str, Callable[[str], Awaitable[Dialect]]] = {
+    "chroma": Chroma.open,
+    "milvus": Milvus.open,
+    "pgvector": PgVector.open,
+}
+"""By ``vectors.backend``."""
+FILES = {"chroma": "chroma", "milvus": "milvus.db"}
+"""Where an embedded store lies in the data folder if no URI says otherwise."""
+
+
+async def open_vector_store(
+    config: VectorsConfig, folder: Path, *, model: str, dimension: int
+) -> VectorStoreChunks:
+    """The chunk store of a configuration whose backend is one of ``DIALECTS``.
+
+    Args:
+        config: backend and URI.
+        folder: the data folder, where an embedded store lies by default.
+        model: name of the embedding model.
+        dimension: length of its vectors.
+
+    Raises:
+        ConfigError: the backend needs a URI, or cannot use the one it was given.
+        MissingExtra: the backend's package is not installed.
+        StoreError: the store cannot be opened or reached.
+    """
+    uri = config.uri.get_secret_value() if config.uri is not None else None
+    if uri is None:
+        if config.backend not in FILES:
+            raise ConfigError(
+                f"vectors.backend is {config.backend!r} but vectors.uri is not set; "
+                "set it to postgresql://user:password@host:port/database"
+            )
+        uri = str(folder / FILES[config.backend])
+    return VectorStoreChunks(await DIALECTS[config.backend](uri), model=model, dimension=dimension)

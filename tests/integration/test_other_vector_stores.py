@@ -1,0 +1,149 @@
+"""The whole of it on each vector store: the same notes are found as on LanceDB."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.errors import ConfigError, MissingExtra, StoreError
+from agentic_rag.testing import HashingEmbedding
+from vector_stores import EXTRAS, skip_without, uri_of
+
+EXAMPLE_VAULT = Path(__file__).parents[2] / "examples" / "vault"
+QUESTIONS = ["At what temperature is green tea steeped?", "Who picks the leaves in Fujian?", "杀青 萎凋"]
+
+
+async def found(rag: Rag) -> dict[str, Any]:
+    """What searches and the graph say, by question."""
+    said: dict[str, Any] = {
+        "datasets": await rag.ledger.datasets(),
+        "chunks": await rag.chunks.count("default"),
+    }
+    for question in QUESTIONS:
+        for filters in (None, {"tags": {"$exists": True}}, {"date": {"$gte": "2024-05-01"}}):
+            results = await rag.search(question, strategy="dense", top_k=1000, filters=filters)
+            cosines = {result.id: pytest.approx(result.legs["dense"].score, abs=1e-6) for result in results}
+            said[f"{question} {filters}"] = cosines
+        state = await rag.graph.ainvoke({"query": question, "operation": "document_retrieval"})
+        said[f"first of {question}"] = state["reranked_results"][0]["id"]
+        assert state["lancedb_outcome"]["status"] == "ok", state["lancedb_outcome"]
+        assert state["answer"]
+    return said
+
+
+@pytest.fixture(scope="module")
+def on_lancedb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reference") / "data"
+
+
+async def expected(folder: Path) -> dict[str, Any]:
+    async with open_rag(RagConfig(data_dir=folder), embedding=HashingEmbedding()) as rag:
+        if not await rag.ledger.datasets():
+            await rag.ingest(EXAMPLE_VAULT)
+        return await found(rag)
+
+
+@pytest.mark.parametrize("backend", list(EXTRAS))
+async def test_the_same_is_found_as_on_lancedb(
+    backend: str, on_lancedb: Path, tmp_path: Path, request: pytest.FixtureRequest
+):
+    skip_without(backend)
+    vectors = {"backend": backend, "uri": uri_of(backend, tmp_path, request)}
+    config = RagConfig(data_dir=tmp_path / "data", vectors=vectors)
+    embedding = HashingEmbedding()
+    async with open_rag(config, embedding=embedding) as rag:
+        report = await rag.ingest(EXAMPLE_VAULT)
+        assert report.count("failed") == 0
+        assert await found(rag) == await expected(on_lancedb)
+        embedding.embedded.clear()
+        again = await rag.ingest(EXAMPLE_VAULT)
+        assert again.count("unchanged") == len(again.files)
+        assert embedding.embedded == []
+        retriever = rag.retrieval.as_retriever("default", top_k=3)
+        assert [d.id for d in await retriever.ainvoke(QUESTIONS[0])] == [
+            result.id for result in await rag.search(QUESTIONS[0], top_k=3)
+        ]
+    async with open_rag(config, embedding=embedding) as rag:
+        assert await found(rag) == await expected(on_lancedb)
+
+
+async def test_another_store_is_filled_by_the_next_ingest(tmp_path: Path):
+    """The ledger stays in the data folder, and must not say of an empty store that nothing is to be done."""
+    skip_without("chroma")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "tea.md").write_text("Oolong comes from Fujian.", encoding="utf-8")
+    data = tmp_path / "data"
+    async with open_rag(RagConfig(data_dir=data), embedding=HashingEmbedding()) as rag:
+        await rag.ingest(tmp_path / "notes")
+    config = RagConfig(data_dir=data, vectors={"backend": "chroma"})
+    async with open_rag(config, embedding=HashingEmbedding()) as rag:
+        assert [record.pending for record in (await rag.ledger.records("default")).values()] == [True]
+        await rag.ingest(tmp_path / "notes")
+        assert [record.pending for record in (await rag.ledger.records("default")).values()] == [False]
+        assert len(await rag.search("oolong")) == 1
+    assert (data / "chroma").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("vectors", "kind", "told"),
+    [
+        ({"backend": "pgvector"}, ConfigError, r"vectors\.uri is not set"),
+        ({"uri": "postgresql://ada:secret@127.0.0.1/notes"}, ConfigError, "its URI is lancedb_uri"),
+        (
+            {"backend": "pgvector", "uri": "postgresql://ada:secret@127.0.0.1:1/notes"},
+            StoreError,
+            "cannot reach PostgreSQL at",
+        ),
+    ],
+)
+async def test_what_cannot_be_opened_is_told_at_once(
+    vectors: dict[str, str], kind: type[Exception], told: str, tmp_path: Path
+):
+    skip_without("pgvector")
+    with pytest.raises(kind, match=told) as caught:
+        async with open_rag(RagConfig(data_dir=tmp_path, vectors=vectors), embedding=HashingEmbedding()):
+            pass
+    assert "secret" not in str(caught.value)
+
+
+SEARCH = """
+import asyncio, sys
+from agentic_rag import RagConfig, open_rag
+from agentic_rag.testing import HashingEmbedding
+
+async def main():
+    async with open_rag(RagConfig(data_dir=sys.argv[1]), embedding=HashingEmbedding()) as rag:
+        await rag.ingest(sys.argv[2])
+        await rag.graph.ainvoke({"query": "tea"})
+
+asyncio.run(main())
+print(" ".join(sys.modules))
+"""
+
+
+def test_the_default_imports_nothing_of_the_others(tmp_path: Path):
+    (tmp_path / "tea.md").write_text("Oolong tea comes from Fujian.", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SEARCH, str(tmp_path / "data"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    others = {"bm25s", "chromadb", "pymilvus", "sqlalchemy", "psycopg", "agentic_rag.stores.vectorstores"}
+    assert not others & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(("backend", "package"), EXTRAS.items())
+async def test_a_missing_package_names_its_extra(
+    backend: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    vectors = {"backend": backend, "uri": "postgresql://localhost/x" if backend == "pgvector" else None}
+    with pytest.raises(MissingExtra, match=rf"pip install 'agentic-rag\[{backend}\]'"):
+        async with open_rag(RagConfig(data_dir=tmp_path, vectors=vectors), embedding=HashingEmbedding()):
+            pass

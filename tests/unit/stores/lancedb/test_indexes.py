@@ -1,0 +1,139 @@
+"""Index care: what is built from how many rows on, renewed when stale, and told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from lancedb.index import FTS, BTree
+
+from agentic_rag.ports import IndexStats
+from agentic_rag.stores.lancedb import indexes
+from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
+from agentic_rag.stores.lancedb.indexes import (
+    UNINDEXED_ROWS,
+    IndexPlan,
+    PlannedIndex,
+    is_due,
+    partitions,
+    table_stats,
+    tidied,
+)
+
+DIMENSION = 8
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("vector", pa.list_(pa.float32(), DIMENSION), nullable=False),
+    ]
+)
+PLAN = IndexPlan((PlannedIndex("text", FTS), PlannedIndex("id", BTree, rows=50)), vector_from=300)
+
+
+@pytest.fixture
+async def connection(tmp_path: Path) -> AsyncIterator[LanceConnection]:
+    async with lance_connection(str(tmp_path / "lance")) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def table(connection: LanceConnection) -> Any:
+    return await connection.create_table("rows.1", SCHEMA, "id")
+
+
+async def add(table: Any, count: int) -> None:
+    start = await table.count_rows()
+    vectors = np.random.default_rng(start).normal(size=(count, DIMENSION)).astype(np.float32)
+    await table.add(
+        pa.Table.from_arrays(
+            [
+                pa.array([f"k{number}" for number in range(start, start + count)]),
+                pa.array([f"word{number % 7} and more" for number in range(count)]),
+                pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), DIMENSION),
+            ],
+            schema=SCHEMA,
+        )
+    )
+
+
+async def built_on(table: Any) -> dict[str, str]:
+    return {index.columns[0]: index.name for index in await table.list_indices()}
+
+
+async def test_what_pays_by_the_number_of_rows(table: Any) -> None:
+    await tidied(table, PLAN, "rows")
+    assert set(await built_on(table)) == {"text"}
+    await add(table, 60)
+    await tidied(table, PLAN, "rows")
+    assert set(await built_on(table)) == {"text", "id"}
+    await add(table, 300)
+    await tidied(table, PLAN, "rows")
+    assert set(await built_on(table)) == {"text", "id", "vector"}
+
+
+async def test_a_vector_index_is_renewed_when_the_table_has_outgrown_it(table: Any) -> None:
+    await add(table, 300)
+    await tidied(table, PLAN, "rows")
+    assert (await built_on(table))["vector"] == "vector_built_for_300"
+    await add(table, 900)
+    await tidied(table, PLAN, "rows")
+    assert (await built_on(table))["vector"] == "vector_built_for_300", (
+        "four times is not more than four times"
+    )
+    await add(table, 1)
+    await tidied(table, PLAN, "rows")
+    built = [index.name for index in await table.list_indices() if index.columns == ["vector"]]
+    assert built == ["vector_built_for_1201"]
+    assert (await table.index_stats(built[0])).num_unindexed_rows == 0
+
+
+async def test_what_a_crash_left_beside_the_newest_is_dropped(table: Any) -> None:
+    from lancedb.index import IvfSq
+
+    await add(table, 300)
+    for name in ("vector_idx", "vector_built_for_200", "vector_built_for_250"):
+        await table.create_index("vector", config=IvfSq(distance_type="cosine"), name=name)
+    await tidied(table, PLAN, "rows")
+    built = [index.name for index in await table.list_indices() if index.columns == ["vector"]]
+    assert built == ["vector_built_for_250"]
+
+
+async def test_when_it_is_due(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(0))
+    assert not await is_due(table, "text")
+    await tidied(table, PLAN, "rows")
+    await add(table, UNINDEXED_ROWS)
+    assert not await is_due(table, "text")
+    await add(table, 1)
+    assert await is_due(table, "text")
+    monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(minutes=1))
+    assert not await is_due(table, "text"), "it was tidied a moment ago"
+    monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(0))
+    await tidied(table, PLAN, "rows")
+    assert not await is_due(table, "text")
+
+
+async def test_stats(table: Any, connection: LanceConnection) -> None:
+    await add(table, 60)
+    await tidied(table, PLAN, "rows")
+    await add(table, 5)
+    stats = await table_stats(table, connection.uri, "rows")
+    assert (stats.name, stats.rows, stats.unindexed_rows) == ("rows", 65, 5)
+    assert stats.indexes == (IndexStats("id", "BTREE", 60, 5), IndexStats("text", "FTS", 60, 5))
+    assert stats.versions is not None
+    assert stats.versions >= 3
+    files = [file for file in Path(connection.uri, "rows.1.lance").rglob("*") if file.is_file()]
+    assert stats.size_bytes == sum(file.stat().st_size for file in files)
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"), [(0, 1), (1_500, 1), (20_000, 19), (1_000_000, 976), (10**9, 1_024)]
+)
+def test_partitions(rows: int, wanted: int) -> None:
+    assert partitions(rows) == wanted

@@ -1,0 +1,108 @@
+"""Who waits for whom: writers share, whoever switches is alone, and nobody starves or takes a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.errors import StoreLocked
+from agentic_rag.stores.lancedb.process_lock import only_one, process_lock, switching, writing
+
+
+@pytest.fixture
+def uri(tmp_path: Path) -> str:
+    return str(tmp_path / "lance")
+
+
+async def test_one_at_a_time(uri: str) -> None:
+    inside = most = 0
+
+    async def one() -> None:
+        nonlocal inside, most
+        async with process_lock(uri, "test"):
+            inside += 1
+            most = max(most, inside)
+            await asyncio.sleep(0.001)
+            inside -= 1
+
+    await asyncio.gather(*(one() for _ in range(20)))
+    assert most == 1
+
+
+async def test_those_who_wait_take_no_thread(uri: str) -> None:
+    """The holder may need one to go on, and there are few."""
+
+    async def one() -> None:
+        async with process_lock(uri, "test"):
+            await asyncio.to_thread(lambda: None)
+
+    await asyncio.wait_for(asyncio.gather(*(one() for _ in range(100))), 30)
+
+
+async def test_writers_share_and_a_switch_is_alone(uri: str) -> None:
+    writers = 0
+    met = False
+
+    async def write() -> None:
+        nonlocal writers, met
+        async with writing(uri, ["b", "a"]):
+            writers += 1
+            await asyncio.sleep(0.01)
+            met = met or writers > 1
+            writers -= 1
+
+    async def switch() -> None:
+        async with switching(uri, "a"):
+            assert writers == 0
+            await asyncio.sleep(0.01)
+            assert writers == 0
+
+    await asyncio.wait_for(asyncio.gather(*(write() for _ in range(10)), switch(), switch()), 30)
+    assert met
+
+
+async def test_a_stream_of_writers_lets_a_switch_in(uri: str) -> None:
+    switched = asyncio.Event()
+
+    async def write() -> None:
+        while not switched.is_set():
+            async with writing(uri, ["a"]):
+                await asyncio.sleep(0.005)
+
+    async def switch() -> None:
+        await asyncio.sleep(0.05)
+        async with switching(uri, "a"):
+            switched.set()
+
+    await asyncio.wait_for(asyncio.gather(*(write() for _ in range(8)), switch()), 10)
+
+
+async def test_whoever_stops_waiting_holds_nothing(uri: str) -> None:
+    async with process_lock(uri, "test"):
+        waiting = asyncio.ensure_future(_taken(uri))
+        await asyncio.sleep(0.02)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    await asyncio.wait_for(_taken(uri), 5)
+
+
+async def test_the_second_is_refused(uri: str) -> None:
+    async with only_one(uri, "test", "taken"):
+        with pytest.raises(StoreLocked, match="taken"):
+            async with only_one(uri, "test", "taken"):
+                raise AssertionError
+    async with only_one(uri, "test", "taken"):
+        pass
+
+
+async def test_an_object_store_is_not_locked() -> None:
+    async with process_lock("s3://bucket", "test"), only_one("s3://bucket", "test", "taken"):
+        await _taken("s3://bucket")
+
+
+async def _taken(uri: str) -> None:
+    async with process_lock(uri, "test"):
+        pass
