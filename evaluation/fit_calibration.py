@@ -276,7 +276,7 @@ def sense_table(sets: Mapping[str, Searched], sense: Sense, title: str) -> Table
         cases = sense_cases(searched)
         for size in dict.fromkeys(case[0] for case in cases):
             asked, not_asked = ([sense.probability(*case[2:]) for case in cases if case[:2] == (size, is_question)] for is_question in (True, False))  # fmt: skip
-            kept, passed = ((np.array(part) >= sense.floor).mean() for part in (asked, not_asked))
+            kept, passed = (np.mean([sense.is_met(*case[2:]) for case in cases if case[:2] == (size, is_question)]) for is_question in (True, False))  # fmt: skip
             table.add_row(name, f"{size:,}", f"{roc_area(asked, not_asked):.3f}", f"{kept:.3f}", f"{passed:.3f}")  # fmt: skip
     return table
 

@@ -70,6 +70,8 @@ class ScoredChunk:
     score: float
     vector: FloatArray | None = field(default=None, compare=False, repr=False)
     """The chunk's unit vector, where the store reads it along; else ``get_vectors`` has it."""
+    rank: int | None = None
+    """Its rank in the leg, from 1, where others of the leg were left out; else its place in the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,22 @@ class ChunkStore(Protocol):
         """Best chunks by BM25 over title, heading path and text, descending, ties by chunk id.
 
         Any text is accepted; one without a searchable term gives [].
+        """
+        ...
+
+    async def search_both(
+        self,
+        dataset: str,
+        text: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        wanted: int,
+        restriction: Restriction,
+    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
+        """``search_dense`` and ``search_sparse`` at once, for the best ``wanted`` of both together.
+
+        Each leg may leave out chunks that lie beyond its first ``wanted`` and are not in the other.
         """
         ...
 

@@ -450,6 +450,25 @@ async def test_filters_of_any_allowed_depth_and_width(store: ChunkStore):
     assert await matching(store, filters=parse_filters(wide)) == ["d1#0", "d2#0", "d3#0", "d4#0"]
 
 
+async def test_a_profile_is_the_mean_of_some_chunks_and_follows_writes(store: ChunkStore):
+    assert await store.profile("notes") is None
+    await store.replace_documents("notes", embedded(chunk("a")))
+    await store.replace_documents("notes", embedded(chunk("b"), vector=-EAST))
+    profile = await store.profile("notes")
+    assert profile is not None
+    assert (profile.chunks, profile.centre.tolist(), profile.centre.dtype) == (
+        2,
+        [0.0] * DIMENSION,
+        np.float32,
+    )
+    await store.remove_documents("notes", ["b"])
+    profile = await store.profile("notes")
+    assert profile is not None
+    assert (profile.chunks, profile.centre.tolist()) == (1, EAST.tolist())
+    await store.remove_documents("notes", ["a"])
+    assert await store.profile("notes") is None
+
+
 # --- full text -----------------------------------------------------------------------------------
 
 TEXTS = {

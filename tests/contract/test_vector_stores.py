@@ -191,26 +191,6 @@ async def test_a_long_text_and_much_metadata_are_kept_whole(store: ChunkStore):
     assert (await store.search_dense("notes", EAST, limit=1, restriction=OPEN))[0].chunk == long
 
 
-async def test_a_profile_is_the_mean_of_some_chunks_and_follows_writes(store: ChunkStore):
-    assert await store.profile("notes") is None
-    await store.replace_documents("notes", embedded(chunk("a")))
-    await store.replace_documents("notes", embedded(chunk("b"), vector=-EAST))
-    profile = await store.profile("notes")
-    assert profile is not None
-    assert (profile.chunks, profile.centre.tolist(), profile.centre.dtype) == (
-        2,
-        [0.0] * DIMENSION,
-        np.float32,
-    )
-    await store.remove_documents("notes", ["b"])
-    await sparse(store, "tea")
-    profile = await store.profile("notes")
-    assert profile is not None
-    assert (profile.chunks, profile.centre.tolist()) == (1, EAST.tolist())
-    await store.remove_documents("notes", ["a"])
-    assert await store.profile("notes") is None
-
-
 # --- words ---------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,8 @@ best BM25 made of "what is the" must not look relevant."""
 
 ENOUGH_WORDS = 1 / 3
 """Share of a query's words beyond which more of them make it no more meant."""
+MOST_WORDS = 1 / 2
+"""Share of a query's words that mean it by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,11 @@ class Sense:
     """Of the share of the query's words that one passage has, up to ENOUGH_WORDS."""
     floor: float
     """Probability below which a search finds nothing."""
+
+    def is_met(self, standing_out: float, words: float) -> bool:
+        """Whether a search found something; with most of the query's words in one passage it always did,
+        for notes may all be alike."""
+        return words >= MOST_WORDS or self.probability(standing_out, words) >= self.floor
 
     def probability(self, standing_out: float, words: float) -> float:
         """In [0, 1]; ``words`` is a share in [0, 1]."""

@@ -91,7 +91,7 @@ class RetrievalEngine:
         if not query_text.strip():
             return []
         found = await self._strategies[chosen].retrieve(
-            dataset_id, query_text, limit=max(top_k, MIN_CANDIDATES), restriction=restriction
+            dataset_id, query_text, limit=max(top_k, MIN_CANDIDATES), wanted=top_k, restriction=restriction
         )
         if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
             raise UnknownDataset(dataset_id, known)

@@ -56,12 +56,10 @@ def means_something(
     if profile is None or not nearest:
         return True
     out = standing_out(nearest[0].score, float(np.dot(asked, profile.centre)), profile.chunks)
-    if out is None or sense.probability(out, 0.0) >= sense.floor:
+    if out is None or sense.is_met(out, 0.0):
         return True
-    if sense.probability(out, 1.0) < sense.floor:
-        return False
     words = frozenset(content_tokens(query))
-    return any(sense.probability(out, share) >= sense.floor for share in _shares(words, legs))
+    return any(sense.is_met(out, share) for share in _shares(words, legs))
 
 
 def _shares(words: frozenset[str], legs: Legs) -> Iterable[float]:

@@ -5,6 +5,7 @@ Everything is exact and unindexed; it serves tests and small experiments.
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -92,6 +93,21 @@ class InMemoryChunkStore:
             if score > 0:
                 found.append(ScoredChunk(chunk, score, held.vectors[chunk.id]))
         return _best(found, limit)
+
+    async def search_both(
+        self,
+        dataset: str,
+        text: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        wanted: int,
+        restriction: Restriction,
+    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
+        return await asyncio.gather(
+            self.search_dense(dataset, vector, limit=limit, restriction=restriction),
+            self.search_sparse(dataset, text, limit=limit, restriction=restriction),
+        )
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         held = self._held(dataset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,11 +13,15 @@ from agentic_rag.errors import FilterError, InputError, UnknownDataset
 from agentic_rag.filters import Comparison
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
+from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.strategies import STRATEGIES
 from agentic_rag.stores.memory import InMemoryChunkStore
 from agentic_rag.testing import HashingEmbedding, fake_chunk
 
 EVERY = sorted(STRATEGIES)
+SHIPPED = Calibration.for_model("any")
+# The floor is fitted to a real model; hashed words stand out less (see test_floor and the integration tests).
+WITHOUT_FLOOR = replace(SHIPPED, sense=replace(SHIPPED.sense, floor=0.0))
 CHUNKS = [
     fake_chunk("tea", "Oolong tea comes from Fujian.", metadata={"year": 2024}),
     fake_chunk("milk", "Milk tea is sweet and cold.", metadata={"year": 2020}),
@@ -47,7 +52,7 @@ async def filled(*chunks: Chunk) -> tuple[RetrievalEngine, CountingStore]:
     for chunk in chunks or CHUNKS:
         vectors = await embedding.embed_passages([chunk.text])
         await store.replace_documents("notes", [EmbeddedDocument(chunk.document_id, (chunk,), vectors)])
-    return RetrievalEngine(store, embedding), store
+    return RetrievalEngine(store, embedding, WITHOUT_FLOOR), store
 
 
 @pytest.mark.parametrize("strategy", EVERY)

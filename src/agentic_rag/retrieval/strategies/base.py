@@ -27,9 +27,12 @@ class BaseStrategy(ABC):
 
     @abstractmethod
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
     ) -> list[RetrievalResult]:
-        """Up to ``limit`` results, relevance descending, ties by chunk id; [] where nothing is found."""
+        """Up to ``wanted`` results, relevance descending, ties by chunk id; [] where nothing is found.
+
+        Each leg looks at its first ``limit`` chunks.
+        """
 
     async def embed(self, query: str) -> FloatArray:
         """The query's unit vector."""
@@ -63,7 +66,7 @@ class BaseStrategy(ABC):
         chunks = {scored.chunk.id: scored.chunk for leg in legs.values() for scored in leg}
         said: dict[str, dict[str, Leg]] = {chunk_id: {} for chunk_id in chunks}
         for name, leg in legs.items():
-            for rank, scored in enumerate(leg, start=1):
-                said[scored.chunk.id].setdefault(name, Leg(rank, scored.score))
+            for place, scored in enumerate(leg, start=1):
+                said[scored.chunk.id].setdefault(name, Leg(scored.rank or place, scored.score))
         results = [RetrievalResult(chunks[i], probability(logits[i]), said[i]) for i in first]
         return sorted(results, key=lambda result: (-result.score, result.id))

@@ -11,11 +11,11 @@ class DenseStrategy(BaseStrategy):
     """Meaning across wordings and languages."""
 
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         vector = await self.embed(query)
         dense = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
         legs = {"dense": dense}
         if not await self.means_something(dataset, query, legs, vector):
             return []
-        return self.judged(query, legs, limit)
+        return self.judged(query, legs, wanted)

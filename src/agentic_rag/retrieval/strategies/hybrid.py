@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-
-from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
+from agentic_rag.ports import Restriction
 from agentic_rag.retrieval.evidence import Legs, Vectors
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies.base import BaseStrategy
@@ -14,22 +12,17 @@ class HybridStrategy(BaseStrategy):
     """Dense and sparse in parallel; a chunk that one leg missed is judged by its vector all the same."""
 
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
     ) -> list[RetrievalResult]:
-        async def embedded_and_searched() -> tuple[FloatArray, list[ScoredChunk]]:
-            vector = await self.embed(query)
-            found = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
-            return vector, found
-
-        (asked, dense), sparse = await asyncio.gather(
-            embedded_and_searched(),
-            self.store.search_sparse(dataset, query, limit=limit, restriction=restriction),
+        asked = await self.embed(query)
+        dense, sparse = await self.store.search_both(
+            dataset, query, asked, limit=limit, wanted=wanted, restriction=restriction
         )
         legs = {"dense": dense, "sparse": sparse}
         if not await self.means_something(dataset, query, legs, asked):
             return []
         vectors = await self._vectors(dataset, legs)
-        return self.judged(query, legs, limit, vectors=vectors, asked=asked)
+        return self.judged(query, legs, wanted, vectors=vectors, asked=asked)
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
         """Of every chunk found; asked for where the store did not read them along."""

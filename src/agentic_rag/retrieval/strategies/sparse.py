@@ -11,7 +11,7 @@ class SparseStrategy(BaseStrategy):
     """Exact words: names, numbers, identifiers."""
 
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         sparse = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
-        return self.judged(query, {"sparse": sparse}, limit)
+        return self.judged(query, {"sparse": sparse}, wanted)

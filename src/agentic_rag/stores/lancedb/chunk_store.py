@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -25,15 +25,15 @@ from agentic_rag.ports import (
 )
 from agentic_rag.stores.batch import checked_ids
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
-from agentic_rag.stores.lancedb.full_text import full_text_index, searched
+from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.indexes import (
-    NPROBES,
     IndexPlan,
     PlannedIndex,
     is_due,
     table_stats,
     tidied,
 )
+from agentic_rag.stores.lancedb.legs import Searched, both_legs, dense_leg, sparse_leg
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.metadata_sql import to_sql
 from agentic_rag.stores.lancedb.metadata_values import MetadataValues
@@ -42,7 +42,6 @@ from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.rows import (
     CHUNK_COLUMNS,
     chunk_schema,
-    scored,
     to_chunk,
     to_table,
     vectors_of,
@@ -51,13 +50,9 @@ from agentic_rag.stores.metadata_items import range_keys
 
 VECTOR_INDEX_FROM = 20_000
 """Rows from which an approximate index beats the exact scan."""
-MIN_NEAREST = 30
-"""Neighbours looked at by their whole vectors, however few are wanted."""
 SAMPLE = 256
 """Chunks whose mean stands for an ordinary one."""
 PROFILE_SECONDS = 60.0
-MOST_TIED = 4096
-"""Chunks of one score that are put in id order where a search's limit cuts through them."""
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -123,45 +118,46 @@ class LanceChunkStore:
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         self._check_dimension(vector)
-        table = await self._opened(dataset)
-        if table is None:
+        of = await self._searched(dataset, restriction)
+        if of is None:
             return []
-        where = await self._where(dataset, restriction)
-
-        async def nearest(count: int) -> list[ScoredChunk]:
-            query = table.query().nearest_to(vector).distance_type("cosine").limit(max(count, MIN_NEAREST))
-            query = query.nprobes(NPROBES).select([*CHUNK_COLUMNS, "vector", "_distance"])
-            found = await (query.where(where) if where else query).to_arrow()
-            # An index compares shortened vectors; the cosine is taken from the whole ones, each row by itself.
-            return scored(found, np.sum(vectors_of(found) * vector, axis=1))
-
         with translated(f"searching vectors of {dataset!r}"):
-            return await _first(nearest, limit)
+            return await dense_leg(of, vector, limit)
 
     async def search_sparse(
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
-        words = searched(text)
-        table = await self._opened(dataset)
-        if table is None or not words:
+        of = await self._searched(dataset, restriction)
+        if of is None:
             return []
-        from lancedb.query import MatchQuery
-
-        where = await self._where(dataset, restriction)
-
-        async def matching(count: int) -> list[ScoredChunk]:
-            query = table.query().nearest_to_text(MatchQuery(words, "search_text")).limit(count)
-            query = query.select([*CHUNK_COLUMNS, "vector", "_score"])
-            found = await (query.where(where) if where else query).to_arrow()
-            scores = found["_score"].to_numpy()
-            return [hit for hit in scored(found, scores) if hit.score > 0]
-
         with translated(f"searching words of {dataset!r}"):
-            return await _first(matching, limit)
+            return await sparse_leg(of, text, limit)
+
+    async def search_both(
+        self,
+        dataset: str,
+        text: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        wanted: int,
+        restriction: Restriction,
+    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
+        self._check_dimension(vector)
+        of = await self._searched(dataset, restriction)
+        if of is None or limit < 1:
+            return [], []
+        with translated(f"searching {dataset!r}"):
+            return await both_legs(of, text, vector, limit, wanted)
+
+    async def _searched(self, dataset: str, restriction: Restriction) -> Searched | None:
+        table = await self._opened(dataset)
+        return None if table is None else Searched(table, await self._where(dataset, restriction))
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
-        return {row["chunk_id"]: to_chunk(row) for row in rows}
+        chunks = (to_chunk(row) for row in rows)
+        return {chunk.id: chunk for chunk in chunks}
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", "vector"])
@@ -240,8 +236,8 @@ class LanceChunkStore:
                 name="chunks",
                 base=_chunks_name(dataset),
                 key="chunk_id",
-                columns=CHUNK_COLUMNS,
-                measured="text",
+                columns=["chunk_id", *CHUNK_COLUMNS],
+                measured="chunk",
                 schema=self._schema,
                 text=lambda row: search_text(to_chunk(row)),
                 made=lambda rows, vectors: to_table([to_chunk(row) for row in rows], vectors, self._schema),
@@ -346,20 +342,6 @@ async def _index_words(table: Any) -> None:
 
 def _documents_sql(document_ids: Sequence[str]) -> str:
     return f"document_id IN ({', '.join(quoted(document_id) for document_id in document_ids)})"
-
-
-async def _first(search: Callable[[int], Awaitable[list[ScoredChunk]]], limit: int) -> list[ScoredChunk]:
-    """The first ``limit`` by score, then id: LanceDB cuts through equal scores wherever it likes, so
-    more is asked for until the last one kept stands clear of the rest."""
-    if limit < 1:
-        return []
-    asked_for = limit + 1
-    while True:
-        found = sorted(await search(asked_for), key=lambda scored: (-scored.score, scored.chunk.id))
-        tied = len(found) >= asked_for and found[limit - 1].score == found[-1].score
-        if not tied or asked_for >= limit + MOST_TIED:
-            return found[:limit]
-        asked_for = min(asked_for * 4, limit + MOST_TIED)
 
 
 def _chunks_name(dataset: str, generation: int = 0) -> str:

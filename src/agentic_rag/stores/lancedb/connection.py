@@ -14,6 +14,8 @@ from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, process_lock
 
 Prepare = Callable[[Any], Awaitable[None]]
+STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
+"""A row found is the row read a moment later, though the table was compacted in between."""
 READ_CONSISTENCY = timedelta(seconds=1)
 """How long a reader may miss what another process wrote; None would mean forever."""
 
@@ -87,7 +89,9 @@ class LanceConnection:
                 existing = await self.table(name)
                 if existing is not None:
                     return existing
-                table = await database.create_table(name, schema=_keyed(schema, key), exist_ok=True)
+                table = await database.create_table(
+                    name, schema=_keyed(schema, key), exist_ok=True, storage_options=STABLE_ROW_IDS
+                )
                 if prepare is not None:
                     await prepare(table)
                 self._tables[name] = table

@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from agentic_rag.domain import Chunk, search_text
-from agentic_rag.ports import FloatArray, ScoredChunk
+from agentic_rag.ports import FloatArray
 from agentic_rag.stores.lancedb.full_text import indexed
 from agentic_rag.stores.metadata_items import metadata_items
 
-CHUNK_COLUMNS = [
-    "chunk_id", "document_id", "text", "start", "end", "ordinal", "title", "path", "kind",
-    "heading_path", "date", "url", "metadata",
-]  # fmt: skip
-"""What makes a chunk; vector, full text and filter columns are the store's own."""
+CHUNK_COLUMNS = ["chunk"]
+"""What makes a chunk: one column, since a search pays for every column of every row it reads."""
 
 
 def chunk_schema(dimension: int) -> pa.Schema:
-    """Columns of a chunk table; the vector may not be null, or rows without one would be stored."""
+    """Columns of a chunk table: keys, the chunk as JSON, and what is searched.
+
+    The vector may not be null, or rows without one would be stored.
+    """
     text = pa.string()
     return pa.schema(
         [
             pa.field("chunk_id", text, nullable=False),
             pa.field("document_id", text, nullable=False),
-            pa.field("text", text, nullable=False),
+            pa.field("chunk", text, nullable=False),
             pa.field("search_text", text, nullable=False),
-            pa.field("start", pa.int64()),
-            pa.field("end", pa.int64()),
-            pa.field("ordinal", pa.int64()),
-            pa.field("title", text),
-            pa.field("path", text),
-            pa.field("kind", text),
-            pa.field("heading_path", pa.list_(text)),
             pa.field("date", pa.timestamp("us", "UTC")),
-            pa.field("url", text),
-            pa.field("metadata", text),
             pa.field("meta", pa.list_(text)),
             pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
         ]
@@ -64,58 +56,35 @@ def _row(chunk: Chunk) -> dict[str, Any]:
     return {
         "chunk_id": chunk.id,
         "document_id": chunk.document_id,
-        "text": chunk.text,
+        "chunk": _packed(chunk),
         "search_text": indexed(search_text(chunk)),
-        "start": chunk.start,
-        "end": chunk.end,
-        "ordinal": chunk.ordinal,
-        "title": chunk.title,
-        "path": chunk.path,
-        "kind": chunk.kind,
-        "heading_path": list(chunk.heading_path),
         "date": chunk.date,
-        "url": chunk.url,
-        "metadata": json.dumps(dict(chunk.metadata), ensure_ascii=True, sort_keys=True),
         "meta": metadata_items(chunk.metadata),
     }
 
 
+def _packed(chunk: Chunk) -> str:
+    """The fields in their order; metadata apart as ASCII, for it may hold what UTF-8 cannot."""
+    metadata = json.dumps(dict(chunk.metadata), ensure_ascii=True, sort_keys=True)
+    fields = [
+        chunk.id, chunk.document_id, chunk.text, chunk.start, chunk.end, chunk.ordinal, chunk.title,
+        chunk.path, chunk.kind, list(chunk.heading_path),
+        chunk.date.isoformat() if chunk.date is not None else None, chunk.url, metadata,
+    ]  # fmt: skip
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
 def to_chunk(row: Mapping[str, Any]) -> Chunk:
-    """A stored row as the chunk it was made from."""
-    return Chunk(
-        id=row["chunk_id"],
-        document_id=row["document_id"],
-        text=row["text"],
-        start=row["start"],
-        end=row["end"],
-        ordinal=row["ordinal"],
-        title=row["title"],
-        path=row["path"],
-        kind=row["kind"],
-        heading_path=tuple(row["heading_path"]),
-        date=row["date"],
-        url=row["url"],
-        metadata=_metadata(row["metadata"]),
-    )
+    """A stored row, with CHUNK_COLUMNS, as the chunk it was made from."""
+    return unpacked(row["chunk"])
 
 
-def _metadata(stored: str) -> dict[str, Any]:
-    return json.loads(stored) if stored != "{}" else {}
-
-
-def scored(found: pa.Table, scores: FloatArray) -> list[ScoredChunk]:
-    """What a search found, CHUNK_COLUMNS and ``vector``, with a score a row."""
-    # CHUNK_COLUMNS are a chunk's fields in their order; a mapping a row would cost a search half a millisecond.
-    columns = (found[name].to_pylist() for name in CHUNK_COLUMNS)
-    chunks = [_chunk(row) for row in zip(*columns, strict=True)]
-    return [
-        ScoredChunk(chunk, score, vector)
-        for chunk, score, vector in zip(chunks, scores.tolist(), vectors_of(found), strict=True)
-    ]
-
-
-def _chunk(row: tuple[Any, ...]) -> Chunk:
-    values: list[Any] = [*row[:9], tuple(row[9]), *row[10:12], _metadata(row[12])]
+def unpacked(stored: str) -> Chunk:
+    """The chunk that the column ``chunk`` holds."""
+    *fields, heading_path, date, url, metadata = json.loads(stored)
+    moment = None if date is None else datetime.fromisoformat(date)
+    values: list[Any] = [*fields, tuple(heading_path), moment, url]
+    values.append(json.loads(metadata) if metadata != "{}" else {})
     return Chunk(*values)
 
 

@@ -158,6 +158,21 @@ class VectorStoreChunks:
             current = await self._current(opened)
             return await asyncio.to_thread(current.sparse, text, limit, restriction)
 
+    async def search_both(
+        self,
+        dataset: str,
+        text: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        wanted: int,
+        restriction: Restriction,
+    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
+        return await asyncio.gather(
+            self.search_dense(dataset, vector, limit=limit, restriction=restriction),
+            self.search_sparse(dataset, text, limit=limit, restriction=restriction),
+        )
+
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         rows = await self._rows(dataset, chunk_ids, vectors=False)
         chunks = [to_chunk(row.document) for row in rows]

@@ -1,0 +1,62 @@
+"""The floor: nonsense finds nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agentic_rag.ports import DatasetProfile, ScoredChunk
+from agentic_rag.retrieval.calibration import COSINE_UNIT, Sense
+from agentic_rag.retrieval.evidence import Legs
+from agentic_rag.retrieval.floor import means_something, standing_out
+from agentic_rag.testing import fake_chunk
+
+SENSE = Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5)
+ASKED = np.array([1.0, 0.0], dtype=np.float32)
+TEA = fake_chunk("tea", "Oolong tea from Fujian.")
+
+
+def profile(ordinary: float, chunks: int = 1000) -> DatasetProfile:
+    return DatasetProfile(chunks, np.array([ordinary, 0.0], dtype=np.float32))
+
+
+def found(cosine: float) -> Legs:
+    return {"dense": [ScoredChunk(TEA, cosine)], "sparse": []}
+
+
+def test_standing_out_grows_with_the_cosine_and_shrinks_with_the_number_of_chunks():
+    assert standing_out(0.9, 0.7, 1000) > standing_out(0.8, 0.7, 1000) > 0
+    assert standing_out(0.9, 0.7, 10) > standing_out(0.9, 0.7, 100_000)
+    assert standing_out(0.9, 0.9, 1) is None
+    assert standing_out(0.7, 0.7, 100) == 0.0
+
+
+def test_the_best_itself_does_not_count_as_ordinary():
+    """Of two chunks with cosines .9 and .7 the ordinary one is the other."""
+    assert standing_out(0.9, 0.8, 2) == pytest.approx(0.2 / COSINE_UNIT / (np.sqrt(np.log(3)) / 2.7))
+
+
+@pytest.mark.parametrize(
+    ("query", "cosine", "ordinary", "kept"),
+    [
+        ("xqzv kwpt", 0.80, 0.79, False),
+        ("anything at all", 0.95, 0.75, True),
+        ("oolong tea", 0.82, 0.80, True),
+        ("oolong xqzv kwpt wvut", 0.80, 0.79, False),
+    ],
+)
+def test_a_question_stands_out_or_shares_words(query: str, cosine: float, ordinary: float, kept: bool):
+    assert means_something(SENSE, query, found(cosine), ASKED, profile(ordinary)) is kept
+
+
+def test_where_nothing_is_known_everything_may_mean_something():
+    assert means_something(SENSE, "xqzv", found(0.8), ASKED, None)
+    assert means_something(SENSE, "xqzv", found(0.8), ASKED, profile(0.8, chunks=1))
+    assert means_something(SENSE, "xqzv", {"dense": [], "sparse": []}, ASKED, profile(0.8))
+
+
+def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
+    assert SENSE.probability(5.0, 0.0) > SENSE.probability(1.0, 0.0)
+    assert SENSE.probability(1.0, 0.3) > SENSE.probability(1.0, 0.0)
+    assert SENSE.probability(1.0, 0.4) == SENSE.probability(1.0, 1.0)
+    assert 0.0 <= SENSE.probability(-1e9, 0.0) < SENSE.probability(1e9, 1.0) <= 1.0

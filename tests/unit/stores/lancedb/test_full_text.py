@@ -1,0 +1,49 @@
+"""What is indexed of a text, and what is searched of a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentic_rag.stores.lancedb.full_text import MAX_QUERY_WORDS, indexed, searched
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", ""),
+        ("plain words", "plain words"),
+        ("résumé", "resume"),
+        ("ＡＢＣ", "ABC"),
+        ("がく", "がく がく"),
+        ("茶", "茶"),
+        ("乌龙茶。", "乌龙茶。 乌龙 龙茶"),
+        ("getUserName()", "getUserName() get User Name"),
+        ("HTTPServer2", "HTTPServer2 HTTP Server 2"),
+    ],
+)
+def test_indexed(text: str, found: str):
+    assert indexed(text) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("What is the capital of France?", "capital France"),
+        ("what is it", "what is it"),
+        ("为什么乌龙茶很香？", "乌龙茶很香"),
+        ("什么", "什么"),
+        ("the IT department", "IT department"),
+        ("The vitamin A and I", "vitamin A"),
+        ("report_final-v2.pdf, C++!", "report_final-v2.pdf C"),
+        ("\0\ud800 tea", "tea"),
+        ("... 🍵", ""),
+        ("", ""),
+    ],
+)
+def test_searched(question: str, found: str):
+    assert searched(question) == found
+
+
+def test_a_very_long_question_is_cut():
+    assert len(searched("tea leaf " * 2000).split()) == MAX_QUERY_WORDS
+    assert searched("tea leaf water", most=2) == "tea leaf"
