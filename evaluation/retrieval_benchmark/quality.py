@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,8 +48,7 @@ async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row
     kept, asked, passed, nonsense = 0, 0, 0, 0
     for name in names:
         found = await judged_set(name, data)
-        engine, close = await _engine(found, folder, name)
-        try:
+        async with _engine(found, folder, name) as engine:
             means = {strategy: await _ndcg(engine, found, strategy) for strategy in STRATEGIES}
             judgements.ndcg[name] = means
             better = max(means["dense"], means["sparse"])
@@ -66,8 +67,6 @@ async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row
                     of[pair].append(result.score)
             for text in gibberish([query.text for query in found.queries]):
                 nonsense, passed = nonsense + 1, passed + bool(await engine.search(name, text))
-        finally:
-            await close()
     for pair in ("latin", "cjk"):
         if judgements.relevant[pair]:
             area = roc_area(judgements.relevant[pair], judgements.others[pair])
@@ -77,16 +76,16 @@ async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row
     return rows, judgements
 
 
-async def _engine(found: JudgedSet, folder: Path, name: str):  # type: ignore[no-untyped-def]
-    connection = lance_connection(str(folder / name.replace("/", "-")))
-    opened = await connection.__aenter__()
-    store = LanceChunkStore(opened, model=BundledEmbedding.name, dimension=384)
-    await found.store(store, name)
+@asynccontextmanager
+async def _engine(found: JudgedSet, folder: Path, name: str) -> AsyncIterator[RetrievalEngine]:
+    """The engine over a set, that knows the vectors of its queries and of gibberish like them."""
     texts = [query.text for query in found.queries]
     nonsense = gibberish(texts)
     vectors = np.concatenate([found.query_vectors, await KeptEmbedding(CACHE).embed_queries(nonsense)])
-    engine = RetrievalEngine(store, GivenVectors(BundledEmbedding.name, [*texts, *nonsense], vectors))
-    return engine, opened.close
+    async with lance_connection(str(folder / name.replace("/", "-"))) as connection:
+        store = LanceChunkStore(connection, model=BundledEmbedding.name, dimension=384)
+        await found.store(store, name)
+        yield RetrievalEngine(store, GivenVectors(BundledEmbedding.name, [*texts, *nonsense], vectors))
 
 
 async def _ndcg(engine: RetrievalEngine, found: JudgedSet, strategy: str) -> float:

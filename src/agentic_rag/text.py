@@ -24,6 +24,8 @@ _ASCII_LETTER = re.compile("[A-Za-z]")
 _stemming = threading.Lock()
 """The stemmer keeps the word it works on in itself, and LangGraph runs plain functions in threads."""
 
+PHRASE = 8
+"""Han, kana or Hangul characters that say something."""
 SCRIPT_SAMPLE = 200
 """Characters that tell a text's script."""
 
@@ -96,6 +98,15 @@ def script(text: str) -> Script:
     if letters == 0:
         return "other"
     return "cjk" if 2 * cjk >= letters - cjk else "latin"
+
+
+def script_beside(query: Script, passage: str) -> Script:
+    """The script in which a passage is compared with a query: Han, kana or Hangul, where the query is in it
+    and the passage holds a phrase of it, however much Latin (addresses, titles) stands around."""
+    own = script(passage)
+    if query == "cjk" and own == "latin" and len(_NOT_CJK.sub("", passage[:SCRIPT_SAMPLE])) >= PHRASE:
+        return "cjk"
+    return own
 
 
 @lru_cache(maxsize=65_536)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agentic_rag import text as text_module
-from agentic_rag.text import STOPWORDS, content_tokens, script, tokens
+from agentic_rag.text import STOPWORDS, content_tokens, script, script_beside, tokens
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,9 @@ from agentic_rag.text import STOPWORDS, content_tokens, script, tokens
         ("喝茶tea喝", ["喝茶", "tea", "喝"]),
         ("ラーメン", ["ラー", "ーメ", "メン"]),
         ("한국어", ["한국", "국어"]),
-        ("ＡＢＣ１２３", ["abc123"]),
+        ("ＡＢＣ１２３", ["abc", "123", "abc123"]),
+        ("getUserName", ["get", "user", "name", "getusernam"]),
+        ("résumé", ["resum"]),
         ("2023 3.50", ["2023", "3", "50"]),
         ("Ada's cats’ toys", ["ada", "cat", "toy"]),
         ("snake_case kebab-case", ["snake", "case", "kebab", "case"]),
@@ -72,3 +74,23 @@ def test_threads_do_not_mix_up_words():
         mixed = list(threads.map(text_module._stem, words))
     text_module._stem.cache_clear()
     assert mixed == [text_module._stem(word) for word in words]
+
+
+@pytest.mark.parametrize(
+    ("query", "passage", "found"),
+    [
+        (
+            "cjk",
+            "中央广播电视总台春节联欢晚会 Spring Festival Gala 2020, 47 videos, last updated on Friday",
+            "cjk",
+        ),
+        ("cjk", "Shortly after noon on November 22, 1963", "latin"),
+        ("cjk", "乌龙 is a tea that is partly oxidised", "latin"),
+        ("latin", "乌龙茶来自福建", "cjk"),
+        ("latin", "Oolong tea", "latin"),
+    ],
+)
+def test_a_passage_is_compared_in_the_script_of_the_query_where_it_has_a_phrase_of_it(
+    query: str, passage: str, found: str
+):
+    assert script_beside(query, passage) == found  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import numpy as np
 from agentic_rag.domain import search_text
 from agentic_rag.ports import FloatArray, ScoredChunk
 from agentic_rag.retrieval.calibration import Evidence
-from agentic_rag.text import content_tokens, coverage, script
+from agentic_rag.text import content_tokens, coverage, script, script_beside
 
 Legs = Mapping[str, Sequence[ScoredChunk]]
 """``dense`` and ``sparse``, where each ran: its chunks, best first. A leg that ran and found nothing is there, empty."""
@@ -48,7 +48,7 @@ def gathered(
             best_cosine=best_cosine,
             best_bm25=best_bm25,
             worst_cosine=worst_cosine,
-            scripts=(query_script, script(chunk.text)),
+            scripts=(query_script, script_beside(query_script, chunk.text)),
             coverage=coverage(terms, search_text(chunk)) if cosines is None else None,
         )
         for chunk_id, chunk in found.items()

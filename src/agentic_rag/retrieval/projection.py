@@ -9,7 +9,7 @@ from typing import Any
 from agentic_rag.domain import Chunk, GraphHit, Hit, search_text
 from agentic_rag.retrieval.calibration import Calibration, Evidence
 from agentic_rag.retrieval.schemas import chunk_metadata
-from agentic_rag.text import Script, content_tokens, coverage, script
+from agentic_rag.text import Script, content_tokens, coverage, script, script_beside
 
 MAX_FACTS = 5
 """Facts kept as evidence on one chunk, best first."""
@@ -98,7 +98,7 @@ def _hit(
         best_cosine=None if cosine is None and support.episode is not None else best.cosine,
         best_bm25=best.bm25,
         worst_cosine=best.worst_cosine,
-        scripts=(asked_in, script(chunk.text[:400])),
+        scripts=(asked_in, script_beside(asked_in, chunk.text)),
         coverage=coverage(asked, search_text(chunk)),
     )
     kind = "edge" if support.facts else "episode" if support.episode is not None else "node"
@@ -114,7 +114,11 @@ def _hit(
 
 
 def _standalone(hit: GraphHit, asked_in: Script, calibration: Calibration) -> Hit:
-    score = None if hit.cosine is None else calibration.of_cosine(hit.cosine, (asked_in, script(hit.text)))
+    score = (
+        None
+        if hit.cosine is None
+        else calibration.of_cosine(hit.cosine, (asked_in, script_beside(asked_in, hit.text)))
+    )
     return {
         "id": hit.id,
         "content": hit.text,
