@@ -1,6 +1,6 @@
 """The retrieval engine: how fast from 10,000 to 1,000,000 chunks, how exact, how good, beside its peers.
 
-    python evaluation/bench_retrieval.py [--quick] [--only PART,…] [--data DIR] [--json FILE]
+    python evaluation/bench_retrieval.py [--quick] [--only PART,…] [--data DIR] [--keep DIR] [--json FILE]
 
 Parts: scale, peers, embedding, cold, quality, filters. Chunks beyond the judged sets are synthetic:
 recombined texts, vectors between two real ones with noise. Embedding the question is not counted in
@@ -39,12 +39,19 @@ def scale(sizes: tuple[int, ...], data: Path, folder: Path, queries: int) -> dic
     """What each size shows; building and searching are processes of their own."""
     found: dict[int, dict[str, float]] = {}
     for size in sizes:
-        found[size] = {}
-        for what in ("build", "search"):
-            command = [sys.executable, "-m", "retrieval_benchmark.scale", what, str(size), str(folder / str(size)), str(data), str(queries)]  # fmt: skip
-            done = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)
-            found[size] |= json.loads(done.stdout.strip().splitlines()[-1])
+        built = folder / f"{size}.json"
+        if not built.is_file():
+            built.write_text(_part("build", size, folder, data, queries), encoding="utf-8")
+        found[size] = json.loads(built.read_text(encoding="utf-8"))
+        found[size] |= json.loads(_part("search", size, folder, data, queries))
     return found
+
+
+def _part(what: str, size: int, folder: Path, data: Path, queries: int) -> str:
+    """The JSON that a process of ``retrieval_benchmark.scale`` prints last."""
+    command = [sys.executable, "-m", "retrieval_benchmark.scale", what, str(size), str(folder / str(size)), str(data), str(queries)]  # fmt: skip
+    done = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout.strip().splitlines()[-1]
 
 
 def scale_rows(found: dict[int, dict[str, float]]) -> list[Row]:
@@ -86,7 +93,7 @@ async def embedding_row() -> list[Row]:
     return [row("embedding one question, p50", "ms", sorted(taken[5:])[27])]
 
 
-def run(parts: list[str], quick: bool, data: Path) -> tuple[list[Row], dict[int, dict[str, float]], quality.Judgements | None]:  # fmt: skip
+def run(parts: list[str], quick: bool, data: Path, keep: Path | None) -> tuple[list[Row], dict[int, dict[str, float]], quality.Judgements | None]:  # fmt: skip
     """Rows of the parts, and what the charts need besides."""
     rows: list[Row] = []
     found: dict[int, dict[str, float]] = {}
@@ -94,7 +101,9 @@ def run(parts: list[str], quick: bool, data: Path) -> tuple[list[Row], dict[int,
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "scale" in parts:
-            found = scale(SIZES[:2] if quick else SIZES, data, folder, 120 if quick else 400)
+            tables = keep or folder
+            tables.mkdir(parents=True, exist_ok=True)
+            found = scale(SIZES[:2] if quick else SIZES, data, tables, 120 if quick else 400)
             rows += scale_rows(found)
         if "peers" in parts:
             rows += asyncio.run(peers.rows(20_000 if quick else 100_000, data, folder, 60 if quick else 200))
@@ -117,6 +126,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="smaller, the same comparisons")
     parser.add_argument("--only", metavar="PART,…", default=",".join(PARTS), help=", ".join(PARTS))
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the judged sets")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="keep the tables of scale there, and use those"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
     parts = given.only.split(",")
@@ -125,7 +137,8 @@ def main() -> int:
     if not available(["rgb/zh_fact", "cranfield"], given.data):
         print(f"error: {given.data} holds no judged sets; name their folder with --data", file=sys.stderr)
         return 2
-    rows, found, judgements = run(parts, given.quick, given.data.resolve())
+    keep = given.keep.resolve() if given.keep else None
+    rows, found, judgements = run(parts, given.quick, given.data.resolve(), keep)
     if not given.quick:
         charts.draw(RESULTS, found, judgements, rows)
     return report("retrieval engine", rows, given.json)

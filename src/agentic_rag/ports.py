@@ -70,7 +70,7 @@ class ScoredChunk:
     score: float
     vector: FloatArray | None = field(default=None, compare=False, repr=False)
     """The chunk's unit vector, where the store reads it along; else ``get_vectors`` has it."""
-    rank: int | None = None
+    rank: int | None = field(default=None, compare=False)
     """Its rank in the leg, from 1, where others of the leg were left out; else its place in the list."""
 
 

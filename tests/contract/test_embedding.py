@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -155,3 +157,17 @@ def test_tokens_are_counted_as_the_model_reads_them():
         count_tokens(text) for text in ("tea", LONG, "\ud800")
     ]
     assert count_tokens(LONG) > 512
+
+
+async def test_a_vector_is_the_same_after_a_restart():
+    """Bit for bit: vectors stored yesterday are compared with those of today."""
+    code = (
+        "import asyncio, sys; from agentic_rag.models.bundled import BundledEmbedding; "
+        "vectors = asyncio.run(BundledEmbedding().embed_passages(['乌龙茶', 'Oolong tea. ' * 30])); "
+        "sys.stdout.write(vectors.tobytes().hex())"
+    )
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    here = await BundledEmbedding().embed_passages(["乌龙茶", "Oolong tea. " * 30])
+    assert bytes.fromhex(done.stdout) == here.tobytes()

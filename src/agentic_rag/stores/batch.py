@@ -1,12 +1,15 @@
-"""What every chunk store and ledger checks of what it is given, before it changes anything."""
+"""What every chunk store and ledger does alike: checks of what it is given, and a total order of what it finds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from agentic_rag.errors import InputError
 from agentic_rag.identity import is_unicode
-from agentic_rag.ports import DocumentRecord, EmbeddedDocument
+from agentic_rag.ports import DocumentRecord, EmbeddedDocument, ScoredChunk
+
+MOST_TIED = 4096
+"""Chunks of one score that are put in id order where a search's limit cuts through them."""
 
 
 def checked_ids(documents: Sequence[EmbeddedDocument]) -> list[str]:
@@ -41,3 +44,24 @@ def checked_records(records: Sequence[DocumentRecord]) -> dict[str, DocumentReco
         if not is_unicode("".join([record.document_id, record.root, record.path, *record.names])):
             raise InputError(f"{record.path!r} holds a lone surrogate, which is no Unicode text")
     return {record.document_id: record for record in records}
+
+
+async def first_by_score(
+    search: Callable[[int], Awaitable[list[ScoredChunk]]], limit: int
+) -> list[ScoredChunk]:
+    """The first ``limit`` by score, then id: a store cuts through equal scores wherever it likes, so more
+    is asked for until the last one kept stands clear of the rest.
+
+    Args:
+        search: finds that many chunks, or more where it likes; fewer only where there are no more.
+        limit: how many are wanted; below 1 none.
+    """
+    if limit < 1:
+        return []
+    asked_for = limit + 1
+    while True:
+        found = sorted(await search(asked_for), key=lambda scored: (-scored.score, scored.chunk.id))
+        tied = len(found) >= asked_for and found[limit - 1].score == found[-1].score
+        if not tied or asked_for >= limit + MOST_TIED:
+            return found[:limit]
+        asked_for = min(asked_for * 4, limit + MOST_TIED)

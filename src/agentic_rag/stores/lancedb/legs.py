@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from agentic_rag.ports import FloatArray, ScoredChunk
+from agentic_rag.stores.batch import first_by_score
 from agentic_rag.stores.lancedb.full_text import searched
 from agentic_rag.stores.lancedb.indexes import NPROBES
 from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS, unpacked, vectors_of
@@ -19,8 +20,6 @@ MIN_NEAREST = 30
 """Neighbours looked at by their whole vectors, however few are wanted."""
 MIN_READ = 15
 """Rows of each leg that are read when both are asked at once, however few are wanted."""
-MOST_TIED = 4096
-"""Chunks of one score that are put in id order where a search's limit cuts through them."""
 
 Ranked = Sequence[tuple[int, float]]
 """Row ids with a score, higher is better, best first."""
@@ -57,7 +56,7 @@ async def dense_leg(of: Searched, vector: FloatArray, limit: int) -> list[Scored
         found = await of.nearest(vector, max(count, MIN_NEAREST), [*CHUNK_COLUMNS, "vector"]).to_arrow()
         return _scored(found, _cosines(vectors_of(found), vector).tolist())
 
-    return await _first(nearest, limit)
+    return await first_by_score(nearest, limit)
 
 
 async def sparse_leg(of: Searched, text: str, limit: int) -> list[ScoredChunk]:
@@ -70,7 +69,7 @@ async def sparse_leg(of: Searched, text: str, limit: int) -> list[ScoredChunk]:
         found = await of.matching(words, count, [*CHUNK_COLUMNS, "vector"]).to_arrow()
         return [hit for hit in _scored(found, found["_score"].to_pylist()) if hit.score > 0]
 
-    return await _first(matching, limit)
+    return await first_by_score(matching, limit)
 
 
 async def both_legs(
@@ -163,17 +162,3 @@ def _cosines(vectors: FloatArray, asked: FloatArray) -> FloatArray:
     rows have equal cosines."""
     cosines: FloatArray = np.sum(vectors * asked, axis=1)
     return cosines
-
-
-async def _first(search: Callable[[int], Awaitable[list[ScoredChunk]]], limit: int) -> list[ScoredChunk]:
-    """The first ``limit`` by score, then id: LanceDB cuts through equal scores wherever it likes, so
-    more is asked for until the last one kept stands clear of the rest."""
-    if limit < 1:
-        return []
-    asked_for = limit + 1
-    while True:
-        found = sorted(await search(asked_for), key=lambda scored: (-scored.score, scored.chunk.id))
-        tied = len(found) >= asked_for and found[limit - 1].score == found[-1].score
-        if not tied or asked_for >= limit + MOST_TIED:
-            return found[:limit]
-        asked_for = min(asked_for * 4, limit + MOST_TIED)

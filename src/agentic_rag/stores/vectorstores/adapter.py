@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from agentic_rag.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.stores.batch import checked_ids
+from agentic_rag.stores.batch import checked_ids, first_by_score
 from agentic_rag.stores.metadata_items import condition, range_keys
 from agentic_rag.stores.vectorstores.catalog import Catalog, Entry
 from agentic_rag.stores.vectorstores.dialect import (
@@ -50,8 +50,6 @@ from agentic_rag.text import tokens
 
 FRESH_SECONDS = 0.5
 """How long a reader may miss what another process wrote."""
-MOST_TIED = 4096
-"""Chunks of one score that are put in id order where a search's limit cuts through them."""
 IDS_PER_REQUEST = 4000
 SAMPLE = 512
 """Chunks whose vectors make a dataset's profile."""
@@ -146,7 +144,7 @@ class VectorStoreChunks:
             async def nearest(count: int) -> list[ScoredChunk]:
                 return await _nearest(opened.collection, vector, count, where)
 
-            return await _first(nearest, limit)
+            return await first_by_score(nearest, limit)
 
     async def search_sparse(
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
@@ -367,18 +365,6 @@ async def _nearest(collection: Collection, vector: FloatArray, count: int, where
     parts = [where] if where.ids is None else [Where(ids=ids) for ids in batches(where.ids, IDS_PER_REQUEST)]
     found = [one for part in parts for one in await collection.nearest(vector, count, part)]
     return [ScoredChunk(to_chunk(document), cosine) for document, cosine in found]
-
-
-async def _first(search: Callable[[int], Awaitable[list[ScoredChunk]]], limit: int) -> list[ScoredChunk]:
-    """The first ``limit`` by score, then id: a store cuts through equal scores wherever it likes, so more
-    is asked for until the last one kept stands clear of the rest."""
-    asked_for = limit + 1
-    while True:
-        found = sorted(await search(asked_for), key=lambda scored: (-scored.score, scored.chunk.id))
-        tied = len(found) >= asked_for and found[limit - 1].score == found[asked_for - 1].score
-        if not tied or asked_for >= limit + MOST_TIED:
-            return found[:limit]
-        asked_for = min(asked_for * 4, limit + MOST_TIED)
 
 
 def _seen(task: asyncio.Task[None]) -> None:
