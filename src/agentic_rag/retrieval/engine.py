@@ -95,7 +95,7 @@ class RetrievalEngine:
         )
         if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
             raise UnknownDataset(dataset_id, known)
-        return [result for result in found if result.score >= threshold][:top_k]
+        return [result for result in found if result.score >= threshold]
 
     def as_retriever(
         self,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from agentic_rag.errors import InputError
+import numpy as np
+
+from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.identity import is_unicode
-from agentic_rag.ports import DocumentRecord, EmbeddedDocument, ScoredChunk
+from agentic_rag.ports import DocumentRecord, EmbeddedDocument, FloatArray, ScoredChunk
 
 MOST_TIED = 4096
 """Chunks of one score that are put in id order where a search's limit cuts through them."""
@@ -32,6 +34,25 @@ def checked_ids(documents: Sequence[EmbeddedDocument]) -> list[str]:
             if not is_unicode("".join([chunk.id, chunk.path, *chunk.heading_path, chunk.title, chunk.text])):
                 raise InputError(f"chunk {chunk.id!r} holds a lone surrogate, which is no Unicode text")
     return ids
+
+
+def checked_vectors(documents: Sequence[EmbeddedDocument], dimension: int) -> FloatArray:
+    """The vectors of all chunks in their order, shape (chunks, dimension).
+
+    Raises:
+        ManifestMismatch: a document's vectors have another shape than its chunks and the store ask for.
+    """
+    parts = [np.zeros((0, dimension), dtype=np.float32)]
+    for document in documents:
+        expected = (len(document.chunks), dimension)
+        if document.chunks and document.vectors.shape != expected:
+            raise ManifestMismatch(
+                f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
+                f"the store holds {expected}; open it with the model it was made with"
+            )
+        if document.chunks:
+            parts.append(document.vectors)
+    return np.concatenate(parts)
 
 
 def checked_records(records: Sequence[DocumentRecord]) -> dict[str, DocumentRecord]:

@@ -23,7 +23,7 @@ from agentic_rag.ports import (
     ScoredChunk,
     StoreStats,
 )
-from agentic_rag.stores.batch import checked_ids
+from agentic_rag.stores.batch import checked_ids, checked_vectors
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.indexes import (
@@ -86,7 +86,7 @@ class LanceChunkStore:
         chunks = [chunk for document in documents for chunk in document.chunks]
         if not documents:
             return
-        vectors = self._vectors(documents)
+        vectors = checked_vectors(documents, self._manifests.configured.dimension)
         rows = to_table(chunks, vectors, self._schema) if chunks else None
         async with writing(self._connection.uri, [group_id(dataset)]):
             table = await self._created(dataset)
@@ -255,17 +255,6 @@ class LanceChunkStore:
                 await self.optimize(dataset)
         except StoreError as error:
             _LOGGER.warning("%r was stored, but not indexed: %s", dataset, error)
-
-    def _vectors(self, documents: Sequence[EmbeddedDocument]) -> FloatArray:
-        for document in documents:
-            expected = (len(document.chunks), self._manifests.configured.dimension)
-            if document.chunks and document.vectors.shape != expected:
-                raise ManifestMismatch(
-                    f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
-                    f"the store holds {expected}; open it with the model it was made with"
-                )
-        parts = [document.vectors for document in documents if document.chunks]
-        return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
 
     def _check_dimension(self, vector: FloatArray) -> None:
         configured = self._manifests.configured

@@ -23,7 +23,7 @@ from agentic_rag.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.stores.batch import checked_ids, first_by_score
+from agentic_rag.stores.batch import checked_ids, checked_vectors, first_by_score
 from agentic_rag.stores.metadata_items import condition, range_keys
 from agentic_rag.stores.vectorstores.catalog import Catalog, Entry
 from agentic_rag.stores.vectorstores.dialect import (
@@ -106,7 +106,7 @@ class VectorStoreChunks:
         ids = checked_ids(documents)
         if not documents:
             return
-        vectors = self._vectors(documents)
+        vectors = checked_vectors(documents, self._dimension)
         with self._translated(f"storing {len(ids)} documents of {dataset!r}"):
             entry = await self._catalog.create(dataset, self._manifest)
             opened = await self._of_entry(dataset, entry)
@@ -244,17 +244,6 @@ class VectorStoreChunks:
 
     def _translated(self, doing: str) -> Any:
         return translated(self._dialect.name, doing)
-
-    def _vectors(self, documents: Sequence[EmbeddedDocument]) -> FloatArray:
-        for document in documents:
-            expected = (len(document.chunks), self._dimension)
-            if document.chunks and document.vectors.shape != expected:
-                raise ManifestMismatch(
-                    f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
-                    f"the store holds {expected}; open it with the model it was made with"
-                )
-        parts = [document.vectors for document in documents if document.chunks]
-        return np.concatenate(parts) if parts else np.zeros((0, self._dimension), dtype=np.float32)
 
     async def _opened(self, dataset: str) -> _Dataset | None:
         group = group_id(dataset)
