@@ -208,7 +208,7 @@ async def test_readers_search_all_the_time(vault: Path, tmp_path: Path) -> None:
     await asyncio.wait_for(asyncio.gather(read(OLD), read(NEW), convert()), 120)
     assert searched[OLD] > 2
     assert searched[NEW] > 0
-    assert last_old - first_new < 2.5, "readers follow within a second"
+    assert last_old - first_new < 5, "readers follow"
     assert first_new > began
 
 

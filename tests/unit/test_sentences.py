@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.sentences import split_sentences
+from growth import assert_linear
 
 
 def sentences(text: str) -> list[str]:
@@ -91,10 +90,6 @@ def test_spans_cover_all_that_is_visible(text: str) -> None:
     assert not text[end:].strip()
 
 
-@pytest.mark.parametrize(
-    "text", ["A. " * 50_000, "." * 200_000, "a\r" * 100_000, "x\n>" * 60_000, "。" * 200_000]
-)
-def test_time_is_linear(text: str) -> None:
-    began = time.perf_counter()
-    split_sentences(text)
-    assert time.perf_counter() - began < 5
+@pytest.mark.parametrize("piece", ["A. ", ".", "a\r", "x\n>", "。"])
+def test_time_is_linear(piece: str) -> None:
+    assert_linear(split_sentences, piece)
