@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
 from enum import Enum
+from operator import itemgetter
 from typing import Any, cast, get_args
 
 from agentic_rag.domain import Hit, HitKind
@@ -31,6 +32,8 @@ def read_lancedb(rows: LanceDBResults) -> list[Hit]:
         InputError: as ``read_graphiti``.
     """
     items = _items(rows, "lancedb")
+    if _are_read(items):
+        return cast(list[Hit], items)
     if all(map(_ROW_KEYS.isdisjoint, items)):
         return read_hits(items, "lancedb")
     found = [_read_row(row, rank) for rank, row in enumerate(items, start=1)]
@@ -46,7 +49,10 @@ def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
     Given ranks are taken as they are. Without ranks the order is score descending, then id; hits
     without a score follow in the order given; ranks then count distinct ids from 1.
     """
-    found = [_read_hit(item, source) for item in _items(items, source)]
+    given = _items(items, source)
+    if _are_read(given):
+        return cast(list[Hit], given)
+    found = [_read_hit(item, source) for item in given]
     unranked = sum(hit["rank"] == 0 for hit in found)
     if unranked == 0:
         found.sort(key=_by_rank)
@@ -80,6 +86,36 @@ def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[s
         if type(item) is not dict and not isinstance(item, Mapping):
             raise InputError(f"a {source} hit is a mapping, not {type(item).__name__}: {item!r:.80}")
     return listed
+
+
+_VALUES = itemgetter("id", "content", "type", "rank", "score", "metadata", "facts")
+
+
+def _are_read(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a reader would change nothing: complete hits, best first, each id once. The common case, in one pass."""
+    if set(map(type, items)) != {dict} or set(map(len, items)) != {7}:
+        return False
+    before = 0
+    ids = set()
+    try:
+        for identity, content, kind, rank, score, metadata, facts in map(_VALUES, items):
+            if not (
+                type(identity) is type(content) is type(kind) is str
+                and identity
+                and kind in TYPES
+                and type(rank) is int
+                and rank > before
+                and (score is None or (type(score) is float and math.isfinite(score)))
+                and type(metadata) is dict
+                and type(facts) is list
+                and (not facts or set(map(type, facts)) == {dict})
+            ):
+                return False
+            before = rank
+            ids.add(identity)
+    except KeyError:
+        return False
+    return len(ids) == len(items)
 
 
 def _read_hit(item: Mapping[str, Any], source: str) -> Hit:

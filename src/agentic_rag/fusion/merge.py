@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from heapq import nsmallest
+from typing import Any, NamedTuple
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.hits import PASSAGES, join_facts
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.unified_result import UnifiedResult, unified
 
 
 class Leg(NamedTuple):
@@ -22,6 +23,7 @@ class Leg(NamedTuple):
 
 
 _Found = list[tuple[Leg, Hit, float]]
+"""Of each leg that holds an identity: the leg, its hit, the normalised score; in name order."""
 
 
 def merge(
@@ -41,54 +43,62 @@ def merge(
         limit: keep this many; None keeps all.
         first_tier: the leg whose finds are of tier 1, all others being of tier 2; None: no tiers.
     """
+    used = sorted([leg for leg in legs if leg.weight != 0], key=lambda leg: leg.name)
     scores: dict[str, float] = {}
-    found: dict[str, _Found] = {}
-    for leg in sorted(legs, key=lambda leg: leg.name):
+    for leg in used:
         weight = leg.weight
-        if weight == 0:
-            continue
         for hit, value in zip(leg.hits, leg.normalised, strict=True):
             identity = hit["id"]
-            if identity in scores:
-                scores[identity] += weight * value
-                found[identity].append((leg, hit, value))
-            else:
-                scores[identity] = weight * value
-                found[identity] = [(leg, hit, value)]
-    order = sorted([(-score, identity) for identity, score in scores.items()])
-    results = []
-    for score, identity in order[:limit]:
-        finds = found[identity]
-        tier = None if first_tier is None else 1 if any(leg.name == first_tier for leg, _, _ in finds) else 2
-        results.append(_unite(finds, -score, reciprocal, tier))
-    return results
+            scores[identity] = scores.get(identity, 0.0) + weight * value
+    best = nsmallest(
+        len(scores) if limit is None else limit, [(-score, identity) for identity, score in scores.items()]
+    )
+    found: dict[str, _Found] = {identity: [] for _, identity in best}
+    for leg in used:
+        for hit, value in zip(leg.hits, leg.normalised, strict=True):
+            finds = found.get(hit["id"])
+            if finds is not None:
+                finds.append((leg, hit, value))
+    return [
+        _unite(found[identity], -score, reciprocal, _tier(found[identity], first_tier))
+        for score, identity in best
+    ]
+
+
+def _tier(found: _Found, first: str | None) -> int | None:
+    return None if first is None else 1 if any(leg.name == first for leg, _, _ in found) else 2
 
 
 def _unite(found: _Found, score: float, reciprocal: bool, tier: int | None) -> UnifiedResult:
-    names, passage, best = found[0][0].name, found[0][1], found[0][1]
-    metadata, facts = dict(best["metadata"]), list(best["facts"])
+    leg, best, value = found[0]
+    names, passage = leg.name, best
+    metadata, facts = {**best["metadata"]}, [*best["facts"]]
+    sources = {names: _said(best, value, leg.weight)}
     if len(found) > 1:
-        names = "+".join([leg.name for leg, _, _ in found])
-        best = min(found, key=_by_rank)[1]
-        passage = best if best["type"] in PASSAGES else _passage(best, found)
-        for _, hit, _ in found[1:]:
+        for leg, hit, value in found[1:]:
+            names = f"{names}+{leg.name}"
+            sources[leg.name] = _said(hit, value, leg.weight)
             metadata.update(hit["metadata"])
-            facts = join_facts(facts, hit["facts"])
+            if hit["facts"]:
+                facts = join_facts(facts, hit["facts"])
+            if _ranks_better(hit, best):
+                best = hit
+        passage = best if best["type"] in PASSAGES else _passage(best, found)
         metadata.update(best["metadata"])
-    sources = {
-        leg.name: {"rank": hit["rank"], "raw": hit["score"], "normalised": value, "weight": leg.weight}
-        for leg, hit, value in found
-    }
-    rrf_score = score if reciprocal else 0.0
     text, kind, raw = passage["content"], passage["type"], best["score"]
-    return UnifiedResult(
-        best["id"], text, names, kind, raw, rrf_score, metadata, score, None, tier, sources, facts
-    )
+    rrf_score = score if reciprocal else 0.0
+    return unified(best["id"], text, names, kind, raw, rrf_score, metadata, score, None, tier, sources, facts)
 
 
-def _by_rank(entry: tuple[Leg, Hit, float]) -> tuple[int, bool, str]:
-    leg, hit, _ = entry
-    return hit["rank"], hit["score"] is None, leg.name
+def _said(hit: Hit, normalised: float, weight: float) -> dict[str, Any]:
+    return {"rank": hit["rank"], "raw": hit["score"], "normalised": normalised, "weight": weight}
+
+
+def _ranks_better(hit: Hit, best: Hit) -> bool:
+    """By rank; at equal rank one that has a score. What is equal in both stays with the name that comes first."""
+    if hit["rank"] != best["rank"]:
+        return hit["rank"] < best["rank"]
+    return best["score"] is None and hit["score"] is not None
 
 
 def _passage(best: Hit, found: _Found) -> Hit:

@@ -1,0 +1,167 @@
+"""Fusion beside ranx, LangChain, LlamaIndex, Haystack and LanceDB: the same order, and how long it takes.
+
+    python evaluation/bench_fusion.py [--quick] [--json FILE]
+
+Two synthetic lists of 10 to 10,000 hits that share half their ids, fused by all in turns; each gets its
+own natural input, made before the clock starts. Ours is ``execute_fusion``, which the graph calls: it
+checks the hits and returns every one with rank, raw score, normalised score and weight by source, united
+metadata and facts, and a report. LangChain returns the documents it was given in their order, LanceDB a
+table, Haystack and LlamaIndex documents with a score, ranx ids with scores. So rows without a peer also
+show ours as the graph runs it, which keeps 100, and without the checks. ``--quick`` takes fewer rounds
+and draws no chart; else it goes to evaluation/results. A peer that is not installed is said to be so and
+has no figures. Exits 1 when a floor is missed: another order, a slower median, or 10,000 hits over
+twelve times as slow as 1,000 (a plain copy of every hit stands beside that row: what does not fit the
+processor's cache grows faster than its number).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from agentic_rag.fusion import FusionParameters, FusionStrategy
+from figures import Row, report, row
+from fusion_benchmark.charts import draw
+from fusion_benchmark.lists import Lists, lists
+from fusion_benchmark.order import agreement, deviation
+from fusion_benchmark.systems import (
+    EVERYTHING,
+    PEERS,
+    RANX_WEIGHTED,
+    WEIGHTS,
+    Prepared,
+    Scored,
+    System,
+    copied,
+    ours,
+    ours_checked,
+)
+from fusion_benchmark.timing import Times, timed
+
+RESULTS = Path(__file__).parent / "results"
+ROUNDS = {10: 300, 100: 200, 1_000: 60, 10_000: 15}
+QUICK = {10: 100, 100: 60, 1_000: 20, 10_000: 4}
+GROWTH = 12.0
+RRF, WEIGHTED = "ours, RRF", "ours, weighted"
+KEPT, CHECKED = "ours, RRF, 100 kept", "ours, RRF, hits checked before"
+COPY = "a copy of every hit"
+
+Measured = Mapping[int, Mapping[str, Times]]
+
+
+def prepared(given: Lists) -> dict[str, Prepared]:
+    """Ours in its forms, and every peer that is installed."""
+    systems = {
+        RRF: ours(FusionStrategy.RRF)(given),
+        WEIGHTED: ours(FusionStrategy.WEIGHTED_GRAPHITI)(given),
+        KEPT: ours(FusionStrategy.RRF, FusionParameters())(given),
+        CHECKED: ours_checked(given),
+        COPY: copied(given),
+    }
+    peers = {peer.name: peer.prepare(given) for peer in (*PEERS, RANX_WEIGHTED) if peer.installed}
+    return systems | peers
+
+
+def fused(system: Prepared) -> Scored:
+    return system.scored(system.fuse(system.fresh()))
+
+
+def order_rows(sizes: tuple[int, ...]) -> list[Row]:
+    """The worst of all sizes: the share of their neighbours that stand in our order."""
+    rows = []
+    for peer in PEERS:
+        own = peer.k != EVERYTHING.k
+        rows.append(_order_row(peer, EVERYTHING.k, sizes, None if own else 1.0))
+        if own:
+            rows.append(_order_row(peer, peer.k, sizes, 1.0))
+    told = _named(RANX_WEIGHTED)
+    worst = None
+    if RANX_WEIGHTED.installed:
+        worst = max(deviation(*_both(RANX_WEIGHTED, size, WEIGHTED), lists(size), WEIGHTS) for size in sizes)
+    what = f"scores, ours - Σ w (1/n + (1 - 1/n) · theirs), {told}"
+    return [*rows, row(what, "", worst, floor=1e-9, peer=RANX_WEIGHTED.name)]
+
+
+def _order_row(peer: System, k: int, sizes: tuple[int, ...], floor: float | None) -> Row:
+    worst = None
+    if peer.installed:
+        shares = []
+        for size in sizes:
+            theirs, mine = _both(peer, size, RRF, k)
+            shares.append(agreement(theirs, mine, peer.precision))
+        worst = min(shares)
+    what = f"same order, ours with k = {k}, {_named(peer)}: {peer.formula}"
+    return row(what, "share", worst, bound="min", floor=floor if peer.installed else None, peer=peer.name)
+
+
+def _both(peer: System, size: int, mine: str, k: int = EVERYTHING.k) -> tuple[Scored, dict[str, float]]:
+    given = lists(size)
+    strategy = FusionStrategy.RRF if mine == RRF else FusionStrategy.WEIGHTED_GRAPHITI
+    parameters = EVERYTHING.override({"k": k})
+    return fused(peer.prepare(given)), dict(fused(ours(strategy, parameters)(given)))
+
+
+def time_rows(measured: Measured) -> list[Row]:
+    """Ours against each peer at each size; the peer's median is the floor."""
+    rows = []
+    for size, times in measured.items():
+        told = f"{size:,} a list"
+        for peer in (*PEERS, RANX_WEIGHTED):
+            name = WEIGHTED if peer is RANX_WEIGHTED else RRF
+            mine, theirs = times[name], times.get(peer.name)
+            p50, p95 = (mine.p50, mine.p95) if theirs else (None, None)
+            what = f"{told}, {name.split(', ')[1]}, {_named(peer)}"
+            rows += [
+                row(f"{what}: p50", "ms", p50, peer=peer.name, theirs=theirs and theirs.p50, floor=theirs and theirs.p50),
+                row(f"{what}: p95", "ms", p95, peer=peer.name, theirs=theirs and theirs.p95),
+            ]  # fmt: skip
+        rows += [row(f"{told}, {name}: p50", "ms", times[name].p50) for name in (KEPT, CHECKED)]
+    return rows
+
+
+def growth_rows(measured: Measured) -> list[Row]:
+    """How much ten times the hits cost; linear is 10."""
+
+    def growth(name: str) -> float | None:
+        small, large = measured[1_000].get(name), measured[10_000].get(name)
+        return large.p50 / small.p50 if small and large else None
+
+    told = "10,000 over 1,000 a list, p50"
+    rows = [row(f"{told}, {name}", "×", growth(name), floor=GROWTH) for name in (RRF, WEIGHTED, KEPT)]
+    rows.append(row(f"{told}, {COPY}", "×", growth(RRF), peer=COPY, theirs=growth(COPY)))
+    for peer in (*PEERS, RANX_WEIGHTED):
+        name = WEIGHTED if peer is RANX_WEIGHTED else RRF
+        theirs = growth(peer.name)
+        rows.append(
+            row(
+                f"{told}, {_named(peer)}",
+                "×",
+                growth(name) if theirs else None,
+                peer=peer.name,
+                theirs=theirs,
+            )
+        )
+    return rows
+
+
+def _named(peer: System) -> str:
+    return peer.name if peer.installed else f"{peer.name} (not installed)"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, the same comparisons")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    given = parser.parse_args(arguments)
+    rounds = QUICK if given.quick else ROUNDS
+    measured = {size: timed(prepared(lists(size)), count) for size, count in rounds.items()}
+    if not given.quick:
+        draw(RESULTS / "fusion_time.png", measured)
+    rows = order_rows(tuple(rounds)) + time_rows(measured) + growth_rows(measured)
+    return report("fusion", rows, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The parts of ``bench_fusion.py``, one question a file."""
