@@ -1,6 +1,8 @@
 """Score sources, fusions and the whole graph on labelled queries; the same as ``agentic-rag eval``.
 
-python evaluation/run.py DATASET_DIR|locomo.json [--systems a,b,…] [--operation OP] [--json FILE]
+    python evaluation/run.py DATASET_DIR|locomo.json [--systems a,b,…] [--json FILE] [--markdown FILE] [--charts DIR]
+
+``--help`` lists the other options; docs/evaluation.md says what the figures mean.
 """
 
 from __future__ import annotations

@@ -235,7 +235,7 @@ def evaluate(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Comma-separated: graphiti, lancedb, dense, sparse, rrf, …, NAME+rerank, full.",
+            help="Comma-separated: graphiti, lancedb, dense, sparse, rrf, …, NAME+rerank, full, full-graphiti, full-lancedb.",
         ),
     ] = "graphiti,lancedb,full",
     operation: Annotated[
@@ -245,20 +245,61 @@ def evaluate(
             help="Operation for all queries; default: the query's own, else document_retrieval.",
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="System that the others are compared with; default: the first one."
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")] = None,
+    half: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HALF", help="first or second half of the queries, told apart by a hash of the id."
+        ),
+    ] = None,
+    split: Annotated[str, typer.Option(metavar="NAME", help="Of a directory with qrels/NAME.tsv.")] = "test",
+    corrections: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Overlay that puts wrong keys of LoCoMo right.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
     ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all tables and repairs to this file.")
+    ] = None,
+    charts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw pictures there; needs the extra 'charts'.")
+    ] = None,
+    records: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where answers are kept; default: in the data folder.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask everything anew, also what an earlier run has answered.")
+    ] = False,
     data_dir: DataDir = None,
     settings: Settings = None,
 ) -> None:
     """Score systems on labelled queries.
 
-    Sources, fusions and the whole graph: MRR@10, Recall@10, nDCG@10 with 95 % intervals.
+    Sources, fusions and the whole graph, with 95 % intervals, tests against a baseline, latency and
+    abstention. Interrupted, the same command goes on where it was.
     """
-    from agentic_rag.cli.evaluate import evaluate_source
+    from agentic_rag.cli.evaluate import Outputs, evaluate_source
+    from agentic_rag.environment import load_config
+    from agentic_rag.evaluation.run import EvalOptions
 
     if not source.exists():
         raise InputError(f"there is no file or folder {str(source)!r}")
-    names = [name.strip() for name in systems.split(",") if name.strip()]
-    run(evaluate_source(source, names, operation, limit, output, data_dir, settings))
+    options = EvalOptions(
+        systems=[name.strip() for name in systems.split(",") if name.strip()],
+        operation=operation,
+        baseline=baseline,
+        limit=limit,
+        split=split,
+        half=half,
+        corrections=corrections,
+        records=records,
+        fresh=fresh,
+    )
+    run(evaluate_source(load_config(data_dir, settings), source, options, Outputs(output, markdown, charts)))

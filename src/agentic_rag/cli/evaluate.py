@@ -1,57 +1,162 @@
-"""What ``eval`` does: run the evaluation under a progress bar and print its table."""
+"""What ``eval`` does: run the evaluation under a progress bar, print its tables, write what was asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import Progress
+from rich.markup import escape
 from rich.table import Table
 
+from agentic_rag.cli.progress import bars
 from agentic_rag.composition import open_rag
-from agentic_rag.environment import load_config
-from agentic_rag.evaluation.run import MEASURES, EvalReport, evaluate
+from agentic_rag.config import RagConfig
+from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
+from agentic_rag.evaluation.run import EvalOptions, evaluate
+from agentic_rag.evaluation.scores import MEASURES
+
+STAGES = {"read": "reading", "store": "storing chunks", "ask": "asking", "score": "scoring"}
+SHOWN_MEASURES = ("mrr@10", "all_gold@10")
+"""Of the table by category: the rank of the first answer, and whether all that is needed was found."""
 
 
-async def evaluate_source(
-    source: Path,
-    names: Sequence[str],
-    operation: str | None,
-    limit: int | None,
-    output: Path | None,
-    data_dir: Path | None,
-    settings: Path | None,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Files to write; None leaves one out."""
+
+    json: Path | None = None
+    markdown: Path | None = None
+    charts: Path | None = None
+    """A folder."""
+
+
+async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions, outputs: Outputs) -> None:
     """Evaluate, print, and write the figures where asked to."""
-    config = load_config(data_dir, settings)
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        tasks = {stage: bar.add_task(stage, total=None, visible=False) for stage in ("read", "store", "ask")}
+    if outputs.charts is not None:
+        from agentic_rag.evaluation.pictures import check_charts
 
-        def told(stage: str, done: int, total: int) -> None:
-            bar.update(tasks[stage], completed=done, total=total, visible=True)
+        check_charts()
+    try:
+        with bars(STAGES, quiet=False) as told:
+            async with open_rag(config) as rag:
+                report = await evaluate(rag, source, options, told)
+    except asyncio.CancelledError:
+        Console(stderr=True).print("what was answered is kept; the same command goes on from there")
+        raise
+    await asyncio.to_thread(_write, report, outputs)
+    console = Console(highlight=False)
+    for table in tables(report):
+        console.print(table)
+    if report.kept:
+        told_kept = (
+            f"{report.kept} answers were kept from an earlier run (--fresh asks anew): {report.records}"
+        )
+        console.print(told_kept, style="dim", markup=False, soft_wrap=True)
 
-        async with open_rag(config) as rag:
-            report = await evaluate(rag, source, names, operation=operation, limit=limit, told=told)
-    if output is not None:
-        report.write(output)
-    Console(highlight=False).print(table(report))
+
+def _write(report: EvalReport, outputs: Outputs) -> None:
+    if outputs.json is not None:
+        report.write_json(outputs.json)
+    if outputs.markdown is not None:
+        report.write_markdown(outputs.markdown)
+    if outputs.charts is not None:
+        from agentic_rag.evaluation.pictures import draw
+
+        draw(report, outputs.charts)
 
 
-def table(report: EvalReport) -> Table:
-    """A row a system; value and 95 % interval."""
-    shown = Table(title=f"{report.dataset}: {report.queries} queries", title_justify="left")
-    shown.add_column("system")
-    for name in (*MEASURES, "p50 ms", "p95 ms"):
+def tables(report: EvalReport) -> list[Table]:
+    """Quality and latency; by category, and abstention, where there is such a thing."""
+    found = [_quality(report)]
+    if any(figures["by_category"] for figures in report.systems.values()):
+        found.append(_categories(report))
+    if report.abstention:
+        found.append(_abstention(report))
+    return found
+
+
+def _quality(report: EvalReport) -> Table:
+    """A row a system, then what does not search; value and 95 % interval, p50 and p95."""
+    calls = any(figures["model_calls"]["total"] for figures in report.systems.values())
+    shown = _table(f"{report.dataset}: {report.queries} queries", ["system", *MEASURES])
+    for name in ("ms", *(("calls",) if calls else ())):
         shown.add_column(name, justify="right")
     for name, figures in report.systems.items():
-        values = [
-            f"{f['value']:.3f}\n[dim]{f['low']:.3f}–{f['high']:.3f}[/dim]"
-            for f in (figures[m] for m in MEASURES)
-        ]
-        latency = figures["latency_ms"]
-        shown.add_row(name, *values, f"{latency['p50']:.0f}", f"{latency['p95']:.0f}")
-    if report.repairs:
-        shown.caption = f"{report.repairs} labels were repaired or left out; see evaluation.datasets"
+        against = figures["against_baseline"]
+        values = [_interval(figures[measure], mark(against.get(measure))) for measure in MEASURES]
+        p50, p95 = (f"{figures['latency_ms'][point]:.0f}" for point in LATENCY)
+        called = [f"{figures['model_calls']['mean']:g}"] if calls else []
+        shown.add_row(name, *values, f"{p50}\n[dim]{p95}[/dim]", *called)
+    baselines = report.degenerate.get("ranking", {})
+    for number, (name, figures) in enumerate(baselines.items()):
+        if number == 0:
+            shown.add_section()
+        values = [_interval(figures[measure]) for measure in MEASURES]
+        shown.add_row(f"[dim]{name}\nno search[/dim]", *values)
+    shown.caption = "\n".join(_captions(report))
+    shown.caption_justify = "left"
     return shown
+
+
+def _captions(report: EvalReport) -> list[str]:
+    told = ["below each mean its 95 % interval; ms: p50, below it p95"]
+    if len(report.systems) > 1:
+        told.append(f"▲ ▼ against {report.baseline}: p < {SIGNIFICANT}, paired, Holm over systems × measures")
+    degraded = {name: figures["degraded"] for name, figures in report.systems.items() if figures["degraded"]}
+    if degraded:
+        told.append(
+            f"a source or model failed on: {', '.join(f'{n} of {name}' for name, n in degraded.items())}"
+        )
+    if report.repairs:
+        told.append(f"{len(report.repairs)} repairs of the data; --markdown FILE and --json FILE list them")
+    return told
+
+
+def _categories(report: EvalReport) -> Table:
+    """A row a category and system."""
+    shown = _table("by category", ["category", "system"])
+    for name in ("queries", *SHOWN_MEASURES):
+        shown.add_column(name, justify="right")
+    categories: Mapping[str, Any] = next(iter(report.systems.values()))["by_category"]
+    for category in categories:
+        for number, (name, figures) in enumerate(report.systems.items()):
+            own = figures["by_category"][category]
+            values = [_interval(own[measure], lines=False) for measure in SHOWN_MEASURES]
+            first = (escape(category), str(own["queries"])) if number == 0 else ("", "")
+            shown.add_row(first[0], name, first[1], *values)
+        shown.add_section()
+    return shown
+
+
+def _abstention(report: EvalReport) -> Table:
+    told = report.abstention
+    title = f"abstention: {told['unanswerable']} unanswerable, {told['answerable']} answerable queries"
+    shown = _table(title, ["system"])
+    for name in ("abstained", "refused", "abstained at\n≤ 10 % refused", "area under ROC"):
+        shown.add_column(name, justify="right")
+    for name, figures in told["systems"].items():
+        run, chosen = figures["as_run"], figures["at_refused_10"]
+        shares = (run["unanswerable_abstained"], run["answerable_refused"], chosen["unanswerable_abstained"])
+        shown.add_row(name, *(_interval(figure) for figure in (*shares, figures["roc_area"])))
+    for name, found in report.degenerate["abstention"].items():
+        always = [f"{found[key]:.3f}" for key in ("unanswerable_abstained", "answerable_refused")]
+        shown.add_row(f"[dim]always {name}\nright on {found['right']:.3f} of all[/dim]", *always)
+    return shown
+
+
+def _table(title: str, names: Sequence[str]) -> Table:
+    """Names on the left, numbers on the right; the title stands as it is."""
+    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in names:
+        shown.add_column(name, justify="right" if "@" in name else "left")
+    return shown
+
+
+def _interval(figure: Mapping[str, float], sign: str = "", *, lines: bool = True) -> str:
+    between = "\n" if lines else " "
+    return f"{figure['value']:.3f}{sign}{between}[dim]{figure['low']:.2f}–{figure['high']:.2f}[/dim]"

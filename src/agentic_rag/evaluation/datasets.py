@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.locomo import LoCoMoQuestion, Repair, read_locomo
+from agentic_rag.evaluation.corrections import read_corrections
+from agentic_rag.evaluation.locomo import CATEGORIES, LoCoMoQuestion, Repair, read_locomo
+from agentic_rag.evaluation.reading import read_json, read_jsonl, read_qrels, text_of
 from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.identity import digest
+from agentic_rag.ingest.sources import SourceKind
 
+DESCRIPTION = "dataset.json"
+HALVES = ("first", "second")
 _SPLITS = frozenset({"train", "dev", "test", "trial", "validation"})
 
 
@@ -44,9 +49,15 @@ class EvalDataset:
     unit: Literal["document", "chunk"]
     """What ``EvalQuery.relevant`` names."""
     source: Path
-    """What to ingest: the BEIR directory or the LoCoMo file."""
+    """What to ingest: the BEIR directory, the corpus its ``dataset.json`` names, or the LoCoMo file."""
     repairs: tuple[Repair, ...] = ()
     """Everything in the file that could not be taken as it stood."""
+    kind: SourceKind = "auto"
+    """As what to ingest the source."""
+    questions: Path | None = None
+    """The file the queries' texts stand in; None where it is the source."""
+    sessions: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    """Of conversations, by ``dataset_key``: the chunk ids of each session's turns, as they were said."""
 
     @property
     def ranked_queries(self) -> tuple[EvalQuery, ...]:
@@ -54,34 +65,70 @@ class EvalDataset:
         return tuple(query for query in self.queries if query.answerable and query.relevant)
 
     @property
+    def unanswerable_queries(self) -> tuple[EvalQuery, ...]:
+        """The queries whose right answer is that there is none."""
+        return tuple(query for query in self.queries if not query.answerable)
+
+    @property
     def dataset_keys(self) -> tuple[str, ...]:
         """The search spaces, in the order of their first query."""
         return tuple(dict.fromkeys(query.dataset_key for query in self.queries))
 
+    def selected(self, *, half: str | None = None, limit: int | None = None) -> EvalDataset:
+        """Fewer queries: one half, by a hash of the query's id, then the first ``limit`` of those.
 
-def load_dataset(path: str | Path, *, split: str = "test") -> EvalDataset:
-    """The dataset at a path: a directory is BEIR, a ``.json`` file is LoCoMo."""
+        Raises:
+            InputError: another half than ``first`` or ``second``.
+        """
+        if half is not None and half not in HALVES:
+            raise InputError(f"half is {half!r}; use one of: {', '.join(HALVES)}")
+        queries = [query for query in self.queries if half is None or half_of(query.id) == half]
+        return replace(self, queries=tuple(queries[:limit]))
+
+
+def half_of(query_id: str) -> str:
+    """``first`` or ``second``: which half a query belongs to, the same whatever else is in the dataset."""
+    return HALVES[int(digest(query_id, size=1), 16) % 2]
+
+
+def load_dataset(
+    path: str | Path, *, split: str = "test", corrections: str | Path | None = None
+) -> EvalDataset:
+    """The dataset at a path: a directory is BEIR, a ``.json`` file is LoCoMo.
+
+    Raises:
+        InputError: it is neither, or broken; or corrections are given for a directory.
+    """
     place = Path(path)
     if place.is_dir():
+        if corrections is not None:
+            raise InputError("corrections are for LoCoMo files; change the queries and qrels of a directory")
         return load_beir(place, split=split)
     if place.suffix.lower() == ".json":
-        return load_locomo(place)
+        return load_locomo(place, corrections)
     raise InputError(f"{place} is neither a BEIR directory nor a LoCoMo .json file")
 
 
-def load_locomo(path: str | Path) -> EvalDataset:
+def load_locomo(path: str | Path, corrections: str | Path | None = None) -> EvalDataset:
     """A LoCoMo file as published. Each conversation is its own search space; relevant are chunk ids.
 
     A relevant id is ``<conversation>/session_<n>#<dia_id>``. Adversarial questions are not answerable
     and have nothing relevant: their evidence marks the trap.
 
+    Args:
+        path: the file.
+        corrections: overlay file, see ``corrections``.
+
     Raises:
-        InputError: the file cannot be read or is no LoCoMo file.
+        InputError: the file cannot be read or is no LoCoMo file, or a correction does not fit it.
     """
     place = Path(path)
-    questions, repairs = read_locomo(_json(place), str(place))
-    queries = tuple(_locomo_query(question) for question in questions)
-    return EvalDataset(place.stem, queries, "chunk", place, repairs)
+    overlay = {} if corrections is None else read_corrections(Path(corrections), CATEGORIES)
+    read = read_locomo(read_json(place), str(place), overlay)
+    queries = tuple(_locomo_query(question) for question in read.questions)
+    return EvalDataset(
+        place.stem, queries, "chunk", place, read.repairs, kind="locomo", sessions=read.sessions
+    )
 
 
 def _locomo_query(question: LoCoMoQuestion) -> EvalQuery:
@@ -99,52 +146,90 @@ def _locomo_query(question: LoCoMoQuestion) -> EvalQuery:
 def load_beir(directory: str | Path, *, split: str = "test") -> EvalDataset:
     """A directory with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` (or ``qrels/<split>.tsv``).
 
-    Queries may carry ``operation`` (checked), ``category``, ``answerable`` and any other field. A query
-    that nobody judged is left out and reported, unless it says ``"answerable": false``; so is one with
-    no text. Grades below 1 mean irrelevant and are dropped.
+    Without ``corpus.jsonl`` a ``dataset.json`` says what the documents are:
+    ``{"name": …, "corpus": path relative to the directory, "kind": "vault", "unit": "document"}``; their
+    ids are those that ingest gives them. Queries may carry ``operation`` (checked), ``category``,
+    ``answerable`` and any other field. A query that nobody judged is left out and reported, unless it
+    says ``"answerable": false``; so is one with no text. Grades below 1 mean irrelevant and are dropped.
 
     Raises:
         InputError: a file is missing or broken (path and line are named), or a query id comes twice.
         UnknownOperation: a query names an operation that does not exist.
     """
     place = Path(directory)
-    name = _name(place)
-    documents = {_text(record, "_id", where) for where, record in _jsonl(place / "corpus.jsonl")}
-    judged = _qrels(_qrels_path(place, split))
+    described = _described(place)
+    judged = read_qrels(_qrels_path(place, split))
     repairs: list[Repair] = []
     queries: dict[str, EvalQuery] = {}
-    for where, record in _jsonl(place / "queries.jsonl"):
-        query = _beir_query(record, where, judged, name)
+    for where, record in read_jsonl(place / "queries.jsonl"):
+        query = _beir_query(record, where, judged, described.name)
         if query.id in queries:
             raise InputError(f"{where}: query id {query.id!r} comes a second time")
         if not query.text.strip():
             repairs.append(Repair(query.id, query.text, (), "no text: left out"))
-        elif query.id not in judged and query.answerable:
+        elif query.answerable and query.id not in judged:
             repairs.append(Repair(query.id, "", (), "no judgement: left out"))
         else:
             queries[query.id] = query
-            absent = [document for document in query.relevant if document not in documents]
-            repairs += [Repair(query.id, entry, (entry,), "relevant, not in the corpus") for entry in absent]
+            if query.answerable and not query.relevant:
+                repairs.append(Repair(query.id, "", (), "nothing relevant: left out of ranking measures"))
+            elif not query.answerable and query.id in judged:
+                repairs.append(Repair(query.id, "", (), "not answerable: its judgements are left out"))
     known = queries.keys() | {repair.query_id for repair in repairs}
     unasked = [query for query in judged if query not in known]
     repairs += [Repair(query, "", (), "judged, but not among the queries") for query in unasked]
-    return EvalDataset(name, tuple(queries.values()), "document", place, tuple(repairs))
+    if described.source == place:
+        documents = {text_of(record, "_id", where) for where, record in read_jsonl(place / "corpus.jsonl")}
+        repairs += absent(queries.values(), documents, "relevant, not in the corpus")
+    return replace(described, queries=tuple(queries.values()), repairs=tuple(repairs))
+
+
+def absent(queries: Iterable[EvalQuery], there: set[str], note: str) -> list[Repair]:
+    """A repair for each relevant id that is not among those that are there; it counts as not found."""
+    return [
+        Repair(query.id, relevant, (), note)
+        for query in queries
+        for relevant in query.relevant
+        if relevant not in there
+    ]
+
+
+def _described(place: Path) -> EvalDataset:
+    """The dataset without its queries: name and corpus."""
+    questions = place / "queries.jsonl"
+    description = place / DESCRIPTION
+    if (place / "corpus.jsonl").is_file() or not description.is_file():
+        return EvalDataset(_name(place), (), "document", place, questions=questions)
+    said = read_json(description)
+    if not isinstance(said, Mapping):
+        raise InputError(f"{description}: expected an object, not {said!r:.80}")
+    where = str(description)
+    name = text_of(said, "name", where) if "name" in said else _name(place)
+    corpus = place / text_of(said, "corpus", where)
+    kind, unit = said.get("kind", "auto"), said.get("unit", "document")
+    if not corpus.exists():
+        raise InputError(f"{where}: there is no corpus at {corpus}")
+    if kind not in get_args(SourceKind):
+        raise InputError(f"{where}: kind is {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
+    if unit not in ("document", "chunk"):
+        raise InputError(f"{where}: unit is {unit!r}; use document or chunk")
+    return EvalDataset(name, (), unit, corpus, kind=kind, questions=questions)
 
 
 def _beir_query(
     record: Mapping[str, Any], where: str, judged: Mapping[str, Mapping[str, int]], name: str
 ) -> EvalQuery:
-    identity = _text(record, "_id", where)
+    identity = text_of(record, "_id", where)
     operation, category = record.get("operation"), record.get("category")
     answerable = record.get("answerable", True)
     if not isinstance(answerable, bool):
         raise InputError(f"{where}: answerable is {answerable!r}; give true or false")
-    relevant = {document: grade for document, grade in judged.get(identity, {}).items() if grade > 0}
+    grades = judged.get(identity, {}) if answerable else {}
     taken = {"_id", "text", "operation", "category", "answerable"}
     return EvalQuery(
         id=identity,
-        text=_text(record, "text", where, empty=True),
-        relevant=relevant,
+        text=text_of(record, "text", where, empty=True),
+        relevant={document: grade for document, grade in grades.items() if grade > 0},
         operation=None if operation is None else parse_operation(operation).value,
         category=None if category is None else str(category),
         dataset_key=name,
@@ -158,62 +243,6 @@ def _qrels_path(place: Path, split: str) -> Path:
         if path.is_file():
             return path
     raise InputError(f"{place} has neither qrels.tsv nor qrels/{split}.tsv")
-
-
-def _qrels(path: Path) -> dict[str, dict[str, int]]:
-    judged: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(_lines(path), start=1):
-        cells = line.rstrip("\n").split("\t")
-        if not line.strip() or (number == 1 and cells[-1].strip() == "score"):
-            continue
-        try:
-            query, document, grade = cells
-            judged.setdefault(query, {})[document] = int(grade)
-        except ValueError:
-            raise InputError(
-                f"{path}:{number}: expected query-id, corpus-id, score between tabs: {line!r:.80}"
-            ) from None
-    return judged
-
-
-def _jsonl(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each record with ``path:line``."""
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{where}: no JSON: {error}") from error
-        if not isinstance(record, dict):
-            raise InputError(f"{where}: expected an object, not {line!r:.80}")
-        yield where, record
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Lines as ``\\n`` ends them: other separators may stand inside a text."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
-            yield from file
-    except (OSError, UnicodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-
-
-def _text(record: Mapping[str, Any], name: str, where: str, *, empty: bool = False) -> str:
-    value = record.get(name)
-    if not isinstance(value, str) or not (value or empty):
-        raise InputError(
-            f"{where}: {name} is {value!r:.80}; give a string" + ("" if empty else " that is not empty")
-        )
-    return value
 
 
 def _name(place: Path) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.errors import InputError
+from agentic_rag.evaluation.corrections import Correction
 from agentic_rag.identity import chunk_id
 
 CATEGORIES: Mapping[int, str] = {
@@ -20,7 +21,9 @@ CATEGORIES: Mapping[int, str] = {
     4: "single-hop",
     5: "adversarial",
 }
-_SESSION = re.compile(r"session_(\d+)")
+_ADVERSARIAL = 5
+_SESSION = re.compile(r"session_(\d{1,6})")
+_DATE = re.compile(r"(session_\d{1,6})_date_time")
 _TURN = re.compile(r"D:?0*(\d+):0*(\d+)")
 
 
@@ -29,6 +32,7 @@ class Repair:
     """Something that a file says and that could not be taken as it stood."""
 
     query_id: str
+    """The question; or the conversation or file, where it is not about one question."""
     written: str
     """As the file has it."""
     read: tuple[str, ...]
@@ -52,40 +56,69 @@ class LoCoMoQuestion:
     """As text; None where the file has none."""
 
 
-def read_locomo(data: Any, where: str = "LoCoMo") -> tuple[tuple[LoCoMoQuestion, ...], tuple[Repair, ...]]:
-    """Questions of every conversation, and each repair.
+@dataclass(frozen=True, slots=True)
+class LoCoMoFile:
+    """All questions of a file, what they are about, and each repair."""
+
+    questions: tuple[LoCoMoQuestion, ...]
+    sessions: Mapping[str, tuple[tuple[str, ...], ...]]
+    """By conversation: the chunk ids of each session's turns, in the order they were said."""
+    repairs: tuple[Repair, ...]
+
+
+def read_locomo(
+    data: Any, where: str = "LoCoMo", corrections: Mapping[str, Correction] | None = None
+) -> LoCoMoFile:
+    """Questions of every conversation.
 
     Evidence is looked up among the conversation's turns. Several ids in one string are taken apart, a
-    colon too many and leading zeros are removed; what still names no turn is dropped. Each such step,
-    and each answerable question left without evidence, is reported.
+    colon too many and leading zeros are removed; what still names no turn is dropped. Each such step is
+    reported, and each correction, each answer that is no text, each answerable question left without
+    evidence, each date without a session.
 
     Args:
         data: the parsed file: a list of conversations, or one of them.
         where: named in errors.
+        corrections: by question id; applied before anything is repaired.
 
     Raises:
-        InputError: it is no LoCoMo data.
+        InputError: it is no LoCoMo data, or a correction is for no question of it or names no turn.
     """
     samples = [data] if isinstance(data, Mapping) else data
     if not isinstance(samples, list) or not samples:
         raise InputError(f"{where}: expected a list of LoCoMo conversations, not {type(data).__name__}")
-    questions: list[LoCoMoQuestion] = []
+    corrections = corrections or {}
+    questions: dict[str, LoCoMoQuestion | None] = {}
+    sessions: dict[str, tuple[tuple[str, ...], ...]] = {}
     repairs: list[Repair] = []
-    seen: set[str] = set()
     for sample in samples:
-        name, turns = _conversation(sample, where)
-        if name in seen:
+        name, turns, told = _conversation(sample, where)
+        if name in sessions:
             raise InputError(f"{where}: conversation {name!r} comes a second time")
-        seen.add(name)
+        sessions[name] = tuple(tuple(session.values()) for session in turns)
+        repairs += told
+        known = {turn: chunk for session in reversed(turns) for turn, chunk in session.items()}
+        unanswered = 0
         for number, item in enumerate(sample["qa"], start=1):
-            question, mended = _question(item, f"{name}/q{number}", name, turns, where)
-            questions.append(question)
+            identity = f"{name}/q{number}"
+            question, mended = _question(item, identity, name, known, where, corrections.get(identity))
+            questions[identity] = question
             repairs += mended
-    return tuple(questions), tuple(repairs)
+            unanswered += question is not None and not question.answerable and question.answer is None
+        if unanswered:
+            note = f"{unanswered} adversarial questions have no answer: judged by abstention"
+            repairs.append(Repair(name, "", (), note))
+    unknown = sorted(corrections.keys() - questions.keys())
+    if unknown:
+        raise InputError(
+            f"{where}: there are corrections for questions it does not have: {', '.join(unknown)}"
+        )
+    kept = tuple(question for question in questions.values() if question is not None)
+    return LoCoMoFile(kept, sessions, tuple(repairs))
 
 
-def _conversation(sample: Any, where: str) -> tuple[str, dict[str, str]]:
-    """Name of a conversation, and its turns: ``dia_id`` to chunk id."""
+def _conversation(sample: Any, where: str) -> tuple[str, list[dict[str, str]], list[Repair]]:
+    """Name of a conversation; its sessions by number, each ``dia_id`` to chunk id; what was odd."""
     if not isinstance(sample, Mapping):
         raise InputError(f"{where}: a conversation is an object, not {sample!r:.80}")
     name, conversation, qa = sample.get("sample_id"), sample.get("conversation"), sample.get("qa")
@@ -93,25 +126,48 @@ def _conversation(sample: Any, where: str) -> tuple[str, dict[str, str]]:
         raise InputError(
             f"{where}: a conversation needs sample_id, conversation and qa; this has {list(sample)}"
         )
-    turns: dict[str, str] = {}
-    for key, session in conversation.items():
-        if _SESSION.fullmatch(key) and isinstance(session, list):
-            for turn in session:
-                if not isinstance(turn, Mapping) or "dia_id" not in turn:
-                    raise InputError(f"{where}: a turn of {name}/{key} has no dia_id: {turn!r:.80}")
-                turns.setdefault(str(turn["dia_id"]), chunk_id(f"{name}/{key}", str(turn["dia_id"])))
-    return name, turns
+    numbered = {int(match[1]): key for key in conversation if (match := _SESSION.fullmatch(key)) is not None}
+    sessions: list[dict[str, str]] = []
+    repairs = [
+        Repair(name, key, (), "a date without a session: left out")
+        for key in conversation
+        if (match := _DATE.fullmatch(key)) is not None and not conversation.get(match[1])
+    ]
+    seen: set[str] = set()
+    for number in sorted(numbered):
+        session, turns = conversation[numbered[number]], {}
+        for turn in session if isinstance(session, list) else ():
+            if not isinstance(turn, Mapping) or "dia_id" not in turn:
+                raise InputError(f"{where}: a turn of {name}/{numbered[number]} has no dia_id: {turn!r:.80}")
+            identity = str(turn["dia_id"])
+            if identity in seen:
+                repairs.append(
+                    Repair(name, identity, (), "this turn's id comes a second time: the first counts")
+                )
+            else:
+                seen.add(identity)
+                turns[identity] = chunk_id(f"{name}/session_{number}", identity)
+        sessions.append(turns)
+    return name, sessions, repairs
 
 
 def _question(
-    item: Any, identity: str, conversation: str, turns: Mapping[str, str], where: str
-) -> tuple[LoCoMoQuestion, list[Repair]]:
+    item: Any,
+    identity: str,
+    conversation: str,
+    turns: Mapping[str, str],
+    where: str,
+    correction: Correction | None,
+) -> tuple[LoCoMoQuestion | None, list[Repair]]:
+    """The question, None where a correction drops it, and what was done to it."""
     if not isinstance(item, Mapping) or item.get("category") not in CATEGORIES or "question" not in item:
         raise InputError(f"{where}: {identity} needs a question and a category from 1 to 5: {item!r:.120}")
-    answerable = item["category"] != 5
+    if correction is not None and correction.drop is not None:
+        return None, [Repair(identity, "", (), f"dropped by a correction: {correction.drop}")]
+    item, repairs = (item, []) if correction is None else _corrected(item, identity, turns, where, correction)
+    answerable = item["category"] != _ADVERSARIAL
     written = item.get("evidence")
     evidence: dict[str, None] = {}
-    repairs: list[Repair] = []
     for entry in [written] if isinstance(written, str) else written or ():
         found, note = _evidence(str(entry), turns)
         evidence.update(dict.fromkeys(found))
@@ -120,6 +176,8 @@ def _question(
     if answerable and not evidence:
         repairs.append(Repair(identity, "", (), "no evidence: left out of ranking measures"))
     answer = item.get("answer")
+    if answer is not None and not isinstance(answer, str):
+        repairs.append(Repair(identity, str(answer), (str(answer),), "the answer is no text: taken as one"))
     question = LoCoMoQuestion(
         id=identity,
         conversation=conversation,
@@ -130,6 +188,27 @@ def _question(
         answer=None if answer is None else str(answer),
     )
     return question, repairs
+
+
+def _corrected(
+    item: Mapping[str, Any], identity: str, turns: Mapping[str, str], where: str, correction: Correction
+) -> tuple[Mapping[str, Any], list[Repair]]:
+    """The question as the correction has it; a repair for each field that it gives."""
+    missing = [turn for turn in correction.evidence or () if turn not in turns]
+    if missing:
+        raise InputError(f"{where}: the correction of {identity} names no turn: {', '.join(missing)}")
+    given: dict[str, Any] = {}
+    if correction.category is not None:
+        given["category"] = correction.category
+    if correction.evidence is not None:
+        given["evidence"] = list(correction.evidence)
+    if correction.answer is not None:
+        given["answer"] = correction.answer
+    repairs = [
+        Repair(identity, str(item.get(name)), (str(value),), f"{name} put right by a correction")
+        for name, value in given.items()
+    ]
+    return {**item, **given}, repairs
 
 
 def _evidence(entry: str, turns: Mapping[str, str]) -> tuple[tuple[str, ...], str | None]:
@@ -149,6 +228,11 @@ def _evidence(entry: str, turns: Mapping[str, str]) -> tuple[tuple[str, ...], st
 def repair_lines(repairs: Iterable[Repair]) -> list[str]:
     """One readable line a repair."""
     return [
-        f"{repair.query_id}: {repair.written!r} → {', '.join(repair.read) or '-'} ({repair.note})"
+        f"{repair.query_id}: "
+        + (
+            f"{repair.written!r} → {', '.join(repair.read) or '-'} ({repair.note})"
+            if repair.written
+            else repair.note
+        )
         for repair in repairs
     ]

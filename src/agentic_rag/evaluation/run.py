@@ -3,90 +3,118 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from agentic_rag.composition import Rag
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
-from agentic_rag.evaluation.metrics import document_ranking, measure
-from agentic_rag.evaluation.statistics import bootstrap_interval
-from agentic_rag.evaluation.systems import DEFAULT_OPERATION, Systems, Task
+from agentic_rag.evaluation.abstention import abstention_figures
+from agentic_rag.evaluation.baselines import degenerate_rankings, not_mentioned
+from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, absent, load_dataset
+from agentic_rag.evaluation.locomo import Repair, repair_lines
+from agentic_rag.evaluation.metrics import document_ranking
+from agentic_rag.evaluation.records import DEPTH, Record, Records, file_name, fingerprint, versions
+from agentic_rag.evaluation.report import EvalReport
+from agentic_rag.evaluation.scores import mean_figures, measured, system_figures
+from agentic_rag.evaluation.systems import DEFAULT_OPERATION, Results, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.identity import digest
+from agentic_rag.identity import chunk_id, digest
+from agentic_rag.parameters import Parameters
 
-MEASURES = ("mrr@10", "recall@10", "ndcg@10")
+RECORDS = "evaluation"
+"""Folder of the records, in the data folder."""
 Told = Callable[[str, int, int], None]
+Answers = dict[str, list[Record]]
 
 
 @dataclass(frozen=True, slots=True)
-class EvalReport:
-    """Figures of every system on the same queries."""
+class EvalOptions:
+    """What is to be evaluated, and how."""
 
-    dataset: str
-    queries: int
-    systems: dict[str, dict[str, Any]]
-    """By system and measure: ``value``, ``low``, ``high`` (95 % bootstrap); ``latency_ms``: p50, p95."""
-    repairs: int
-    """Labels that could not be taken as they stood."""
+    systems: Sequence[str]
+    """See ``systems``; at least one."""
+    operation: str | None = None
+    """For every query; None: the query's own, else ``document_retrieval``."""
+    baseline: str | None = None
+    """System the others are compared with; None: the first."""
+    limit: int | None = None
+    """Only the first queries, of the half if there is one."""
+    split: str = "test"
+    """Of a directory with ``qrels/<split>.tsv``."""
+    half: str | None = None
+    """``first`` or ``second``: what is tuned on the one is reported on the other."""
+    corrections: Path | None = None
+    """Overlay of a LoCoMo file."""
+    records: Path | None = None
+    """File of the records; None: in the data folder, named after all they depend on."""
+    fresh: bool = False
+    """Ask everything anew."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The contract's JSON."""
-        return {"dataset": self.dataset, "queries": self.queries, "systems": self.systems}
 
-    def write(self, path: Path) -> None:
-        """The contract's JSON in a file."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-async def evaluate(
-    rag: Rag,
-    source: Path,
-    names: Sequence[str],
-    *,
-    operation: str | None = None,
-    limit: int | None = None,
-    told: Told | None = None,
-) -> EvalReport:
+async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | None = None) -> EvalReport:
     """Score systems on a BEIR directory or LoCoMo file; what it holds is ingested (incrementally) first.
+
+    Each answer is kept in the records as soon as it is there; run again after an interrupt, it goes on.
+    The same input gives the same report, but for ``latency_ms``.
 
     Args:
         rag: open; the data go to a dataset of their own, named after the source's path.
-        names: see ``systems``.
-        operation: for every query; None: the query's own, else ``document_retrieval``.
-        limit: only the first queries.
+        source: see ``load_dataset``.
+        options: what to run.
         told: called with stage, done, total.
 
     Raises:
-        InputError: an unknown system or operation, or a source without judged queries.
+        InputError: an unknown system, operation, baseline or half, or a source without judged queries.
     """
     told = told or (lambda stage, done, total: None)
     systems = Systems(rag)
+    names = list(dict.fromkeys(options.systems))
+    baseline = _checked(systems, names, options)
+    loaded = await asyncio.to_thread(
+        load_dataset, source, split=options.split, corrections=options.corrections
+    )
+    chosen = loaded.selected(half=options.half, limit=options.limit)
+    ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
+    if not ranked:
+        raise InputError(f"{source} has no query with a relevant document among those asked for")
+    dataset = await asyncio.to_thread(_dataset_name, loaded.source)
+    odd = await _ingested(rag, loaded, dataset, told)
+    settings = _settings(rag, options)
+    kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
+    questions = [(name, query) for query in ranked for name in names]
+    questions += [(name, query) for query in unanswerable for name in names if is_whole(name)]
+    known = sum(kept.get(name, query.id) is not None for name, query in questions)
+    await _ask(systems, questions, chosen, dataset, options.operation, kept, told)
+    answers = {name: _of(kept, name, ranked) for name in names}
+    told("score", 0, 1)
+    report = EvalReport(
+        dataset=loaded.name,
+        queries=len(ranked),
+        baseline=baseline,
+        systems=await asyncio.to_thread(system_figures, ranked, answers, baseline),
+        abstention=await asyncio.to_thread(_abstention, names, kept, ranked, unanswerable),
+        degenerate=_degenerate(chosen),
+        repairs=tuple(repair_lines([*loaded.repairs, *odd])),
+        settings=settings,
+        versions=versions(),
+        records=kept.path,
+        kept=known,
+    )
+    told("score", 1, 1)
+    return report
+
+
+def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> str:
+    """The baseline; raises on options that do not fit."""
     systems.check(names)
-    if operation is not None:
-        parse_operation(operation)
-    loaded = load_dataset(source)
-    queries = loaded.ranked_queries[:limit]
-    if not queries:
-        raise InputError(f"{source} has no query with a relevant document")
-    dataset = await asyncio.to_thread(_dataset_name, source)
-    await rag.ingest(source, dataset=dataset, progress=told)
-    scores: dict[str, list[list[float]]] = {name: [] for name in names}
-    times: dict[str, list[float]] = {name: [] for name in names}
-    for number, query in enumerate(queries, start=1):
-        for name in names:
-            scored = await systems.run(name, _task(loaded, query, dataset, operation))
-            scores[name].append(_measured(loaded, query, scored.results))
-            times[name].append(scored.milliseconds)
-        told("ask", number, len(queries))
-    figures = {name: _figures(scores[name], times[name]) for name in names}
-    return EvalReport(loaded.name, len(queries), figures, len(loaded.repairs))
+    if options.operation is not None:
+        parse_operation(options.operation)
+    baseline = names[0] if options.baseline is None else options.baseline
+    if baseline not in names:
+        raise InputError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
+    return baseline
 
 
 def _dataset_name(source: Path) -> str:
@@ -94,24 +122,120 @@ def _dataset_name(source: Path) -> str:
     return f"eval-{digest(str(source.resolve()), size=6)}"
 
 
-def _task(loaded: EvalDataset, query: EvalQuery, dataset: str, operation: str | None) -> Task:
-    filters = {"conversation": query.dataset_key} if loaded.unit == "chunk" else None
-    return Task(query, dataset, filters, operation or query.operation or DEFAULT_OPERATION)
-
-
-def _measured(loaded: EvalDataset, query: EvalQuery, results: Sequence[dict[str, Any]]) -> list[float]:
+async def _ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> list[Repair]:
+    """Ingest; what could not be, and which relevant things are not there to be found."""
+    report = await rag.ingest(loaded.source, dataset=dataset, kind=loaded.kind, progress=told)
+    failed = [
+        Repair(file.path, "", (), f"could not be ingested: {file.reason}")
+        for file in report.files
+        if file.action == "failed"
+    ]
+    wanted = {relevant for query in loaded.queries for relevant in query.relevant}
     if loaded.unit == "document":
-        ranking = document_ranking(results)
+        there = await rag.chunks.document_ids(dataset)
     else:
-        ranking = list(dict.fromkeys(str(result["id"]) for result in results))
-    return [measure(name, ranking, query.relevant) for name in MEASURES]
+        there = set(await rag.chunks.get_chunks(dataset, sorted(wanted)))
+    reported = {(repair.query_id, repair.written) for repair in loaded.repairs}
+    missing = absent(loaded.queries, there, "relevant, but nothing of it was ingested")
+    return failed + [repair for repair in missing if (repair.query_id, repair.written) not in reported]
 
 
-def _figures(scores: Sequence[Sequence[float]], times: Sequence[float]) -> dict[str, Any]:
-    figures: dict[str, Any] = {}
-    for column, name in enumerate(MEASURES):
-        interval = bootstrap_interval([row[column] for row in scores])
-        figures[name] = {"value": interval.value, "low": interval.low, "high": interval.high}
-    p50, p95 = np.percentile(times, [50, 95])
-    figures["latency_ms"] = {"p50": round(float(p50), 2), "p95": round(float(p95), 2)}
-    return figures
+def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
+    """What the figures depend on besides the data; plain values without secrets or places on this machine."""
+    config = rag.config
+    sections = {name: getattr(config, name).model_dump(mode="json") for name in Parameters.model_fields}
+    return {
+        **sections,
+        "vectors": config.vectors.backend,
+        "graph": {"backend": config.graph.backend, "extraction": config.graph.extraction},
+        "embedding": rag.embedding.name,
+        "chat": None if rag.chat is None else config.chat.model or type(rag.chat).__name__,
+        "operation": options.operation,
+        "split": options.split,
+        "half": options.half,
+        "limit": options.limit,
+    }
+
+
+def _records(rag: Rag, loaded: EvalDataset, options: EvalOptions, settings: Mapping[str, Any]) -> Records:
+    """Which of the queries are asked changes no answer, so runs over more and fewer share their records."""
+    lasting = {name: value for name, value in settings.items() if name not in ("split", "half", "limit")}
+    mark = fingerprint(loaded, lasting)
+    path = options.records or rag.config.data_dir / RECORDS / file_name(loaded.name, mark)
+    return Records(path, mark, fresh=options.fresh)
+
+
+async def _ask(
+    systems: Systems,
+    questions: Sequence[tuple[str, EvalQuery]],
+    loaded: EvalDataset,
+    dataset: str,
+    operation: str | None,
+    kept: Records,
+    told: Told,
+) -> None:
+    """Ask what is not kept yet. Systems take turns, so that a busy minute of the machine is all of theirs."""
+    warm: set[str] = set()
+    for number, (name, query) in enumerate(questions, start=1):
+        if kept.get(name, query.id) is None:
+            filters = {"conversation": query.dataset_key} if loaded.sessions else None
+            task = Task(query, dataset, filters, operation or query.operation or DEFAULT_OPERATION)
+            if name not in warm:  # the first question opens tables and loads models
+                warm.add(name)
+                await systems.run(name, task)
+            scored = await systems.run(name, task)
+            record = Record(
+                system=name,
+                query=query.id,
+                ranking=tuple(ranking_of(scored.results, loaded.unit)[:DEPTH]),
+                milliseconds=round(scored.milliseconds, 3),
+                model_calls=scored.model_calls,
+                confidence=scored.confidence,
+                abstained=scored.abstained,
+                degraded=scored.degraded,
+            )
+            kept.add(record)
+        told("ask", number, len(questions))
+
+
+def ranking_of(results: Results, unit: str) -> list[str]:
+    """Ids of documents, or of chunks, each at its best place; all parts of a long turn are that turn."""
+    if unit == "document":
+        return document_ranking(results)
+    ranking: dict[str, None] = {}
+    for result in results:
+        metadata = result.get("metadata") or {}
+        document, turn = metadata.get("document_id"), metadata.get("dia_id")
+        known = document is not None and turn is not None
+        ranking.setdefault(chunk_id(str(document), str(turn)) if known else str(result["id"]))
+    return list(ranking)
+
+
+def _of(kept: Records, name: str, queries: Sequence[EvalQuery]) -> list[Record]:
+    return [record for query in queries if (record := kept.get(name, query.id)) is not None]
+
+
+def _abstention(
+    names: Sequence[str], kept: Records, ranked: Sequence[EvalQuery], unanswerable: Sequence[EvalQuery]
+) -> dict[str, Any]:
+    """Figures of each system that can abstain; nothing where every query has an answer."""
+    if not unanswerable:
+        return {}
+    figures = {
+        name: abstention_figures(_of(kept, name, ranked), _of(kept, name, unanswerable))
+        for name in names
+        if is_whole(name)
+    }
+    return {"answerable": len(ranked), "unanswerable": len(unanswerable), "systems": figures}
+
+
+def _degenerate(chosen: EvalDataset) -> dict[str, Any]:
+    """What one gets without searching; see ``baselines``."""
+    ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
+    found: dict[str, Any] = {}
+    rankings = degenerate_rankings(ranked, chosen.sessions, depth=DEPTH)
+    if rankings:
+        found["ranking"] = {name: mean_figures(measured(ranked, given)) for name, given in rankings.items()}
+    if unanswerable:
+        found["abstention"] = {"not_mentioned": not_mentioned(len(ranked), len(unanswerable))}
+    return found

@@ -2,13 +2,14 @@
 
 Names: ``graphiti``, ``lancedb`` (each source as the graph runs it), ``dense``, ``sparse``; ``rrf``,
 ``weighted_graphiti``, ``weighted_lancedb``, ``cascade`` (fused, not reranked), ``fused`` (by the
-query's operation); any of these ``+rerank``; ``full`` (the whole compiled graph).
+query's operation); any of these ``+rerank``; ``full`` (the whole compiled graph), ``full-graphiti`` and
+``full-lancedb`` (the whole graph without what that source finds).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,11 +22,26 @@ from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.nodes.retrieve_lancedb import as_hit
-from agentic_rag.parameters import FusionStrategy
+from agentic_rag.parameters import FusionStrategy, Parameters
+from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
 
 DEFAULT_OPERATION = "document_retrieval"
 RERANKED = "+rerank"
+_WHOLE: Mapping[str, Mapping[str, Any]] = {
+    "full": {},
+    "full-graphiti": {
+        "graphiti_weight": 0.0,
+        "lancedb_weight": 1.0,
+        # The cascade must not be content with the graph that is left out.
+        "graphiti_threshold": 1_000_000,
+        "use_lancedb_fallback": True,
+    },
+    "full-lancedb": {"graphiti_weight": 1.0, "lancedb_weight": 0.0, "use_lancedb_fallback": False},
+}
+"""What each whole graph fuses by."""
+_NO_CLOCK = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
+"""Limits in seconds are lifted, so that what is found does not depend on how busy the machine is."""
 Results = list[dict[str, Any]]
 
 
@@ -41,10 +57,20 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a system returned: results best first, and the milliseconds it took."""
+    """What a system returned, and what it took."""
 
     results: Results
+    """Best first."""
     milliseconds: float
+    """From question to ranked results; of a whole graph to its answer."""
+    model_calls: int = 0
+    """Of a chat or rerank model, as the graph made them; tries that a client repeats by itself count once."""
+    confidence: float | None = None
+    """Of a whole graph: the best calibrated relevance in [0, 1], by which it answers or abstains."""
+    abstained: bool | None = None
+    """Of a whole graph: it said that the documents do not have it."""
+    degraded: tuple[str, ...] = ()
+    """Sources and models that failed, by name."""
 
 
 class Systems:
@@ -52,35 +78,38 @@ class Systems:
 
     def __init__(self, rag: Rag) -> None:
         self._rag = rag
+        self._reranker: Reranker | None = None
         self._known: dict[str, Callable[[Task], Awaitable[Results]]] = {
             "graphiti": self._graphiti,
             "lancedb": self._lancedb,
-            "dense": lambda task: self._strategy(task, "dense"),
-            "sparse": lambda task: self._strategy(task, "sparse"),
+            "dense": partial(self._strategy, strategy="dense"),
+            "sparse": partial(self._strategy, strategy="sparse"),
             "fused": lambda task: self._fused(task, choose_strategy(task.operation, rag.config.fusion)),
-            "full": self._full,
         }
         for strategy in FusionStrategy:
             self._known[strategy.value] = partial(self._fused, strategy=strategy)
 
     def check(self, names: Sequence[str]) -> None:
         """Raises ``InputError`` on an unknown system, or none at all."""
+        known = ", ".join([*self._known, f"NAME{RERANKED}", *_WHOLE])
         if not names:
-            raise InputError(f"no system is named; use some of: {', '.join(self._known)}, NAME{RERANKED}")
+            raise InputError(f"no system is named; use some of: {known}")
         for name in names:
-            base = name.removesuffix(RERANKED)
-            if base not in self._known or (base == "full" and name != base):
-                raise InputError(
-                    f"unknown system {name!r}; use some of: {', '.join(self._known)}, NAME{RERANKED}"
-                )
+            if not is_whole(name) and name.removesuffix(RERANKED) not in self._known:
+                raise InputError(f"unknown system {name!r}; use some of: {known}")
 
     async def run(self, name: str, task: Task) -> Scored:
-        """One system on one query, timed from question to ranked results."""
+        """One system on one query, timed."""
+        if is_whole(name):
+            return await self._whole(name, task)
         started = time.perf_counter()
         results = await self._known[name.removesuffix(RERANKED)](task)
+        calls = 0
         if name.endswith(RERANKED):
-            results = await rerank_results(task.query.text, results, self._rag.config.rerank, None)
-        return Scored(results, (time.perf_counter() - started) * 1000)
+            parameters = self._rag.config
+            results = await rerank_results(task.query.text, results, parameters.rerank, self._model())
+            calls = _rerank_calls(parameters, len(results))
+        return Scored(results, (time.perf_counter() - started) * 1000, calls)
 
     async def _graphiti(self, task: Task) -> Results:
         return _alone("graphiti", await self._graph_hits(task))
@@ -95,23 +124,52 @@ class Systems:
         parameters = self._rag.config.fusion
         graph = await self._graph_hits(task)
         enough = strategy is FusionStrategy.CASCADE and (
-            decide_tier(graph, parameters.graphiti_threshold, parameters.graphiti_min_score)["tier"] == 1
+            not parameters.use_lancedb_fallback
+            or decide_tier(graph, parameters.graphiti_threshold, parameters.graphiti_min_score)["tier"] == 1
         )
         vector = None if enough else await self._chunk_hits(task, self._rag.config.retrieval.strategy)
         fused = execute_fusion(strategy, graph, vector, parameters)
         return [result.to_dict() for result in fused.results]
 
-    async def _full(self, task: Task) -> Results:
-        state = await self._rag.graph.ainvoke(
-            {
-                "query": task.query.text,
-                "operation": task.operation,
-                "dataset": task.dataset,
-                "filters": task.filters,
-            }
+    async def _whole(self, name: str, task: Task) -> Scored:
+        context = {**_NO_CLOCK, "fusion": dict(_WHOLE[name])}
+        parameters = self._rag.config.overridden(context)
+        asked = {
+            "query": task.query.text,
+            "operation": task.operation,
+            "dataset": task.dataset,
+            "filters": task.filters,
+        }
+        state: dict[str, Any] = {}
+        calls, degraded = 0, dict[str, None]()
+        started = time.perf_counter()
+        async for step in self._rag.graph.astream(asked, context=context, stream_mode="updates"):
+            for node, written in step.items():
+                calls += _model_calls(node, written, parameters)
+                degraded.update(dict.fromkeys(_degraded(written)))
+                state.update(written)
+        milliseconds = (time.perf_counter() - started) * 1000
+        return Scored(
+            results=state["reranked_results"],
+            milliseconds=milliseconds,
+            model_calls=calls,
+            confidence=state["quality"]["score"],
+            abstained=state["abstained"],
+            degraded=tuple(degraded),
         )
-        found: Results = state["reranked_results"]
-        return found
+
+    def _model(self) -> Reranker | None:
+        """The configured rerank model, as ``open_rag`` gives it to the graph; loaded when first needed."""
+        rerank = self._rag.config.rerank
+        if self._reranker is None and rerank.method == "chat" and self._rag.chat is not None:
+            from agentic_rag.models.rerankers import ChatReranker
+
+            self._reranker = ChatReranker(self._rag.chat)
+        if self._reranker is None and rerank.method == "cross_encoder" and rerank.model is not None:
+            from agentic_rag.models.rerankers import CrossEncoderReranker
+
+            self._reranker = CrossEncoderReranker(rerank.model)
+        return self._reranker
 
     async def _graph_hits(self, task: Task) -> list[Hit]:
         return await self._rag.graph_engine.search(
@@ -132,7 +190,39 @@ class Systems:
         return [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
 
 
+def is_whole(name: str) -> bool:
+    """Whether the system is a whole graph, which can abstain."""
+    return name in _WHOLE
+
+
 def _alone(name: str, hits: Sequence[Hit]) -> Results:
     """One source's hits in the shape of fused results, in its own order."""
     graph, vector = (hits, []) if name == "graphiti" else ([], hits)
     return [result.to_dict() for result in execute_fusion(FusionStrategy.RRF, graph, vector).results]
+
+
+def _model_calls(node: str, written: Mapping[str, Any], parameters: Parameters) -> int:
+    """Calls of a chat or rerank model that a node made, by what it wrote."""
+    if node == "rerank":
+        return _rerank_calls(parameters, len(written["reranked_results"]))
+    if node == "rewrite_query":
+        return int(parameters.rewrite.method == "chat")
+    if node == "answer":
+        outcome = written["answer_outcome"]
+        return int(outcome["method"] == "chat" or outcome["status"] == "degraded")
+    return 0
+
+
+def _rerank_calls(parameters: Parameters, results: int) -> int:
+    """A chat model is called for each passage, a cross-encoder once for all of them."""
+    passages = min(results, parameters.rerank.depth)
+    calls = {"chat": passages, "cross_encoder": min(passages, 1)}
+    return calls.get(parameters.rerank.method, 0)
+
+
+def _degraded(written: Mapping[str, Any]) -> list[str]:
+    return [
+        key.removesuffix("_outcome")
+        for key, outcome in written.items()
+        if key.endswith("_outcome") and outcome["status"] == "degraded"
+    ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError, UnknownOperation
-from agentic_rag.evaluation.datasets import load_beir, load_dataset, load_locomo
+from agentic_rag.evaluation.datasets import half_of, load_beir, load_dataset, load_locomo
 from agentic_rag.evaluation.locomo import repair_lines
 
 
@@ -73,11 +73,96 @@ def test_what_does_not_fit_is_reported(tmp_path: Path):
     dataset = load_beir(beir(tmp_path / "x", queries, HEAD + "q1\td9\t1\nq3\td1\t1\nq4\td1\t1\n\n"))
     assert [query.id for query in dataset.queries] == ["q1"]
     assert [(repair.query_id, repair.note) for repair in dataset.repairs] == [
-        ("q1", "relevant, not in the corpus"),
         ("q2", "no judgement: left out"),
         ("q3", "no text: left out"),
         ("q4", "judged, but not among the queries"),
+        ("q1", "relevant, not in the corpus"),
     ]
+
+
+def test_judgements_that_say_nothing_are_reported(tmp_path: Path):
+    queries = [{"_id": "q1", "text": "t"}, {"_id": "q2", "text": "u", "answerable": False}]
+    dataset = load_beir(beir(tmp_path / "x", queries, "q1\td1\t0\nq2\td1\t1\r\n"))
+    assert [(repair.query_id, repair.note.partition(":")[0]) for repair in dataset.repairs] == [
+        ("q1", "nothing relevant"),
+        ("q2", "not answerable"),
+    ]
+    assert dataset.ranked_queries == ()
+    assert [query.relevant for query in dataset.unanswerable_queries] == [{}]
+
+
+# ── a corpus that stands elsewhere ──────────────────────────────────────────────────────────────
+
+
+def described(folder: Path, **changes: Any) -> Path:
+    """A dataset over a vault beside it."""
+    (folder.parent / "vault").mkdir(parents=True, exist_ok=True)
+    folder.mkdir()
+    write_jsonl(folder / "queries.jsonl", [{"_id": "q", "text": "t", "language": "zh", "quotes": ["a"]}])
+    (folder / "qrels.tsv").write_text("q\tnotes/A.md\t1\n", encoding="utf-8")
+    said = {"name": "tea notes", "corpus": "../vault", "kind": "vault", "unit": "document", **changes}
+    (folder / "dataset.json").write_text(json.dumps(said), encoding="utf-8")
+    return folder
+
+
+def test_a_dataset_json_names_the_corpus(tmp_path: Path):
+    dataset = load_dataset(described(tmp_path / "set"))
+    assert (dataset.name, dataset.kind, dataset.unit) == ("tea notes", "vault", "document")
+    assert dataset.source.resolve() == tmp_path / "vault"
+    assert dataset.questions == tmp_path / "set" / "queries.jsonl"
+    assert dataset.queries[0].relevant == {"notes/A.md": 1}
+    assert dataset.queries[0].fields == {"language": "zh", "quotes": ["a"]}
+    assert dataset.repairs == (), "what is in the corpus is known after ingest"
+
+
+def test_a_corpus_jsonl_counts_before_a_dataset_json(tmp_path: Path):
+    folder = described(tmp_path / "set")
+    write_jsonl(folder / "corpus.jsonl", [{"_id": "d", "text": "t"}])
+    dataset = load_dataset(folder)
+    assert (dataset.source, dataset.name, len(dataset.repairs)) == (folder, "set", 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"corpus": "../nothing"}, "no corpus at"),
+        ({"corpus": ""}, "corpus is ''"),
+        ({"corpus": None}, "corpus is None"),
+        ({"kind": "tarot"}, "kind is 'tarot'; use one of: auto, vault"),
+        ({"unit": "word"}, "unit is 'word'"),
+        ({"name": 3}, "name is 3"),
+    ],
+)
+def test_a_dataset_json_that_cannot_be_used(tmp_path: Path, changes: dict[str, Any], told: str):
+    with pytest.raises(InputError, match=told):
+        load_dataset(described(tmp_path / "set", **changes))
+
+
+def test_a_dataset_json_that_is_no_object(tmp_path: Path):
+    folder = described(tmp_path / "set")
+    for text in ("[]", "{"):
+        (folder / "dataset.json").write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=r"dataset\.json"):
+            load_dataset(folder)
+
+
+# ── fewer queries ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_halves_split_by_the_id_alone(tmp_path: Path):
+    queries = [{"_id": f"q{number}", "text": "t"} for number in range(60)]
+    dataset = load_beir(beir(tmp_path / "x", queries, "".join(f"q{n}\td1\t1\n" for n in range(60))))
+    first, second = (dataset.selected(half=half).queries for half in ("first", "second"))
+    ids = [{query.id for query in half} for half in (first, second)]
+    assert ids[0] | ids[1] == {query.id for query in dataset.queries}
+    assert not ids[0] & ids[1]
+    assert 15 < len(first) < 45
+    assert {half_of(query.id) for query in first} == {"first"}
+    assert dataset.selected(limit=5).queries == dataset.queries[:5]
+    assert dataset.selected(half="second", limit=3).queries == second[:3]
+    assert dataset.selected() == dataset
+    with pytest.raises(InputError, match="first, second"):
+        dataset.selected(half="third")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +217,6 @@ def locomo(tmp_path: Path, qa: list[dict[str, Any]], **changes: Any) -> Path:
             "session_1": [turn("D1:1"), turn("D1:2")],
             "session_9": [turn("D9:1"), turn("D9:17")],
             "session_11": [turn("D11:26")],
-            "session_12_date_time": "no such session",
         },
         "qa": qa,
         **changes,
@@ -177,7 +261,7 @@ def test_evidence_is_repaired_and_reported(
 
 
 def test_categories_search_spaces_and_answers(tmp_path: Path):
-    qa = [question(["D1:1"], category, answer=2022) for category in (1, 2, 3, 4)] + [question(["D1:1"], 5)]
+    qa = [question(["D1:1"], category, answer="2022") for category in (1, 2, 3, 4)] + [question(["D1:1"], 5)]
     dataset = load_dataset(locomo(tmp_path, qa))
     assert [query.category for query in dataset.queries] == [
         "multi-hop",
@@ -193,6 +277,32 @@ def test_categories_search_spaces_and_answers(tmp_path: Path):
     assert (trap.answerable, trap.relevant, trap.fields) == (False, {}, {})
     assert trap not in dataset.ranked_queries
     assert len({query.id for query in dataset.queries}) == 5
+
+
+def test_what_is_odd_about_a_conversation_is_reported(tmp_path: Path):
+    conversation = {
+        "session_2": [turn("D2:1"), turn("D2:1"), turn("D2:3")],
+        "session_10": [turn("D10:1")],
+        "session_1": [],
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_12_date_time": "no such session",
+    }
+    qa = [question(["D2:1"], answer=2022), question(["D2:3"], 5), question(["D2:3"], 5, answer="a")]
+    dataset = load_locomo(locomo(tmp_path, qa, conversation=conversation))
+    assert repair_lines(dataset.repairs) == [
+        "conv-1: 'session_1_date_time' → - (a date without a session: left out)",
+        "conv-1: 'session_12_date_time' → - (a date without a session: left out)",
+        "conv-1: 'D2:1' → - (this turn's id comes a second time: the first counts)",
+        "conv-1/q1: '2022' → 2022 (the answer is no text: taken as one)",
+        "conv-1: 1 adversarial questions have no answer: judged by abstention",
+    ]
+    assert dataset.sessions == {
+        "conv-1": (
+            (),
+            ("conv-1/session_2#D2:1", "conv-1/session_2#D2:3"),
+            ("conv-1/session_10#D10:1",),
+        )
+    }
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import math
 import random
 
+import ir_measures
 import pytest
 
 from agentic_rag.errors import InputError
@@ -69,30 +70,48 @@ def test_a_document_stands_where_its_best_chunk_stands():
     assert document_ranking(reciprocal_rank_fusion(chunks, [])) == ["d1", "entity", "d2"]
 
 
-def test_trec_eval_agrees():
-    ir_measures = pytest.importorskip("ir_measures")
-    rng = random.Random(11)
+def _judged_runs(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+    """Graded judgements, and rankings of 0 to 29 documents, some of which nobody judged."""
+    rng = random.Random(seed)
+    names = [f"d{number}" for number in range(60)]
     judgements = {
-        f"q{number}": {f"d{rng.randrange(60)}": rng.choice([0, 1, 1, 2, 3]) for _ in range(12)} | {"d0": 1}
+        f"q{number:02}": {rng.choice(names): rng.choice([0, 1, 1, 2, 3]) for _ in range(rng.randint(1, 12))}
+        | {"d0": 1}
         for number in range(40)
     }
-    run = {
-        query: rng.sample([f"d{number}" for number in range(60)], rng.randrange(30)) for query in judgements
-    }
+    run = {query: rng.sample(names, rng.randrange(30)) for query in judgements}
+    run["q00"], run["q01"] = [], list(judgements["q01"])
+    return judgements, run
+
+
+def _scored(run: dict[str, list[str]]) -> dict[str, dict[str, float]]:
+    return {query: {name: 100.0 - rank for rank, name in enumerate(found)} for query, found in run.items()}
+
+
+def test_trec_eval_agrees():
+    judgements, run = _judged_runs(11)
     names = {
         "mrr@10": ir_measures.RR @ 10,
+        "mrr@3": ir_measures.RR @ 3,
         "recall@10": ir_measures.R @ 10,
+        "recall@5": ir_measures.R @ 5,
         "ndcg@10": ir_measures.nDCG @ 10,
         "ndcg@3": ir_measures.nDCG @ 3,
         "success@1": ir_measures.Success @ 1,
-    }
-    scored = {
-        query: {document: float(-rank) for rank, document in enumerate(found)} for query, found in run.items()
+        "success@5": ir_measures.Success @ 5,
     }
     ours = evaluate_run(run, judgements, names)
     for name, theirs in names.items():
-        for value in ir_measures.iter_calc([theirs], judgements, scored):
-            assert ours[name][value.query_id] == pytest.approx(value.value, abs=1e-9)
+        values = {v.query_id: v.value for v in ir_measures.iter_calc([theirs], judgements, _scored(run))}
+        assert values.keys() == judgements.keys()
+        assert ours[name] == pytest.approx(values, abs=1e-9)
+    # It has no measure of all gold; by definition it is a recall of 1.
+    for k in (5, 10):
+        recalls = ir_measures.iter_calc([ir_measures.R @ k], judgements, _scored(run))
+        assert evaluate_run(run, judgements, [f"all_gold@{k}"])[f"all_gold@{k}"] == {
+            value.query_id: float(value.value == 1.0) for value in recalls
+        }
+    assert ours["mrr@10"]["q00"] == 0
 
 
 @pytest.mark.filterwarnings(
@@ -101,15 +120,22 @@ def test_trec_eval_agrees():
 def test_ranx_agrees():
     from ranx import Qrels, Run, evaluate
 
-    rng = random.Random(5)
-    judgements = {
-        f"q{number:02}": {f"d{rng.randrange(40)}": rng.choice([1, 2, 3]) for _ in range(8)}
-        for number in range(20)
+    judgements, run = _judged_runs(5)
+    # ranx has no place for an empty ranking.
+    run = {query: found or ["nobody judged this"] for query, found in run.items()}
+    names = {
+        "mrr@10": "mrr@10",
+        "recall@10": "recall@10",
+        "ndcg@10": "ndcg@10",
+        "success@1": "hit_rate@1",
+        "success@5": "hit_rate@5",
     }
-    run = {query: rng.sample([f"d{number}" for number in range(40)], 15) for query in judgements}
-    scored = {
-        query: {document: 100.0 - rank for rank, document in enumerate(found)} for query, found in run.items()
+    theirs = Run(_scored(run))
+    evaluate(Qrels(judgements), theirs, list(names.values()))
+    ours = evaluate_run(run, judgements, names)
+    for name, called in names.items():
+        assert ours[name] == pytest.approx(dict(theirs.scores[called]))
+    recalls = theirs.scores["recall@10"]
+    assert evaluate_run(run, judgements, ["all_gold@10"])["all_gold@10"] == {
+        query: float(recalls[query] == 1.0) for query in judgements
     }
-    theirs = evaluate(Qrels(judgements), Run(scored), ["mrr@10", "recall@10", "ndcg@10"])
-    for name, values in evaluate_run(run, judgements, list(theirs)).items():
-        assert sum(values.values()) / len(values) == pytest.approx(theirs[name])

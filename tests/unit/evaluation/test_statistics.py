@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test
+from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test, roc_area
 
 
 def test_the_interval_holds_the_mean_and_is_seeded():
@@ -78,6 +78,29 @@ def test_holm_by_hand():
     assert holm({}) == {}
 
 
+def test_the_roc_area_by_hand():
+    positive, negative = [0.9, 0.5, 0.5], [0.5, 0.1]
+    wins = [1.0 if p > n else 0.5 if p == n else 0.0 for p in positive for n in negative]
+    assert roc_area(positive, negative).value == pytest.approx(sum(wins) / 6)
+    assert roc_area(negative, positive).value == pytest.approx(1 - sum(wins) / 6)
+    assert roc_area([2.0, 3.0], [1.0, 0.0]) == (1.0, 1.0, 1.0)
+    assert roc_area([1.0], [1.0]) == (0.5, 0.5, 0.5)
+
+
+def test_the_roc_area_agrees_with_scipy_and_its_interval_with_plain_resampling():
+    rng = np.random.default_rng(6)
+    positive, negative = np.round(rng.normal(0.6, 0.2, 90), 2), np.round(rng.normal(0.5, 0.2, 40), 2)
+    ours = roc_area(positive.tolist(), negative.tolist())
+    theirs = scipy.stats.mannwhitneyu(positive, negative).statistic / (90 * 40)
+    assert ours.value == pytest.approx(theirs)
+    areas = [
+        scipy.stats.mannwhitneyu(rng.choice(positive, 90), rng.choice(negative, 40)).statistic / (90 * 40)
+        for _ in range(2_000)
+    ]
+    assert (ours.low, ours.high) == pytest.approx(tuple(np.quantile(areas, [0.025, 0.975])), abs=0.015)
+    assert roc_area(positive.tolist(), negative.tolist()) == ours
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -89,6 +112,11 @@ def test_holm_by_hand():
         lambda: randomisation_test([], []),
         lambda: randomisation_test([1.0], [0.0], samples=0),
         lambda: holm({"a": 1.5}),
+        lambda: roc_area([], [1.0]),
+        lambda: roc_area([1.0], []),
+        lambda: roc_area([1.0], [float("inf")]),
+        lambda: roc_area([1.0], [0.0], samples=0),
+        lambda: roc_area([1.0], [0.0], level=0.0),
     ],
 )
 def test_bad_input_is_refused(call: Any):

@@ -1,0 +1,186 @@
+"""Evaluation, the report: the contract's JSON, and the same as Markdown to be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.errors import InputError
+from agentic_rag.evaluation.scores import MEASURES
+
+SIGNIFICANT = 0.05
+"""Adjusted p below which a difference from the baseline is marked."""
+LATENCY = ("p50", "p95")
+
+
+@dataclass(frozen=True, slots=True)
+class EvalReport:
+    """Figures of every system on the same queries."""
+
+    dataset: str
+    queries: int
+    """Over which the ranking measures are taken; the unanswerable ones are counted under ``abstention``."""
+    baseline: str
+    systems: dict[str, dict[str, Any]]
+    """See ``scores.system_figures``."""
+    abstention: dict[str, Any]
+    """``answerable``, ``unanswerable``, ``systems``: see ``abstention_figures``; empty without unanswerable queries."""
+    degenerate: dict[str, Any]
+    """``ranking`` and ``abstention`` of systems that do not search; see ``baselines``."""
+    repairs: tuple[str, ...]
+    """A line for everything that could not be taken as it stood."""
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    records: Path
+    """Where the answers are kept."""
+    kept: int
+    """Answers that were there from an earlier run."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON; nothing in it but ``latency_ms`` depends on the machine's speed."""
+        return {
+            "dataset": self.dataset,
+            "queries": self.queries,
+            "systems": self.systems,
+            "baseline": self.baseline,
+            "abstention": self.abstention,
+            "degenerate": self.degenerate,
+            "repairs": list(self.repairs),
+            "settings": self.settings,
+            "versions": self.versions,
+        }
+
+    def write_json(self, path: Path) -> None:
+        """``to_dict`` in a file."""
+        _write(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
+
+    def write_markdown(self, path: Path) -> None:
+        """``markdown`` in a file."""
+        _write(path, markdown(self))
+
+
+def mark(comparison: Mapping[str, float] | None) -> str:
+    """`` ▲`` where a system is surely better than the baseline, `` ▼`` where it is worse, else nothing."""
+    if comparison is None or comparison["p_holm"] >= SIGNIFICANT:
+        return ""
+    return " ▲" if comparison["difference"] > 0 else " ▼"
+
+
+def markdown(report: EvalReport) -> str:
+    """All figures as tables, then every repair and the settings."""
+    parts = [
+        f"# {report.dataset}: {report.queries} queries",
+        "Mean over queries with its 95 % bootstrap interval; a query without results counts 0. "
+        f"▲ ▼: differs from `{report.baseline}` with p < {SIGNIFICANT} (paired randomisation test, Holm's "
+        "correction over all systems and measures of this table). Latency in milliseconds, model calls a query.",
+        _quality(report),
+        *_comparisons(report),
+        *_categories(report),
+        *_abstention(report),
+        f"## Repairs: {len(report.repairs)}",
+        "\n".join(f"- {_cell(line)}" for line in report.repairs) or "Everything was taken as it stood.",
+        "## Settings",
+        f"```json\n{json.dumps({**report.settings, 'versions': report.versions}, indent=2, ensure_ascii=False)}\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _quality(report: EvalReport) -> str:
+    rows = []
+    for name, figures in report.systems.items():
+        against = figures["against_baseline"]
+        cells = [f"{_interval(figures[measure])}{mark(against.get(measure))}" for measure in MEASURES]
+        latency = [f"{figures['latency_ms'][point]:.0f}" for point in LATENCY]
+        rows.append(
+            [f"`{name}`", *cells, *latency, f"{figures['model_calls']['mean']:g}", str(figures["degraded"])]
+        )
+    for name, figures in report.degenerate.get("ranking", {}).items():
+        rows.append(
+            [f"{name} (no search)", *(_interval(figures[measure]) for measure in MEASURES), *([""] * 4)]
+        )
+    return _table(["system", *MEASURES, *LATENCY, "calls", "degraded"], rows)
+
+
+def _comparisons(report: EvalReport) -> Iterator[str]:
+    rows = [
+        [
+            f"`{name}`",
+            measure,
+            f"{found['difference']:+.3f} ({found['low']:+.3f} to {found['high']:+.3f})",
+            f"{found['p']:.4f}",
+            f"{found['p_holm']:.4f}",
+        ]
+        for name, figures in report.systems.items()
+        for measure, found in figures["against_baseline"].items()
+    ]
+    if rows:
+        yield f"## Against `{report.baseline}`"
+        yield _table(["system", "measure", "difference", "p", "p (Holm)"], rows)
+
+
+def _categories(report: EvalReport) -> Iterator[str]:
+    rows = [
+        [_cell(category), str(figures["queries"]), f"`{name}`", *(_interval(figures[m]) for m in MEASURES)]
+        for name, of_system in report.systems.items()
+        for category, figures in of_system["by_category"].items()
+    ]
+    if rows:
+        yield "## By category"
+        yield _table(["category", "queries", "system", *MEASURES], sorted(rows, key=lambda row: row[0]))
+
+
+def _abstention(report: EvalReport) -> Iterator[str]:
+    if not report.abstention:
+        return
+    yield "## Abstention"
+    yield (
+        f"{report.abstention['unanswerable']} unanswerable queries, {report.abstention['answerable']} answerable "
+        "ones. The threshold that refuses at most 10 % is chosen on these answerable queries: it tells how well "
+        "the confidence orders them, not how well a threshold fixed beforehand would do."
+    )
+    rows = []
+    for name, found in report.abstention["systems"].items():
+        run, chosen = found["as_run"], found["at_refused_10"]
+        rows.append(
+            [
+                f"`{name}`",
+                _interval(run["unanswerable_abstained"]),
+                _interval(run["answerable_refused"]),
+                _interval(chosen["unanswerable_abstained"]),
+                f"{chosen['threshold']:.3f}",
+                _interval(found["roc_area"]),
+            ]
+        )
+    for name, found in report.degenerate["abstention"].items():
+        shares = [f"{found[key]:.3f}" for key in ("unanswerable_abstained", "answerable_refused")]
+        rows.append([f"always {name} (right on {found['right']:.3f} of all)", *shares, "", "", ""])
+    head = ["system", "abstained on unanswerable", "refused answerable", "abstained at ≤ 10 % refused"]
+    yield _table([*head, "threshold", "area under ROC"], rows)
+
+
+def _interval(figure: Mapping[str, float]) -> str:
+    return f"{figure['value']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Names and texts of a file, so that they cannot become part of the page's structure."""
+    escaped = text.replace("\\", "\\\\")
+    for sign in "|<>`*_[]":
+        escaped = escaped.replace(sign, f"\\{sign}")
+    return " ".join(escaped.split())
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error

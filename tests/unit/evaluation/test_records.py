@@ -1,0 +1,108 @@
+"""Answers survive an interrupt, and belong to exactly what they were given for."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.errors import InputError, StoreError
+from agentic_rag.evaluation.datasets import EvalDataset
+from agentic_rag.evaluation.records import Record, Records, file_name, fingerprint
+
+FIRST = Record("full", "q1", ("d1", "茶.md"), 12.5, 2, 0.75, False, ("lancedb",))
+SECOND = Record("dense", "q1", (), 1.0)
+
+
+def test_what_was_added_is_there_again(tmp_path: Path):
+    path = tmp_path / "evaluation" / "x.jsonl"
+    records = Records(path, "f")
+    assert records.get("full", "q1") is None
+    assert not path.exists(), "looking makes no file"
+    records.add(FIRST)
+    records.add(SECOND)
+    again = Records(path, "f")
+    assert (again.get("full", "q1"), again.get("dense", "q1")) == (FIRST, SECOND)
+    assert again.get("full", "q2") is None
+    assert len(path.read_text(encoding="ascii").splitlines()) == 3
+
+
+@pytest.mark.parametrize("cut", [1, 20, 400])
+def test_a_torn_last_line_is_dropped(tmp_path: Path, cut: int):
+    path = tmp_path / "x.jsonl"
+    records = Records(path, "f")
+    records.add(FIRST)
+    before = path.read_bytes()
+    records.add(SECOND)
+    torn = path.read_bytes()[len(before) :][:cut].removesuffix(b"\n")
+    path.write_bytes(before + torn)
+    again = Records(path, "f")
+    assert (again.get("full", "q1"), again.get("dense", "q1")) == (FIRST, None)
+    again.add(SECOND)
+    assert Records(path, "f").get("dense", "q1") == SECOND
+
+
+def test_a_torn_head_begins_anew(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'{"finger')
+    Records(path, "f").add(FIRST)
+    assert Records(path, "f").get("full", "q1") == FIRST
+
+
+def test_fresh_starts_anew(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    Records(path, "f").add(FIRST)
+    assert Records(path, "f", fresh=True).get("full", "q1") is None
+    assert not path.exists()
+
+
+def test_records_of_something_else_are_refused(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    Records(path, "f").add(FIRST)
+    with pytest.raises(InputError, match="--fresh"):
+        Records(path, "g")
+
+
+@pytest.mark.parametrize("line", ["{}", "[1]", "no json", '{"system": "a", "query": "q"}'])
+def test_a_broken_line_is_told_with_its_place(tmp_path: Path, line: str):
+    path = tmp_path / "x.jsonl"
+    Records(path, "f").add(FIRST)
+    whole = path.read_text(encoding="ascii")
+    path.write_text(f"{whole}{line}\n", encoding="ascii")
+    with pytest.raises(InputError, match=r"x\.jsonl:3 .*--fresh"):
+        Records(path, "f")
+
+
+def test_a_place_that_cannot_be_used(tmp_path: Path):
+    (tmp_path / "file").write_text("", encoding="ascii")
+    with pytest.raises(StoreError, match="cannot write"):
+        Records(tmp_path / "file" / "x.jsonl", "f").add(FIRST)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError, match="cannot be used"):
+        Records(tmp_path / "folder", "f", fresh=True)
+
+
+def test_the_fingerprint_depends_on_questions_documents_and_settings(tmp_path: Path):
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "a.md").write_text("tea", encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text("{}", encoding="utf-8")
+    dataset = EvalDataset("x", (), "document", vault, kind="vault", questions=tmp_path / "queries.jsonl")
+    seen = {fingerprint(dataset, {"k": 60})}
+    assert fingerprint(replace(dataset, name="y"), {"k": 60}) in seen
+    seen.add(fingerprint(dataset, {"k": 20}))
+    (vault / "a.md").write_text("teas", encoding="utf-8")
+    seen.add(fingerprint(dataset, {"k": 60}))
+    (tmp_path / "queries.jsonl").write_text("{} ", encoding="utf-8")
+    seen.add(fingerprint(dataset, {"k": 60}))
+    file = tmp_path / "locomo.json"
+    file.write_text(json.dumps([]), encoding="utf-8")
+    seen.add(fingerprint(EvalDataset("x", (), "chunk", file, kind="locomo"), {"k": 60}))
+    assert len(seen) == 5
+    with pytest.raises(InputError, match="cannot be read"):
+        fingerprint(replace(dataset, questions=tmp_path / "nothing"), {})
+
+
+def test_a_file_is_named_after_its_dataset():
+    assert file_name("tea notes/茶", "ab12") == "tea_notes_茶-ab12.jsonl"
+    assert file_name("../x", "ab12") == ".._x-ab12.jsonl"

@@ -1,0 +1,181 @@
+"""Every named system on engines that find what they are told to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentic_rag import Rag, RagConfig
+from agentic_rag.errors import ConfigError, InputError, ModelError, StoreError
+from agentic_rag.evaluation.datasets import EvalQuery
+from agentic_rag.evaluation.systems import Scored, Systems, Task
+from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.models.rerankers import ChatReranker
+from agentic_rag.testing import (
+    FakeGraphEngine,
+    FakeRetrievalEngine,
+    HashingEmbedding,
+    ScriptedChat,
+    fake_chunk,
+)
+
+GRAPH = [
+    (fake_chunk("a", "green tea"), 0.9),
+    (fake_chunk("b", "black tea"), 0.8),
+    (fake_chunk("e", "tea"), 0.7),
+]
+VECTOR = [(fake_chunk("c", "white tea"), 0.9), (fake_chunk("b", "black tea"), 0.85)]
+
+
+class Bench:
+    """An open ``Rag`` made of fakes."""
+
+    def __init__(
+        self,
+        chat: ScriptedChat | None = None,
+        graph: FakeGraphEngine | None = None,
+        vector: FakeRetrievalEngine | None = None,
+        **config: Any,
+    ) -> None:
+        self.graph = graph or FakeGraphEngine(GRAPH)
+        self.vector = vector or FakeRetrievalEngine(VECTOR)
+        settings = RagConfig(**config)
+        reranker = ChatReranker(chat) if settings.rerank.method == "chat" and chat is not None else None
+        parts = GraphParts(self.graph, self.vector, HashingEmbedding(), chat, reranker)
+        compiled = build_rag_graph(parts, settings).compile()
+        nothing: Any = None
+        self.systems = Systems(
+            Rag(
+                settings,
+                compiled,
+                self.vector,
+                self.graph,
+                nothing,
+                nothing,
+                nothing,
+                HashingEmbedding(),
+                chat,
+            )
+        )
+
+    async def run(self, name: str, operation: str = "document_retrieval", text: str = "tea") -> Scored:
+        query = EvalQuery("q", text, {"a": 1})
+        return await self.systems.run(name, Task(query, "d", {"lang": "en"}, operation))
+
+
+def ids(scored: Scored) -> list[str]:
+    return [result["id"] for result in scored.results]
+
+
+async def test_each_source_keeps_its_own_order() -> None:
+    bench = Bench()
+    assert ids(await bench.run("graphiti")) == ["a#0", "b#0", "e#0"]
+    assert ids(await bench.run("lancedb")) == ids(await bench.run("dense")) == ["c#0", "b#0"]
+    await bench.run("sparse")
+    assert [asked["strategy"] for asked in bench.vector.asked] == ["hybrid", "dense", "sparse"]
+    assert all(asked["filters"] == {"lang": "en"} for asked in bench.vector.asked)
+    assert bench.graph.asked[0]["dataset"] == "d"
+
+
+async def test_fusions() -> None:
+    bench = Bench()
+    assert ids(await bench.run("rrf"))[0] == "b#0"
+    assert ids(await bench.run("weighted_graphiti"))[0] == "a#0"
+    assert ids(await bench.run("fused", "document_retrieval")) == ids(await bench.run("weighted_lancedb"))
+    reranked = await bench.run("rrf+rerank")
+    assert all(result["rerank_score"] is not None for result in reranked.results)
+    assert (reranked.model_calls, reranked.confidence, reranked.abstained) == (0, None, None)
+    assert reranked.milliseconds > 0
+
+
+async def test_the_cascade_asks_the_vector_store_only_where_it_would() -> None:
+    enough = Bench()
+    assert ids(await enough.run("cascade")) == ["a#0", "b#0", "e#0"]
+    assert enough.vector.asked == []
+    short = Bench(fusion={"graphiti_threshold": 5})
+    assert "c#0" in ids(await short.run("cascade"))
+    alone = Bench(fusion={"graphiti_threshold": 5, "use_lancedb_fallback": False})
+    assert ids(await alone.run("cascade")) == ["a#0", "b#0", "e#0"]
+    assert alone.vector.asked == []
+
+
+OPERATIONS = ["verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+async def test_a_whole_graph_without_one_source(operation: str) -> None:
+    bench = Bench()
+    without_graph = await bench.run("full-graphiti", operation)
+    assert set(ids(without_graph)) == {"c#0", "b#0"}
+    without_vectors = await bench.run("full-lancedb", operation)
+    assert set(ids(without_vectors)) == {"a#0", "b#0", "e#0"}
+    for scored in (without_graph, without_vectors):
+        assert all(len(result["sources"]) == 1 for result in scored.results)
+
+
+async def test_a_whole_graph_tells_its_confidence_and_whether_it_abstained() -> None:
+    found = await Bench().run("full")
+    assert (found.abstained, found.model_calls, found.degraded) == (False, 0, ())
+    assert found.confidence is not None
+    assert found.confidence == pytest.approx(max(r["rerank_score"] for r in found.results), abs=1e-6)
+    nothing = await Bench(graph=FakeGraphEngine(), vector=FakeRetrievalEngine()).run("full")
+    assert (nothing.abstained, nothing.confidence, nothing.results) == (True, 0.0, [])
+
+
+async def test_limits_in_seconds_do_not_count() -> None:
+    bench = Bench(
+        graph=FakeGraphEngine(GRAPH, seconds=0.05),
+        retrieval={"timeout_seconds": 0.001},
+        quality={"deadline_seconds": 0.001, "weak_below": 1.0},
+    )
+    found = await bench.run("full")
+    assert found.degraded == ()
+    assert len(bench.graph.asked) == 2, "the weak first pass was followed by a second"
+
+
+async def test_a_source_that_failed_is_told() -> None:
+    bench = Bench(graph=FakeGraphEngine(error=StoreError("gone")))
+    assert (await bench.run("full")).degraded == ("graphiti",)
+
+
+async def test_chat_calls_are_counted_where_they_are_made() -> None:
+    chat = ScriptedChat("6", "7", "8", "9", "what tea?", "6", "7", "8", "9", "green tea [1]")
+    bench = Bench(
+        chat,
+        rerank={"method": "chat"},
+        rewrite={"method": "chat"},
+        answer={"method": "chat"},
+        quality={"weak_below": 1.0},
+    )
+    found = await bench.run("full")
+    assert found.model_calls == len(chat.heard) == 10
+    assert found.degraded == ()
+
+
+async def test_a_call_that_failed_counts_too() -> None:
+    chat = ScriptedChat(ModelError("no"))
+    found = await Bench(chat, answer={"method": "chat"}).run("full")
+    assert (found.model_calls, len(chat.heard), found.degraded) == (1, 1, ("answer",))
+
+
+async def test_reranking_by_a_model() -> None:
+    chat = ScriptedChat("2", "9", "1", "3")
+    bench = Bench(chat, rerank={"method": "chat"})
+    found = await bench.run("rrf+rerank")
+    assert found.model_calls == len(chat.heard) == 4
+    assert found.results[0]["rerank_score"] == 0.9
+    with pytest.raises(ConfigError, match="no such model"):
+        await Bench(rerank={"method": "chat"}).run("rrf+rerank")
+    with pytest.raises(ConfigError, match="no such model"):
+        await Bench(rerank={"method": "cross_encoder"}).run("rrf+rerank")
+
+
+@pytest.mark.parametrize("names", [[], ["psychic"], ["dense", "full+rerank"], ["+rerank"], ["full-dense"]])
+def test_unknown_systems_are_refused_with_the_known_ones(names: list[str]) -> None:
+    with pytest.raises(InputError, match=r"graphiti, lancedb, .*NAME\+rerank, full, full-graphiti"):
+        Bench().systems.check(names)
+
+
+def test_known_systems() -> None:
+    Bench().systems.check(["dense+rerank", "cascade", "fused", "full", "full-graphiti", "full-lancedb"])
