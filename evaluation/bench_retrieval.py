@@ -72,6 +72,7 @@ def scale_rows(found: dict[int, dict[str, float]]) -> list[Row]:
             row(f"{told}: hybrid p95", "ms", of.get("unfiltered p95")),
             row(f"{told}: hybrid with filter, 32 at once", "queries/s", of.get("filtered queries/s"), bound="min", floor=AT_ONCE.get(size), peer="bare LanceDB", theirs=of.get("bare queries/s")),
             row(f"{told}: recall@10 of the index", "", of.get("recall@10"), bound="min", floor=RECALL if size > SIZES[0] else None),
+            row(f"{told}: recall@10 of the index with filter", "", of.get("recall@10 with filter"), bound="min"),
             row(f"{told}: written", "s", of.get("write s")),
             row(f"{told}: indexed", "s", of.get("index s")),
             row(f"{told}: on disk", "MB", of.get("disk MB")),

@@ -83,7 +83,11 @@ async def search(size: int, folder: Path, data: Path, count: int) -> dict[str, f
         for name, run in runs.items():
             found[f"{name} queries/s"] = await _at_once(run, texts)
         found["search MB"] = _peak()
-        found["recall@10"] = await _recall(store, table, vectors[:RECALL_QUERIES], size)
+        for name, filters, passing in (("", None, None), (" with filter", FILTER, where)):
+            restriction = Restriction(parse_filters(filters))
+            found[f"recall@10{name}"] = await _recall(
+                store, table, vectors[:RECALL_QUERIES], restriction, passing
+            )
     return found
 
 
@@ -126,11 +130,15 @@ async def _at_once(run: Run, texts: list[str]) -> float:
     return len(texts) / (time.perf_counter() - started)
 
 
-async def _recall(store: LanceChunkStore, table: Any, vectors: FloatArray, size: int) -> float:
-    """Share of the true ten nearest that the index finds, against every vector compared exactly."""
+async def _recall(
+    store: LanceChunkStore, table: Any, vectors: FloatArray, restriction: Restriction, where: str | None
+) -> float:
+    """Share of the true ten nearest that the index finds, against every vector that passes compared exactly."""
     best = [np.zeros((0, 2)) for _ in vectors]
     ids: list[str] = []
-    async for batch in await table.query().select(["chunk_id", "vector"]).to_batches(max_batch_length=50_000):
+    query = table.query().select(["chunk_id", "vector"])
+    query = query.where(where) if where else query
+    async for batch in await query.to_batches(max_batch_length=50_000):
         stored = batch["vector"].flatten().to_numpy(zero_copy_only=False).reshape(-1, vectors.shape[1])
         cosines = vectors @ stored.T
         for number, row in enumerate(cosines):
@@ -140,7 +148,7 @@ async def _recall(store: LanceChunkStore, table: Any, vectors: FloatArray, size:
     shares = []
     for vector, candidates in zip(vectors, best, strict=True):
         true = {ids[int(i)] for i in candidates[np.argsort(-candidates[:, 0])[:10], 1]}
-        found = await store.search_dense(DATASET, vector, limit=10, restriction=Restriction())
+        found = await store.search_dense(DATASET, vector, limit=10, restriction=restriction)
         shares.append(len(true & {scored.chunk.id for scored in found}) / len(true))
     return float(np.mean(shares))
 

@@ -27,6 +27,7 @@ from agentic_rag.stores.batch import checked_ids, checked_vectors
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.indexes import (
+    VECTOR_INDEX_FROM,
     IndexPlan,
     PlannedIndex,
     is_due,
@@ -48,8 +49,6 @@ from agentic_rag.stores.lancedb.rows import (
 )
 from agentic_rag.stores.metadata_items import range_keys
 
-VECTOR_INDEX_FROM = 20_000
-"""Rows from which an approximate index beats the exact scan."""
 SAMPLE = 256
 """Chunks whose mean stands for an ordinary one."""
 PROFILE_SECONDS = 60.0
