@@ -68,7 +68,7 @@ class FusionParameters(Section):
     use_lancedb_fallback: bool = Field(
         default=True, description="Cascade: ask the vector store when the graph is not enough."
     )
-    limit: int = Field(default=100, ge=1, le=100_000, description="Fused results to keep.")
+    limit: int = Field(default=200, ge=1, le=100_000, description="Fused results to keep.")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> FusionParameters:
@@ -108,7 +108,7 @@ class RerankParameters(Section):
     method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
         "offline", description="by what is known of each result, by a model, or not at all"
     )
-    depth: int = Field(100, ge=1, le=1000, description="fused results that are looked at again")
+    depth: int = Field(200, ge=1, le=1000, description="fused results that are looked at again")
     model: str | None = Field(None, description="cross-encoder: name or folder of the model")
 
 

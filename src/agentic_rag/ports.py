@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, GraphHit
 from agentic_rag.filters import Expression
 
 FloatArray = NDArray[np.float32]
@@ -229,6 +229,24 @@ class GraphCounts:
     mentions: int
 
 
+@dataclass(frozen=True, slots=True)
+class GraphLinks:
+    """Which chunk mentions which entity: a dataset's graph as a walk over it needs it.
+
+    ``mentioning[i]`` and ``mentioned[i]`` are places in ``chunk_ids`` and in ``entities``; each pair
+    comes once. A fact's chunk mentions both its ends.
+    """
+
+    chunk_ids: Sequence[str]
+    titles: Sequence[str]
+    """Of each chunk's document."""
+    dates: NDArray[np.datetime64]
+    """Of each chunk, UTC, to the microsecond; NaT for none."""
+    entities: Sequence[Entity]
+    mentioning: NDArray[np.int32]
+    mentioned: NDArray[np.int32]
+
+
 @runtime_checkable
 class GraphStore(Protocol):
     """The graph half: a temporal knowledge graph whose episodes are the chunks."""
@@ -259,6 +277,14 @@ class GraphStore(Protocol):
 
         ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``. Any query
         text is accepted; [] for a dataset without a graph.
+        """
+        ...
+
+    async def links(self, dataset: str) -> GraphLinks | None:
+        """Every chunk and entity and how they are linked; None where there is none.
+
+        The same object as long as nothing has changed. Reading a large graph anew after every write
+        would cost more than it brings: it may lie behind, by ten times as long as reading it takes.
         """
         ...
 

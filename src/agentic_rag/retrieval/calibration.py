@@ -11,12 +11,12 @@ fits them, on sets other than those it reports.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
+from agentic_rag.odds import probability
 from agentic_rag.text import Script
 
 CROSS = "cross"
@@ -149,11 +149,6 @@ class Calibration:
         if evidence.best_cosine is None:
             return 0.0
         return (evidence.best_cosine - self.centres[pair]) / COSINE_UNIT
-
-
-def probability(logit: float) -> float:
-    """The logistic function, in [0, 1] for any finite log odds."""
-    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
 
 
 def script_pair(scripts: tuple[Script, Script]) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Collection
 from datetime import datetime
 
-from agentic_rag.domain import GraphHit, Hit
+from agentic_rag.domain import Chunk, GraphHit, Hit
 from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
-from agentic_rag.ports import ChunkStore, Embedding, GraphStore, Restriction
+from agentic_rag.ports import ChunkStore, Embedding, GraphLinks, GraphStore, Restriction
 from agentic_rag.retrieval.calibration import Calibration
-from agentic_rag.retrieval.projection import project
+from agentic_rag.retrieval.passage_graph import PassageGraph
+from agentic_rag.retrieval.projection import project, walked
 
 WITHIN_LIMIT = 2000
 """Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
@@ -42,6 +45,7 @@ class GraphEngine:
         self._chunks = chunks
         self._embedding = embedding
         self._calibration = calibration or Calibration.for_model(embedding.name)
+        self._passages: dict[str, tuple[GraphLinks, PassageGraph]] = {}
 
     async def search(
         self,
@@ -53,6 +57,10 @@ class GraphEngine:
         as_of: datetime | None = None,
     ) -> list[Hit]:
         """Up to ``limit`` hits on chunks, relevance in [0, 1] descending, then id.
+
+        First the graph store's own search; then, where the question names something the graph knows, a
+        walk over the graph from there (see ``passage_graph``), which brings passages of a second hop and
+        holds back what lies far from what was named.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. [] for an unknown
         dataset or a question of white space.
@@ -74,8 +82,38 @@ class GraphEngine:
             hits = await self._passing(dataset, query, found, filters, as_of)
             exhausted = max((hit.rank for hit in found), default=0) < asked_for
             if within is not None or filters is None or len(hits) >= limit or exhausted:
-                return hits[:limit]
+                break
             asked_for *= WIDENING
+        visits = await self._visits(dataset, query, hits, limit, within, as_of)
+        reached = await self._chunks_passing(
+            dataset, visits.keys() - {hit["id"] for hit in hits}, filters, as_of
+        )
+        return walked(hits, reached, visits)[:limit]
+
+    async def _visits(
+        self,
+        dataset: str,
+        query: str,
+        hits: list[Hit],
+        limit: int,
+        within: list[str] | None,
+        as_of: datetime | None,
+    ) -> dict[str, float]:
+        """How often a walk from what the question names visits each chunk; {} where it names nothing."""
+        links = await self._graph.links(dataset)
+        if links is None:
+            return {}
+        kept = self._passages.get(dataset)
+        if kept is None or kept[0] is not links:
+            kept = self._passages[dataset] = links, await asyncio.to_thread(PassageGraph, links)
+        graph = kept[1]
+        named = graph.named_in(query)
+        if not named:
+            return {}
+        relevance = {hit["id"]: hit["score"] or 0.0 for hit in hits}
+        return await asyncio.to_thread(
+            graph.visits, named, relevance, limit=limit, within=within, as_of=as_of
+        )
 
     async def _within(self, dataset: str, filters: Expression | None) -> list[str] | None:
         if filters is None:
@@ -91,12 +129,20 @@ class GraphEngine:
         filters: Expression | None,
         as_of: datetime | None,
     ) -> list[Hit]:
-        ids = sorted({chunk_id for hit in found for chunk_id in hit.chunk_ids})
-        chunks = {
+        ids = {chunk_id for hit in found for chunk_id in hit.chunk_ids}
+        chunks = await self._chunks_passing(dataset, ids, filters, as_of)
+        kept = found if filters is None else [hit for hit in found if hit.chunk_ids]
+        return project(query, kept, chunks, self._calibration)
+
+    async def _chunks_passing(
+        self, dataset: str, ids: Collection[str], filters: Expression | None, as_of: datetime | None
+    ) -> dict[str, Chunk]:
+        """Those of the chunks that exist and pass."""
+        if not ids:
+            return {}
+        return {
             chunk_id: chunk
-            for chunk_id, chunk in (await self._graph.get_chunks(dataset, ids)).items()
+            for chunk_id, chunk in (await self._graph.get_chunks(dataset, sorted(ids))).items()
             if (filters is None or matches(filters, chunk.metadata))
             and (as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(as_of))
         }
-        kept = found if filters is None else [hit for hit in found if hit.chunk_ids]
-        return project(query, kept, chunks, self._calibration)

@@ -6,14 +6,15 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 import numpy as np
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, search_text
 from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.identity import entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
-from agentic_rag.ports import Embedding, FloatArray, GraphCounts, StoreStats, TableStats
+from agentic_rag.instants import as_utc
+from agentic_rag.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
 from agentic_rag.text import tokens
 
 MAX_ENTITY_CHUNKS = 50
@@ -26,6 +27,8 @@ class _Dataset:
 
     documents: dict[str, DocumentGraph] = field(default_factory=dict)
     vectors: dict[str, FloatArray] = field(default_factory=dict)
+    links: GraphLinks | None = None
+    """Of the documents as they are; None after a change."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,13 @@ class InMemoryGraphStore:
         vectors = await self._embedding.embed_passages(missing)
         data.vectors.update(zip(missing, vectors, strict=True))
         data.documents.update({graph.document_id: graph for graph in graphs})
+        data.links = None
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         data = self._datasets.get(group_id(dataset), _Dataset())
         for document_id in document_ids:
             data.documents.pop(document_id, None)
+        data.links = None
 
     async def search(
         self,
@@ -95,6 +100,14 @@ class InMemoryGraphStore:
             _episode_candidates(dataset, chunks.values()),
         )
         return [hit for kind in kinds for hit in _ranked(kind, tokens(query), usable, limit)]
+
+    async def links(self, dataset: str) -> GraphLinks | None:
+        data = self._datasets.get(group_id(dataset))
+        if data is None:
+            return None
+        if data.links is None:
+            data.links = _links(data)
+        return data.links
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         data = self._datasets.get(group_id(dataset), _Dataset())
@@ -157,19 +170,37 @@ def _entities(graphs: Iterable[DocumentGraph]) -> dict[str, Entity]:
     return found
 
 
+def _links(data: _Dataset) -> GraphLinks:
+    chunks = sorted(_chunks(data.documents.values()), key=lambda chunk: chunk.id)
+    entities = _entities(data.documents.values())
+    named = _named(data.documents.values())
+    place = {chunk.id: number for number, chunk in enumerate(chunks)}
+    pairs = [
+        (place[chunk_id], number)
+        for number, key in enumerate(sorted(entities))
+        for chunk_id in named.get(key, ())
+    ]
+    mentioning, mentioned = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2).T
+    dates = [None if c.date is None else as_utc(c.date).replace(tzinfo=None) for c in chunks]
+    return GraphLinks(
+        chunk_ids=[chunk.id for chunk in chunks],
+        titles=[chunk.title for chunk in chunks],
+        dates=np.array(dates, dtype="datetime64[us]"),
+        entities=[entities[key] for key in sorted(entities)],
+        mentioning=mentioning,
+        mentioned=mentioned,
+    )
+
+
 def _later(date: datetime | None, as_of: datetime | None) -> bool:
-    return date is not None and as_of is not None and _utc(date) > _utc(as_of)
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return date is not None and as_of is not None and as_utc(date) > as_utc(as_of)
 
 
 def _holds(fact: Fact, as_of: datetime | None) -> bool:
     if as_of is None:
         return True
-    begun = fact.valid_at is None or _utc(fact.valid_at) <= _utc(as_of)
-    return begun and (fact.invalid_at is None or _utc(fact.invalid_at) > _utc(as_of))
+    begun = fact.valid_at is None or as_utc(fact.valid_at) <= as_utc(as_of)
+    return begun and (fact.invalid_at is None or as_utc(fact.invalid_at) > as_utc(as_of))
 
 
 def _fact_id(dataset: str, fact: Fact) -> str:

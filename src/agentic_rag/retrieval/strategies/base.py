@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from agentic_rag.odds import probability
 from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction
-from agentic_rag.retrieval.calibration import Calibration, probability
+from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
 from agentic_rag.retrieval.floor import means_something
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult

@@ -1,0 +1,20 @@
+"""Probabilities and log-odds: evidence adds up in log-odds, people and thresholds read probabilities."""
+
+from __future__ import annotations
+
+import math
+
+LEAST = 1e-6
+"""Probabilities nearer to 0 or 1 than this count as so near."""
+MOST_ODDS = 60.0
+
+
+def log_odds(probability: float) -> float:
+    """``ln(p / (1 - p))``, finite for any p in [0, 1]."""
+    bounded = min(1.0 - LEAST, max(LEAST, probability))
+    return math.log(bounded / (1.0 - bounded))
+
+
+def probability(odds: float) -> float:
+    """The logistic function: log-odds, however large, to [0, 1]."""
+    return 1.0 / (1.0 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))

@@ -1,0 +1,115 @@
+"""The whole graph as links of chunks and entities, read from LanceDB and kept until it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from agentic_rag.domain import Entity
+from agentic_rag.identity import entity_key
+from agentic_rag.ports import GraphLinks
+from agentic_rag.stores.graphiti.chunks import is_chunk
+from agentic_rag.stores.graphiti.schemas import Kind
+from agentic_rag.stores.graphiti.tables import GraphTables
+
+REST = 10.0
+"""How many times longer than reading took what was read is used, however often the graph changes."""
+_KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was read, of which state, and from when on it may be read again."""
+
+    versions: tuple[int, ...]
+    links: GraphLinks | None
+    again_at: float
+
+
+class LinkReader:
+    """Gives each group's links; one reader a store."""
+
+    def __init__(self, tables: GraphTables) -> None:
+        self._tables = tables
+        self._read: dict[str, _Read] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def links(self, group: str) -> GraphLinks | None:
+        """See ``ports.GraphStore.links``."""
+        async with self._locks.setdefault(group, asyncio.Lock()):
+            kept = self._read.get(group)
+            if kept is not None and time.monotonic() < kept.again_at:
+                return kept.links
+            versions = tuple([await self._tables.version(group, kind) for kind in _KINDS])
+            if kept is not None and kept.versions == versions:
+                return kept.links
+            started = time.monotonic()
+            links = await self._read_now(group)
+            ended = time.monotonic()
+            self._read[group] = _Read(versions, links, ended + REST * (ended - started))
+            return links
+
+    async def _read_now(self, group: str) -> GraphLinks | None:
+        episodes, entities, mentions, facts = await asyncio.gather(
+            self._tables.arrow(group, "episodes", None, ["chunk_id", "chunk_date", "metadata"]),
+            self._tables.arrow(group, "entities", None, ["uuid", "name", "labels"]),
+            self._tables.arrow(group, "mentions", None, ["chunk_id", "target_uuid"]),
+            self._tables.arrow(group, "facts", None, ["chunk_ids", "source_uuid", "target_uuid"]),
+        )
+        if episodes is None or entities is None:
+            return None
+        return await asyncio.to_thread(_assembled, episodes, entities, mentions, facts)
+
+
+def _assembled(
+    episodes: pa.Table, entities: pa.Table, mentions: pa.Table | None, facts: pa.Table | None
+) -> GraphLinks:
+    metadata = [json.loads(text) if text else None for text in episodes["metadata"].to_pylist()]
+    episodes = episodes.append_column(
+        "title", pa.array([noted.get("title", "") if is_chunk(noted) else None for noted in metadata])
+    )
+    # In id order, whatever order the rows lie in: the same graph gives the same walk.
+    episodes = episodes.filter(pc.is_valid(episodes["title"])).sort_by("chunk_id")
+    entities = entities.sort_by("uuid")
+    pairs = [] if mentions is None else [(mentions["chunk_id"], mentions["target_uuid"])]
+    if facts is not None:
+        parents = pc.list_parent_indices(facts["chunk_ids"])
+        stated_in = pc.list_flatten(facts["chunk_ids"])
+        pairs += [(stated_in, facts[end].take(parents)) for end in ("source_uuid", "target_uuid")]
+    mentioning, mentioned = _places(pairs, episodes["chunk_id"], entities["uuid"])
+    named = zip(entities["name"].to_pylist(), entities["labels"].to_pylist(), strict=True)
+    return GraphLinks(
+        chunk_ids=episodes["chunk_id"].to_pylist(),
+        titles=episodes["title"].to_pylist(),
+        dates=episodes["chunk_date"].to_numpy().astype("datetime64[us]"),
+        entities=[Entity(entity_key(name), name, tuple(labels or ())) for name, labels in named],
+        mentioning=mentioning,
+        mentioned=mentioned,
+    )
+
+
+def _places(pairs: list[tuple[Any, Any]], chunks: Any, entities: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:  # fmt: skip
+    """The pairs as places in both lists, each once, without those that name something that is not there."""
+    chunk_list, entity_list = chunks.combine_chunks(), entities.combine_chunks()
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for mentioning, mentioned in pairs:
+        places = pa.table(
+            [
+                pc.index_in(mentioning, value_set=chunk_list),
+                pc.index_in(mentioned, value_set=entity_list),
+            ],
+            names=["chunk", "entity"],
+        ).drop_null()
+        found.append(
+            np.column_stack([places["chunk"].to_numpy(), places["entity"].to_numpy()]).astype(np.int64)
+        )
+    unique = np.unique(np.concatenate(found), axis=0).astype(np.int32)
+    return unique[:, 0], unique[:, 1]
