@@ -14,7 +14,7 @@ import numpy as np
 from agentic_rag.domain import Chunk
 from agentic_rag.evaluation.metrics import ndcg
 from agentic_rag.filters import Expression, matches, parse_filters
-from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.models.bundled import BundledEmbedding, nats
 from agentic_rag.ports import EmbeddedDocument, Restriction
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.engine import RetrievalEngine
@@ -85,7 +85,8 @@ async def _engine(found: JudgedSet, folder: Path, name: str) -> AsyncIterator[Re
     async with lance_connection(str(folder / name.replace("/", "-"))) as connection:
         store = LanceChunkStore(connection, model=BundledEmbedding.name, dimension=384)
         await found.store(store, name)
-        yield RetrievalEngine(store, GivenVectors(BundledEmbedding.name, [*texts, *nonsense], vectors))
+        given = GivenVectors(BundledEmbedding.name, [*texts, *nonsense], vectors)
+        yield RetrievalEngine(store, given, nats=nats)
 
 
 async def _ndcg(engine: RetrievalEngine, found: JudgedSet, strategy: str) -> float:

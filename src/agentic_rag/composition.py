@@ -18,6 +18,7 @@ from agentic_rag.identity import dataset_name
 from agentic_rag.ports import Chat, ChunkStore, Embedding, GraphExtractor, GraphStore, Ledger, Reranker
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.graph_engine import GraphEngine
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ async def open_rag(
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         chat = chat or _closed_by(stack, _chat(config))
         calibration = Calibration.for_model(embedding.name)
-        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy)
+        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, _nats())
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
         parts = GraphParts(graph_engine, engine, embedding, chat, reranker or _reranker(config, chat))
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
@@ -257,6 +258,12 @@ def _reranker(config: RagConfig, chat: Chat | None) -> Reranker | None:
             raise ConfigError("rerank.method is 'cross_encoder' but rerank.model is not set")
         return CrossEncoderReranker(config.rerank.model)
     return None
+
+
+def _nats() -> Nats:
+    from agentic_rag.models.bundled import nats
+
+    return nats
 
 
 def _token_counter() -> Any:

@@ -98,6 +98,10 @@ def load_ahead() -> None:
     _workers().submit(_loaded)
 
 
+RAREST = 15.0
+"""Nats of the rarest pieces."""
+
+
 class BundledEmbedding:
     """``ports.Embedding`` on the model inside the package; 384 dimensions, cosine.
 
@@ -156,6 +160,20 @@ def count_tokens(text: str) -> int:
 def count_tokens_batch(texts: Sequence[str]) -> list[int]:
     """``count_tokens`` of many texts."""
     return [len(ids) for ids in _loaded().tokenizer.encode([_encodable(text.strip()) for text in texts])]
+
+
+def nats(text: str) -> float:
+    """Negative log-likelihood of a text under the tokenizer's unigram model of a hundred languages.
+
+    What no piece stands for costs as much as the rarest piece, a character.
+    """
+    tokenizer = _loaded().tokenizer
+    pieces: list[str] = tokenizer.encode(_encodable(text), out_type=str)
+    ids = [tokenizer.piece_to_id(piece) for piece in pieces]
+    return sum(
+        RAREST * len(piece) if tokenizer.is_unknown(number) else -tokenizer.get_score(number)
+        for piece, number in zip(pieces, ids, strict=True)
+    )
 
 
 def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:

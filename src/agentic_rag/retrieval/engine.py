@@ -17,6 +17,7 @@ from agentic_rag.retrieval.config import (
     RETRIEVAL_STRATEGY,
     Strategy,
 )
+from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies import STRATEGIES
 
@@ -35,6 +36,8 @@ class RetrievalEngine:
         embedding: the model they were embedded with.
         calibration: turns raw scores into relevance; the bundled model's by default.
         strategy: used where a search names none.
+        nats: the cost of a text under a language model, by which questions are told from gibberish; see
+            ``floor``. Without it some hard questions find nothing.
     """
 
     def __init__(
@@ -43,9 +46,12 @@ class RetrievalEngine:
         embedding: Embedding,
         calibration: Calibration | None = None,
         strategy: Strategy = RETRIEVAL_STRATEGY,
+        nats: Nats | None = None,
     ) -> None:
         calibration = calibration or Calibration.for_model(embedding.name)
-        self._strategies = {name: kind(store, embedding, calibration) for name, kind in STRATEGIES.items()}
+        self._strategies = {
+            name: kind(store, embedding, calibration, nats) for name, kind in STRATEGIES.items()
+        }
         self._default = strategy
         self._store = store
 

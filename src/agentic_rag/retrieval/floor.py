@@ -1,14 +1,15 @@
 """The floor under every search: a query that means nothing to a dataset finds nothing.
 
 The nearest passages of gibberish are near as well: its best cosine is that of many a good match. What
-tells them apart is how far the best stands out from an ordinary passage of the same dataset for the
-same query, and whether any passage has the query's words.
+tells them apart is first whether they read as language at all. What does not is looked at again, for
+a part number or a rare name does not either: how far the best stands out from an ordinary passage of the
+same dataset for the same query, and whether any passage has the query's words.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -16,8 +17,12 @@ from agentic_rag.domain import search_text
 from agentic_rag.ports import DatasetProfile, FloatArray
 from agentic_rag.retrieval.calibration import COSINE_UNIT, Sense
 from agentic_rag.retrieval.evidence import Legs
-from agentic_rag.text import content_tokens, coverage
+from agentic_rag.text import content_tokens, coverage, script
 
+Nats = Callable[[str], float]
+"""Negative log-likelihood of a text under a tokenizer's unigram model."""
+LATIN_NATS, CJK_NATS = 3.9, 11.5
+"""Of a character of language: 97 % of the judged sets' questions cost less, 95 % of gibberish costs more."""
 LOOKED_AT = 3
 """Best passages of each leg whose words are compared."""
 _LARGE = 2.7
@@ -40,8 +45,20 @@ def standing_out(best: float, ordinary: float, chunks: int) -> float | None:
     return above_the_others / COSINE_UNIT / (math.sqrt(math.log(chunks + 1)) / _LARGE)
 
 
+def reads_as_language(text: str, nats: Nats) -> bool:
+    """Whether a text is made of words of some language, by what its characters cost."""
+    characters = [character for character in text if not character.isspace()]
+    usual = sum(CJK_NATS if script(character) == "cjk" else LATIN_NATS for character in characters)
+    return nats(text) <= usual
+
+
 def means_something(
-    sense: Sense, query: str, legs: Legs, asked: FloatArray, profile: DatasetProfile | None
+    sense: Sense,
+    query: str,
+    legs: Legs,
+    asked: FloatArray,
+    profile: DatasetProfile | None,
+    nats: Nats | None = None,
 ) -> bool:
     """Whether a search found more than the nearest of what has nothing to do with it.
 
@@ -51,7 +68,10 @@ def means_something(
         legs: what was found; ``dense`` is among them.
         asked: the query's unit vector.
         profile: of the dataset that was searched; None where nothing is known of it.
+        nats: tells language from what is none; None: every query is looked at twice.
     """
+    if nats is not None and reads_as_language(query, nats):
+        return True
     nearest = legs["dense"]
     if profile is None or not nearest:
         return True

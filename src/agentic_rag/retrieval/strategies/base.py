@@ -8,7 +8,7 @@ from agentic_rag.odds import probability
 from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
-from agentic_rag.retrieval.floor import means_something
+from agentic_rag.retrieval.floor import Nats, means_something
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
 
 
@@ -19,12 +19,16 @@ class BaseStrategy(ABC):
         store: where the chunks are.
         embedding: the model they were embedded with.
         calibration: turns cosine and BM25 into relevance in [0, 1].
+        nats: tells language from gibberish; see ``floor``.
     """
 
-    def __init__(self, store: ChunkStore, embedding: Embedding, calibration: Calibration) -> None:
+    def __init__(
+        self, store: ChunkStore, embedding: Embedding, calibration: Calibration, nats: Nats | None = None
+    ) -> None:
         self.store = store
         self.embedding = embedding
         self.calibration = calibration
+        self.nats = nats
 
     @abstractmethod
     async def retrieve(
@@ -44,7 +48,7 @@ class BaseStrategy(ABC):
     async def means_something(self, dataset: str, query: str, legs: Legs, asked: FloatArray) -> bool:
         """Whether the dense leg found more than what is nearest to nonsense; see ``floor``."""
         profile = await self.store.profile(dataset)
-        return means_something(self.calibration.sense, query, legs, asked, profile)
+        return means_something(self.calibration.sense, query, legs, asked, profile, self.nats)
 
     def judged(
         self,
