@@ -137,6 +137,39 @@ async def test_unknown_dataset_is_empty(store: GraphStore, embedding: HashingEmb
     await store.optimize("nothing")
 
 
+async def test_links_are_the_whole_graph(store: GraphStore) -> None:
+    assert await store.links("notes") is None
+    await store.replace_documents("notes", [tea(date=JAN), travel()])
+    links = await store.links("notes")
+    assert links is not None
+    assert list(zip(links.chunk_ids, links.titles, strict=True)) == [
+        ("tea#0", "tea"), ("tea#1", "tea"), ("travel#0", "travel"),
+    ]  # fmt: skip
+    assert links.dates.astype(str).tolist() == ["2024-01-01T00:00:00.000000"] * 2 + ["NaT"]
+    pairs = {
+        (links.chunk_ids[chunk], links.entities[entity].key)
+        for chunk, entity in zip(links.mentioning, links.mentioned, strict=True)
+    }
+    assert len(pairs) == len(links.mentioning)
+    assert pairs == {
+        ("tea#0", "oolong"), ("tea#0", "fujian"), ("tea#1", "苹果"),
+        ("travel#0", "fujian"), ("travel#0", "mountains"),
+    }  # fmt: skip
+    assert "Note" in {entity.key: entity for entity in links.entities}["oolong"].labels
+
+
+async def test_links_follow_the_graph(store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentic_rag.stores.graphiti.links.REST", 0.0)
+    await store.replace_documents("notes", [tea(), travel()])
+    before = await store.links("notes")
+    assert await store.links("notes") is before
+    await store.remove_documents("notes", ["tea"])
+    after = await store.links("notes")
+    assert after is not None
+    assert list(after.chunk_ids) == ["travel#0"]
+    assert {entity.key for entity in after.entities} == {"fujian", "mountains"}
+
+
 async def test_finds_facts_entities_and_episodes(store: GraphStore, embedding: HashingEmbedding) -> None:
     await store.replace_documents("notes", [tea(), travel()])
     hits = await find(store, embedding, "oolong Fujian")

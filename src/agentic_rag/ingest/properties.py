@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from agentic_rag.ingest.intervals import Interval, stated_moment
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.names import Target, TitleIndex
 from agentic_rag.ingest.stopwords import GENERIC_TITLES, NAMING_KEYS, NO_NAME_KEYS
+from agentic_rag.intervals import Interval, stated_moment
 
 MAX_PROPERTIES = 64
 MAX_VALUES = 20

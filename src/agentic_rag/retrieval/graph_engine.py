@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+import logging
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from agentic_rag.domain import Chunk, GraphHit, Hit
+import numpy as np
+
+from agentic_rag.domain import Chunk, Hit
+from agentic_rag.errors import StoreError
 from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
-from agentic_rag.ports import ChunkStore, Embedding, GraphLinks, GraphStore, Restriction
+from agentic_rag.ports import ChunkStore, Embedding, FloatArray, GraphLinks, GraphStore, Restriction
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.passage_graph import PassageGraph
-from agentic_rag.retrieval.projection import project, walked
+from agentic_rag.retrieval.projection import Projection
 
 WITHIN_LIMIT = 2000
 """Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
@@ -25,12 +29,15 @@ MIN_PER_KIND = 25
 chunk is mostly found by more than one kind, and each kind's tail is the weakest evidence there is."""
 
 
+_LOGGER = logging.getLogger(__name__)
+
+
 class GraphEngine:
     """Searches datasets of a graph store.
 
     Args:
         graph: the knowledge graph.
-        chunks: resolves metadata filters to chunk ids; asked only where there is a filter.
+        chunks: resolves metadata filters to chunk ids, and has the passages' vectors.
         embedding: the model the graph's facts and names were embedded with.
     """
 
@@ -79,16 +86,19 @@ class GraphEngine:
             found = await self._graph.search(
                 dataset, query, vector, limit=asked_for, as_of=as_of, within=within
             )
-            hits = await self._passing(dataset, query, found, filters, as_of)
+            passing = [hit for hit in found if filters is None or hit.chunk_ids]
+            ids = {chunk_id for hit in passing for chunk_id in hit.chunk_ids}
+            chunks, cosines = await self._passages_of(dataset, ids, vector, filters, as_of)
+            projection = Projection(query, passing, self._calibration, cosines)
+            hits = projection.hits(chunks)
             exhausted = max((hit.rank for hit in found), default=0) < asked_for
             if within is not None or filters is None or len(hits) >= limit or exhausted:
                 break
             asked_for *= WIDENING
         visits = await self._visits(dataset, query, hits, limit, within, as_of)
-        reached = await self._chunks_passing(
-            dataset, visits.keys() - {hit["id"] for hit in hits}, filters, as_of
-        )
-        return walked(hits, reached, visits)[:limit]
+        only_reached = visits.keys() - {hit["id"] for hit in hits}
+        reached, cosines = await self._passages_of(dataset, only_reached, vector, filters, as_of)
+        return projection.walked(hits, reached, cosines, visits)[:limit]
 
     async def _visits(
         self,
@@ -121,28 +131,35 @@ class GraphEngine:
         allowed = await self._chunks.matching_chunk_ids(dataset, Restriction(filters), limit=WITHIN_LIMIT + 1)
         return allowed if len(allowed) <= WITHIN_LIMIT else None
 
-    async def _passing(
+    async def _passages_of(
         self,
         dataset: str,
-        query: str,
-        found: list[GraphHit],
+        ids: Collection[str],
+        vector: FloatArray,
         filters: Expression | None,
         as_of: datetime | None,
-    ) -> list[Hit]:
-        ids = {chunk_id for hit in found for chunk_id in hit.chunk_ids}
-        chunks = await self._chunks_passing(dataset, ids, filters, as_of)
-        kept = found if filters is None else [hit for hit in found if hit.chunk_ids]
-        return project(query, kept, chunks, self._calibration)
+    ) -> tuple[dict[str, Chunk], dict[str, float]]:
+        """Those of the chunks that exist and pass, and the query's cosine with each of them.
 
-    async def _chunks_passing(
-        self, dataset: str, ids: Collection[str], filters: Expression | None, as_of: datetime | None
-    ) -> dict[str, Chunk]:
-        """Those of the chunks that exist and pass."""
+        No cosines where the vector store fails: the graph then answers by what it knows itself.
+        """
         if not ids:
-            return {}
-        return {
+            return {}, {}
+        asked = sorted(ids)
+        chunks, vectors = await asyncio.gather(
+            self._graph.get_chunks(dataset, asked), self._vectors(dataset, asked)
+        )
+        passing = {
             chunk_id: chunk
-            for chunk_id, chunk in (await self._graph.get_chunks(dataset, sorted(ids))).items()
+            for chunk_id, chunk in chunks.items()
             if (filters is None or matches(filters, chunk.metadata))
             and (as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(as_of))
         }
+        return passing, {i: float(np.dot(vectors[i], vector)) for i in passing if i in vectors}
+
+    async def _vectors(self, dataset: str, ids: Sequence[str]) -> dict[str, FloatArray]:
+        try:
+            return await self._chunks.get_vectors(dataset, ids)
+        except StoreError as error:
+            _LOGGER.warning("the graph's passages are judged without their vectors: %s", error)
+            return {}

@@ -30,78 +30,114 @@ class _Support:
     episode: GraphHit | None = None
 
 
-def project(
-    query: str, found: Sequence[GraphHit], chunks: Mapping[str, Chunk], calibration: Calibration
-) -> list[Hit]:
-    """Hits on chunks, best first, each chunk once; a graph thing without a chunk stays a hit of its own.
+class Projection:
+    """What one search of the graph found, as hits on chunks.
 
-    A chunk's score is the calibrated relevance of its best fact's cosine together with its episode's
-    BM25, in [0, 1]; of the BM25 alone where no fact supports it; an entity alone supports the chunks that
-    mention it as the least similar fact would.
+    A chunk's score is the calibrated relevance, in [0, 1], of its own cosine together with its episode's
+    BM25. Without its own cosine that of its best fact stands for it; the BM25 alone where no fact supports
+    it; an entity alone supports the chunks that mention it as the least similar fact would.
 
     Args:
         query: what was searched for.
         found: the graph's hits.
-        chunks: the chunks among ``found``'s that exist; others are dropped (they were just removed).
+        calibration: turns cosine and BM25 into relevance.
+        cosines: of the query and each chunk, by chunk id; empty where the passages could not be compared.
     """
-    supports: dict[str, _Support] = {}
-    alone: list[Hit] = []
-    asked_in, asked = script(query), frozenset(content_tokens(query))
-    for hit in found:
-        if not hit.chunk_ids:
-            alone.append(_standalone(hit, asked_in, calibration))
-        for chunk_id in hit.chunk_ids:
-            if chunk_id in chunks:
-                _add(supports.setdefault(chunk_id, _Support()), hit)
-    best = _Best.of(found)
-    hits = [
-        _hit(chunks[chunk_id], support, best, asked_in, asked, calibration)
-        for chunk_id, support in supports.items()
-    ]
-    ordered = sorted([*hits, *alone], key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
+
+    def __init__(
+        self, query: str, found: Sequence[GraphHit], calibration: Calibration, cosines: Mapping[str, float]
+    ) -> None:
+        self._found = found
+        self._calibration = calibration
+        self._cosines = cosines
+        self._best = _Best.of(found, list(cosines.values()))
+        self._asked_in, self._asked = script(query), frozenset(content_tokens(query))
+
+    def hits(self, chunks: Mapping[str, Chunk]) -> list[Hit]:
+        """Best first, each chunk once; a graph thing without a chunk stays a hit of its own.
+
+        ``chunks``: those among the found that exist; others are dropped (they were just removed).
+        """
+        supports: dict[str, _Support] = {}
+        alone: list[Hit] = []
+        for hit in self._found:
+            if not hit.chunk_ids:
+                alone.append(_standalone(hit, self._asked_in, self._calibration))
+            for chunk_id in hit.chunk_ids:
+                if chunk_id in chunks:
+                    _add(supports.setdefault(chunk_id, _Support()), hit)
+        hits = [self._hit(chunks[chunk_id], support) for chunk_id, support in supports.items()]
+        return _ranked([*hits, *alone])
+
+    def walked(
+        self,
+        hits: Sequence[Hit],
+        reached: Mapping[str, Chunk],
+        cosines: Mapping[str, float],
+        visits: Mapping[str, float],
+    ) -> list[Hit]:
+        """The hits and what a walk reached besides, in a new order; the hits as they are without a walk.
+
+        A passage's log-odds fall by WALK for each natural logarithm by which it is visited less than the
+        most visited. ``metadata["walk"]`` holds the visits, in [0, 1]. What only the walk reached and
+        nothing else can judge starts REACHED above the least relevant hit.
+
+        Args:
+            hits: see ``hits``.
+            reached: chunks that are no hits, with their ``cosines``.
+            visits: by chunk id, in (0, 1]; see ``PassageGraph.visits``.
+        """
+        if not visits:
+            return list(hits)
+        lowest = min((hit["score"] for hit in hits if hit["score"] is not None), default=0.0)
+        found = list(hits)
+        for chunk in reached.values():
+            hit = self._hit(chunk, _Support(), cosines.get(chunk.id))
+            if chunk.id not in cosines:
+                hit["score"] = probability(log_odds(lowest) + REACHED)
+            found.append(hit)
+        return _ranked([_moved(hit, visits) for hit in found])
+
+    def _hit(self, chunk: Chunk, support: _Support, own: float | None = None) -> Hit:
+        own = self._cosines.get(chunk.id, own)
+        cosines = [hit.cosine for hit in support.facts if hit.cosine is not None]
+        if support.episode is not None and support.episode.cosine is not None:
+            cosines.append(support.episode.cosine)
+        cosine = own if own is not None else max(cosines, default=None)
+        evidence = Evidence(
+            cosine=cosine,
+            bm25=support.episode.bm25 if support.episode is not None else None,
+            # Episodes have no vectors: one that no fact supports is judged by its words alone.
+            best_cosine=None if cosine is None and support.episode is not None else self._best.cosine,
+            best_bm25=self._best.bm25,
+            worst_cosine=self._best.worst_cosine,
+            scripts=(self._asked_in, script_beside(self._asked_in, chunk.text)),
+            coverage=coverage(self._asked, search_text(chunk)) if cosine is None else None,
+        )
+        kind = "edge" if support.facts else "episode" if support.episode is not None else "node"
+        return {
+            "id": chunk.id,
+            "content": chunk.text,
+            "type": kind,
+            "rank": 0,
+            "score": self._calibration.relevance(evidence),
+            "metadata": {**chunk_metadata(chunk), "entities": sorted({hit.name for hit in support.entities})},
+            "facts": [_fact(hit) for hit in support.facts[:MAX_FACTS]],
+        }
+
+
+def _ranked(hits: Sequence[Hit]) -> list[Hit]:
+    ordered = sorted(hits, key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
     return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
 
 
-def walked(hits: Sequence[Hit], reached: Mapping[str, Chunk], visits: Mapping[str, float]) -> list[Hit]:
-    """The hits and what a walk reached besides, in a new order; the hits as they are without a walk.
-
-    A passage's log-odds fall by WALK for each natural logarithm by which it is visited less than the
-    most visited. What only the walk reached was judged by nothing else: it starts REACHED above the
-    least relevant hit. ``metadata["walk"]`` holds the visits, in [0, 1].
-
-    Args:
-        reached: chunks that are no hits.
-        visits: by chunk id, in (0, 1]; see ``PassageGraph.visits``.
-    """
-    if not visits:
-        return list(hits)
-    lowest = min((hit["score"] for hit in hits if hit["score"] is not None), default=0.0)
-    moved = [_moved(hit, log_odds(hit["score"] or 0.0), visits) for hit in hits]
-    start = log_odds(lowest) + REACHED
-    moved += [_moved(_reached(chunk), start, visits) for chunk in reached.values()]
-    ordered = sorted(moved, key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
-    return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
-
-
-def _moved(hit: Hit, odds: float, visits: Mapping[str, float]) -> Hit:
+def _moved(hit: Hit, visits: Mapping[str, float]) -> Hit:
     """A hit after the walk; a graph thing without a chunk is no place to walk to, and stays."""
     if "document_id" not in hit["metadata"]:
         return hit
     share = visits.get(hit["id"], 0.0)
-    score = probability(odds + WALK * math.log(max(share, FEWEST_VISITS)))
-    return {**hit, "score": score, "metadata": {**hit["metadata"], "walk": share}}
-
-
-def _reached(chunk: Chunk) -> Hit:
-    return {
-        "id": chunk.id,
-        "content": chunk.text,
-        "type": "node",
-        "rank": 0,
-        "score": None,
-        "metadata": {**chunk_metadata(chunk), "entities": []},
-        "facts": [],
-    }
+    odds = log_odds(hit["score"] or 0.0) + WALK * math.log(max(share, FEWEST_VISITS))
+    return {**hit, "score": probability(odds), "metadata": {**hit["metadata"], "walk": share}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +147,10 @@ class _Best:
     worst_cosine: float | None
 
     @classmethod
-    def of(cls, found: Sequence[GraphHit]) -> _Best:
-        cosines = [hit.cosine for hit in found if hit.kind in ("edge", "episode") and hit.cosine is not None]
+    def of(cls, found: Sequence[GraphHit], of_passages: Sequence[float]) -> _Best:
+        cosines = list(of_passages) or [
+            hit.cosine for hit in found if hit.kind in ("edge", "episode") and hit.cosine is not None
+        ]
         bm25s = [hit.bm25 for hit in found if hit.kind == "episode" and hit.bm25 is not None]
         # The graph's words are always searched: where none was found, that is evidence too.
         return cls(max(cosines, default=0.0), max(bm25s, default=0.0), min(cosines, default=None))
@@ -125,40 +163,6 @@ def _add(support: _Support, hit: GraphHit) -> None:
         support.episode = hit
     else:
         support.entities.append(hit)
-
-
-def _hit(
-    chunk: Chunk,
-    support: _Support,
-    best: _Best,
-    asked_in: Script,
-    asked: frozenset[str],
-    calibration: Calibration,
-) -> Hit:
-    cosines = [hit.cosine for hit in support.facts if hit.cosine is not None]
-    if support.episode is not None and support.episode.cosine is not None:
-        cosines.append(support.episode.cosine)
-    cosine = max(cosines, default=None)
-    evidence = Evidence(
-        cosine=cosine,
-        bm25=support.episode.bm25 if support.episode is not None else None,
-        # Episodes have no vectors: one that no fact supports is judged by its words alone.
-        best_cosine=None if cosine is None and support.episode is not None else best.cosine,
-        best_bm25=best.bm25,
-        worst_cosine=best.worst_cosine,
-        scripts=(asked_in, script_beside(asked_in, chunk.text)),
-        coverage=coverage(asked, search_text(chunk)),
-    )
-    kind = "edge" if support.facts else "episode" if support.episode is not None else "node"
-    return {
-        "id": chunk.id,
-        "content": chunk.text,
-        "type": kind,
-        "rank": 0,
-        "score": calibration.relevance(evidence),
-        "metadata": {**chunk_metadata(chunk), "entities": sorted({hit.name for hit in support.entities})},
-        "facts": [_fact(hit) for hit in support.facts[:MAX_FACTS]],
-    }
 
 
 def _standalone(hit: GraphHit, asked_in: Script, calibration: Calibration) -> Hit:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from agentic_rag.models.bundled import nats
 from agentic_rag.ports import DatasetProfile, ScoredChunk
 from agentic_rag.retrieval.calibration import COSINE_UNIT, Sense
 from agentic_rag.retrieval.evidence import Legs
-from agentic_rag.retrieval.floor import means_something, standing_out
+from agentic_rag.retrieval.floor import means_something, reads_as_language, standing_out
 from agentic_rag.testing import fake_chunk
 
 SENSE = Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5)
@@ -60,3 +61,28 @@ def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
     assert SENSE.probability(1.0, 0.3) > SENSE.probability(1.0, 0.0)
     assert SENSE.probability(1.0, 0.4) == SENSE.probability(1.0, 1.0)
     assert 0.0 <= SENSE.probability(-1e9, 0.0) < SENSE.probability(1e9, 1.0) <= 1.0
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "东西方给同一种饮料取颜色名字,一方瞧杯里,一方瞧罐里",
+        "the banquet story of a guest secretly allowed something milder than wine",
+        "哪位老师傅说过,once your nose catches 烧过头的气味?",
+        "乌龙茶怎么泡？",
+        "Wie lange zieht der Tee?",
+    ],
+)
+def test_what_reads_as_language_always_means_something(question: str):
+    assert reads_as_language(question, nats)
+    assert means_something(SENSE, question, found(0.8), ASKED, profile(0.8), nats)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    ["asdkjfh qwelkj zxcmn", "xqzt vvbn plk", "锟斤拷烫烫烫屯屯屯", "魑魅魍魉彳亍囫囵", "zxcv 123 qqwx"],
+)
+def test_what_does_not_is_looked_at_again(nonsense: str):
+    assert not reads_as_language(nonsense, nats)
+    assert not means_something(SENSE, nonsense, found(0.8), ASKED, profile(0.8), nats)
+    assert means_something(SENSE, nonsense, found(0.8 + 10 * COSINE_UNIT), ASKED, profile(0.8), nats)

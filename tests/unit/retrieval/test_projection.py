@@ -10,12 +10,13 @@ import pytest
 
 from agentic_rag.domain import GraphHit, Hit
 from agentic_rag.retrieval.calibration import Calibration
-from agentic_rag.retrieval.projection import MAX_FACTS, project
+from agentic_rag.retrieval.projection import MAX_FACTS, Projection
 from agentic_rag.testing import fake_chunk
 
 TEA, MILK = fake_chunk("tea", "Oolong tea comes from Fujian."), fake_chunk("milk", "Milk tea is sweet.")
 CHUNKS = {chunk.id: chunk for chunk in (TEA, MILK)}
 CALIBRATION = Calibration.for_model("any")
+QUERY = "Where does oolong come from?"
 FACT = GraphHit(
     "edge", "f1", "COMES_FROM", "Oolong comes from Fujian.", 1, 0.9, 7.0, (TEA.id,), "Oolong", "Fujian",
     datetime(2024, 1, 1, tzinfo=UTC), None,
@@ -25,7 +26,7 @@ EPISODE = GraphHit("episode", "e1", TEA.id, TEA.text, 1, None, 9.0, (TEA.id,))
 
 
 def projected(*found: GraphHit) -> list[Hit]:
-    return project("Where does oolong come from?", found, CHUNKS, CALIBRATION)
+    return Projection(QUERY, found, CALIBRATION, {}).hits(CHUNKS)
 
 
 def test_nothing_gives_nothing():
@@ -99,3 +100,56 @@ def test_a_nearer_fact_makes_its_chunk_more_relevant():
 def test_a_chunk_keeps_its_best_facts_only():
     many = [replace(FACT, id=f"f{n}", rank=n) for n in range(1, MAX_FACTS + 4)]
     assert [fact["id"] for fact in projected(*many)[0]["facts"]] == [f"f{n}" for n in range(1, MAX_FACTS + 1)]
+
+
+def test_a_passage_is_judged_by_its_own_cosine_where_there_is_one():
+    """A fact can be near where its passage is far, and the other way round."""
+    far = Projection(QUERY, [FACT, EPISODE], CALIBRATION, {TEA.id: 0.75}).hits(CHUNKS)
+    near = Projection(QUERY, [FACT, EPISODE], CALIBRATION, {TEA.id: 0.95}).hits(CHUNKS)
+    assert (far[0]["score"] or 0) < (projected(FACT, EPISODE)[0]["score"] or 0) < (near[0]["score"] or 0)
+
+
+def walked(*found: GraphHit, cosines: dict[str, float], visits: dict[str, float]) -> list[Hit]:
+    projection = Projection(QUERY, found, CALIBRATION, {})
+    hits = projection.hits({TEA.id: TEA})
+    return projection.walked(hits, {MILK.id: MILK}, cosines, visits)
+
+
+def test_without_a_walk_nothing_changes():
+    assert walked(EPISODE, cosines={}, visits={}) == Projection(QUERY, [EPISODE], CALIBRATION, {}).hits(
+        CHUNKS
+    )
+
+
+def test_what_a_walk_seldom_comes_by_is_held_back():
+    before = projected(EPISODE)[0]["score"] or 0
+    often, seldom = (
+        walked(EPISODE, cosines={}, visits={TEA.id: share, MILK.id: 1.0}) for share in (1.0, 0.01)
+    )
+    by_id = [{hit["id"]: hit for hit in hits} for hits in (often, seldom)]
+    assert by_id[0][TEA.id]["score"] == pytest.approx(before)
+    assert (by_id[1][TEA.id]["score"] or 0) < before
+    assert by_id[1][TEA.id]["metadata"]["walk"] == 0.01
+    assert [hit["rank"] for hit in seldom] == [1, 2]
+
+
+def test_what_only_a_walk_reached_is_judged_by_its_cosine():
+    near, far = (
+        walked(EPISODE, cosines={MILK.id: cosine}, visits={TEA.id: 1.0, MILK.id: 1.0})
+        for cosine in (0.95, 0.7)
+    )
+    assert [hit["id"] for hit in near] == [MILK.id, TEA.id]
+    assert [hit["id"] for hit in far] == [TEA.id, MILK.id]
+    assert near[0]["type"] == "node"
+
+
+def test_what_no_vector_judges_stands_above_the_least_relevant_hit():
+    hits = walked(EPISODE, cosines={}, visits={TEA.id: 1.0, MILK.id: 1.0})
+    assert [hit["id"] for hit in hits] == [MILK.id, TEA.id]
+
+
+def test_a_thing_without_a_chunk_is_no_place_to_walk_to():
+    alone = replace(FACT, chunk_ids=())
+    projection = Projection(QUERY, [alone], CALIBRATION, {})
+    before = projection.hits({})
+    assert projection.walked(before, {}, {}, {TEA.id: 1.0}) == before

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.ingest.intervals import stated_interval, stated_moment
+from agentic_rag.intervals import stated_interval, stated_moment
 
 
 def day(written: str | None) -> datetime | None:
