@@ -257,6 +257,10 @@ def _reranker(config: RagConfig, chat: Chat | None) -> Reranker | None:
         if config.rerank.model is None:
             raise ConfigError("rerank.method is 'cross_encoder' but rerank.model is not set")
         return CrossEncoderReranker(config.rerank.model)
+    if config.rerank.method == "learned":
+        from agentic_rag.rerank.learned import load_ranker
+
+        load_ranker(config.rerank.model)  # what is wrong with it is told now; the rerank remembers it
     return None
 
 

@@ -102,20 +102,53 @@ class RetrievalParameters(Section):
     timeout_seconds: float = Field(10.0, gt=0, description="after which a source counts as degraded")
 
 
-class RerankParameters(Section):
-    """How fused results are put in their final order."""
+MOST_WEIGHT = 100.0
+"""Of a feature in reranking; beyond it the others say nothing."""
 
-    method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
-        "offline", description="by what is known of each result, by a model, or not at all"
+
+class RerankParameters(Section):
+    """How fused results are put in their final order.
+
+    ``walk`` to ``length`` weigh what ``rerank.features`` knows of a result, in units of the log-odds of
+    relevance; ``agentic-rag tune`` sets them.
+    """
+
+    method: Literal["offline", "learned", "cross_encoder", "chat", "none"] = Field(
+        "offline",
+        description="by what is known of each result, by a ranker that tune has learned, by a model, or not at all",
     )
     depth: int = Field(200, ge=1, le=1000, description="fused results that are looked at again")
-    model: str | None = Field(None, description="cross-encoder: name or folder of the model")
+    model: str | None = Field(
+        None, description="cross-encoder: name or folder of the model; learned: file that tune wrote"
+    )
+    walk: float = Field(
+        5.0,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline: how near in the graph to what the question names, times the graph's share",
+    )
+    time: float = Field(
+        1.0, ge=0, le=MOST_WEIGHT, description="offline: its dates fit the time the question states"
+    )
+    brief: float = Field(
+        1.0, ge=0, le=MOST_WEIGHT, description="offline, no dialogue: a heading or a line alone says little"
+    )
+    coverage: float = Field(
+        1.0, ge=0, le=MOST_WEIGHT, description="offline, dialogue: the question's words in the turn"
+    )
+    window: float = Field(
+        0.8, ge=0, le=MOST_WEIGHT, description="offline, dialogue: relevance of the turns beside it"
+    )
+    speaker: float = Field(
+        2.5, ge=0, le=MOST_WEIGHT, description="offline, dialogue: the question names the speaker"
+    )
+    length: float = Field(1.1, ge=0, le=MOST_WEIGHT, description="offline, dialogue: a longer turn says more")
 
 
 class QualityParameters(Section):
     """When a result is good enough, and when the loop ends."""
 
-    weak_below: float = Field(0.55, ge=0, le=1, description="best relevance under which a rewrite is tried")
+    weak_below: float = Field(0.6, ge=0, le=1, description="best relevance under which a rewrite is tried")
     max_rewrites: int = Field(1, ge=0, le=5, description="tries after the first")
     deadline_seconds: float = Field(
         8.0, gt=0, description="no new try starts after this, from the run's start"
@@ -139,7 +172,7 @@ class AnswerParameters(Section):
     )
     sentences: int = Field(6, ge=1, le=50, description="most sentences or items in an extractive answer")
     abstain_below: float = Field(
-        0.42, ge=0, le=1, description="best relevance under which nothing is answered"
+        0.5, ge=0, le=1, description="best relevance under which nothing is answered"
     )
 
 

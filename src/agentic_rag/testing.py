@@ -95,9 +95,17 @@ class FakeGraphEngine(GraphEngine):
         limit: int,
         filters: Expression | None = None,
         as_of: datetime | None = None,
+        judged_as: str | None = None,
     ) -> list[Hit]:
         self.asked.append(
-            {"dataset": dataset, "query": query, "limit": limit, "filters": filters, "as_of": as_of}
+            {
+                "dataset": dataset,
+                "query": query,
+                "limit": limit,
+                "filters": filters,
+                "as_of": as_of,
+                "judged_as": judged_as,
+            }
         )
         await asyncio.sleep(self.seconds)
         if self.error is not None:
@@ -141,6 +149,7 @@ class FakeRetrievalEngine(RetrievalEngine):
         *,
         as_of: datetime | None = None,
         strategy: Strategy | None = None,
+        judged_as: str | None = None,
     ) -> list[RetrievalResult]:
         self.asked.append(
             {
@@ -150,6 +159,7 @@ class FakeRetrievalEngine(RetrievalEngine):
                 "filters": filters,
                 "as_of": as_of,
                 "strategy": strategy,
+                "judged_as": judged_as,
             }
         )
         await asyncio.sleep(self.seconds)

@@ -19,7 +19,7 @@ def test_defaults():
         "graphiti_threshold": 3,
         "graphiti_min_score": 0.6,
         "use_lancedb_fallback": True,
-        "limit": 100,
+        "limit": 200,
     }
 
 

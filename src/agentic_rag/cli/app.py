@@ -303,3 +303,55 @@ def evaluate(
         fresh=fresh,
     )
     run(evaluate_source(load_config(data_dir, settings), source, options, Outputs(output, markdown, charts)))
+
+
+@app.command()
+def tune(
+    source: Annotated[
+        Path, typer.Argument(help="BEIR directory, or LoCoMo .json file: your labelled queries.")
+    ],
+    operation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Operation to tune for; default: the query's own, else document_retrieval.",
+        ),
+    ] = None,
+    measure: Annotated[
+        str, typer.Option(metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, at a rank.")
+    ] = "mrr@10",
+    learned: Annotated[
+        bool, typer.Option("--learned", help="Train a ranker too; needs the extra 'learned'.")
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Settings file to write; default settings.toml in the data folder."
+        ),
+    ] = None,
+    anyway: Annotated[
+        bool, typer.Option("--write-anyway", help="Write though the gain is not beyond chance.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")] = None,
+    split: Annotated[str, typer.Option(metavar="NAME", help="Of a directory with qrels/NAME.tsv.")] = "test",
+    output: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
+    ] = None,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Fit the settings to your own labelled queries.
+
+    Strategy, weights, k, normalisation, thresholds and rerank weights, by cross-validation. Says whether
+    the gain is beyond chance, and where it is writes the settings file that ask uses.
+    """
+    from agentic_rag.cli.tune import Outputs, tune_source
+    from agentic_rag.environment import load_config
+    from agentic_rag.evaluation.tune import TuneOptions
+
+    if not source.exists():
+        raise InputError(f"there is no file or folder {str(source)!r}")
+    options = TuneOptions(
+        operation=operation, measure=measure, learned=learned, anyway=anyway, limit=limit, split=split
+    )
+    run(tune_source(load_config(data_dir, settings), source, options, Outputs(write, output)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -12,7 +13,6 @@ from agentic_rag.evaluation.corrections import read_corrections
 from agentic_rag.evaluation.locomo import CATEGORIES, LoCoMoQuestion, Repair, read_locomo
 from agentic_rag.evaluation.reading import read_json, read_jsonl, read_qrels, text_of
 from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.identity import digest
 from agentic_rag.ingest.sources import SourceKind
 
 DESCRIPTION = "dataset.json"
@@ -88,7 +88,7 @@ class EvalDataset:
 
 def half_of(query_id: str) -> str:
     """``first`` or ``second``: which half a query belongs to, the same whatever else is in the dataset."""
-    return HALVES[int(digest(query_id, size=1), 16) % 2]
+    return HALVES[sha256(query_id.encode("utf-8", "surrogatepass")).digest()[-1] % 2]
 
 
 def load_dataset(

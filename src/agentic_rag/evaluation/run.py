@@ -79,8 +79,8 @@ async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | No
     ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
     if not ranked:
         raise InputError(f"{source} has no query with a relevant document among those asked for")
-    dataset = await asyncio.to_thread(_dataset_name, loaded.source)
-    odd = await _ingested(rag, loaded, dataset, told)
+    dataset = await asyncio.to_thread(dataset_of, loaded.source)
+    odd = await ingested(rag, loaded, dataset, told)
     settings = _settings(rag, options)
     kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
     questions = [(name, query) for query in ranked for name in names]
@@ -117,12 +117,12 @@ def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> st
     return baseline
 
 
-def _dataset_name(source: Path) -> str:
+def dataset_of(source: Path) -> str:
     """One dataset per source, so that the next evaluation of it need not ingest it again."""
     return f"eval-{digest(str(source.resolve()), size=6)}"
 
 
-async def _ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> list[Repair]:
+async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> list[Repair]:
     """Ingest; what could not be, and which relevant things are not there to be found."""
     report = await rag.ingest(loaded.source, dataset=dataset, kind=loaded.kind, progress=told)
     failed = [

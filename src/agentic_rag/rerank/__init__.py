@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import Reranker
+from agentic_rag.rerank.learned import rerank_learned
 from agentic_rag.rerank.model import rerank_by_model
 from agentic_rag.rerank.offline import rerank_offline
 
@@ -23,14 +25,17 @@ async def rerank_results(
     without a score. Method ``none`` keeps the fused order and scores nothing.
 
     Raises:
-        ConfigError: a model is needed and none is configured.
+        ConfigError: a model is needed and none is configured, or the learned ranker cannot be used.
+        MissingExtra: the learned ranker needs LightGBM.
         ModelError: the model failed.
     """
     head, tail = list(results[: parameters.depth]), list(results[parameters.depth :])
     if parameters.method == "none":
         return list(results)
     if parameters.method == "offline":
-        return [*rerank_offline(query, head), *tail]
+        return [*rerank_offline(query, head, parameters), *tail]
+    if parameters.method == "learned":
+        return [*await asyncio.to_thread(rerank_learned, query, head, parameters), *tail]
     if model is None:
         raise ConfigError(
             f"rerank.method is {parameters.method!r} but no such model is configured; "

@@ -65,6 +65,7 @@ class RetrievalEngine:
         *,
         as_of: datetime | None = None,
         strategy: Strategy | None = None,
+        judged_as: str | None = None,
     ) -> list[RetrievalResult]:
         """The ``top_k`` most relevant chunks.
 
@@ -76,6 +77,8 @@ class RetrievalEngine:
             filters: see ``filters``; applied before anything is ranked.
             as_of: leaves out chunks dated after it.
             strategy: ``dense``, ``sparse`` or ``hybrid``; None: the engine's default.
+            judged_as: the question itself, where ``query_text`` is the question in other words: what those
+                find besides is judged by the question's cosine, for added words match what they came from.
 
         Returns:
             Results by relevance descending, then id.
@@ -96,9 +99,15 @@ class RetrievalEngine:
         restriction = Restriction(parse_filters(filters), as_of)
         if not query_text.strip():
             return []
-        found = await self._strategies[chosen].retrieve(
-            dataset_id, query_text, limit=max(top_k, MIN_CANDIDATES), wanted=top_k, restriction=restriction
-        )
+        question = query_text if judged_as is None else judged_as
+        limit = max(top_k, MIN_CANDIDATES)
+        by = self._strategies[chosen]
+        found = await by.retrieve(dataset_id, question, limit=limit, wanted=top_k, restriction=restriction)
+        if question != query_text:
+            more = await by.retrieve(
+                dataset_id, query_text, limit=limit, wanted=top_k, restriction=restriction
+            )
+            found = (await by.joined(dataset_id, question, found, more))[:top_k]
         if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
             raise UnknownDataset(dataset_id, known)
         return [result for result in found if result.score >= threshold]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, Hit
+from agentic_rag.domain import Chunk, GraphHit, Hit
 from agentic_rag.errors import StoreError
 from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
 from agentic_rag.ports import ChunkStore, Embedding, FloatArray, GraphLinks, GraphStore, Restriction
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.passage_graph import PassageGraph
-from agentic_rag.retrieval.projection import Projection
+from agentic_rag.retrieval.projection import Passages, Projection
 
 WITHIN_LIMIT = 2000
 """Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
@@ -30,6 +31,24 @@ chunk is mostly found by more than one kind, and each kind's tail is the weakest
 
 
 _LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What one search may return."""
+
+    dataset: str
+    limit: int
+    filters: Expression | None
+    as_of: datetime | None
+    within: list[str] | None
+    """Chunk ids, where the filters are that selective."""
+
+    def passes(self, chunk: Chunk) -> bool:
+        dated_later = (
+            self.as_of is not None and chunk.date is not None and as_utc(chunk.date) > as_utc(self.as_of)
+        )
+        return not dated_later and (self.filters is None or matches(self.filters, chunk.metadata))
 
 
 class GraphEngine:
@@ -52,7 +71,7 @@ class GraphEngine:
         self._chunks = chunks
         self._embedding = embedding
         self._calibration = calibration or Calibration.for_model(embedding.name)
-        self._passages: dict[str, tuple[GraphLinks, PassageGraph]] = {}
+        self._graphs: dict[str, tuple[GraphLinks, PassageGraph]] = {}
 
     async def search(
         self,
@@ -62,6 +81,7 @@ class GraphEngine:
         limit: int,
         filters: Expression | None = None,
         as_of: datetime | None = None,
+        judged_as: str | None = None,
     ) -> list[Hit]:
         """Up to ``limit`` hits on chunks, relevance in [0, 1] descending, then id.
 
@@ -70,7 +90,7 @@ class GraphEngine:
         holds back what lies far from what was named.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. [] for an unknown
-        dataset or a question of white space.
+        dataset or a question of white space. ``judged_as``: see ``RetrievalEngine.search``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
@@ -80,49 +100,53 @@ class GraphEngine:
         within = await self._within(dataset, filters)
         if within == []:
             return []
-        vector = (await self._embedding.embed_queries([query]))[0]
-        asked_for = max(MIN_PER_KIND, limit // 2)
+        question = query if judged_as is None else judged_as
+        vector = (await self._embedding.embed_queries([question]))[0]
+        scope = _Scope(dataset, limit, filters, as_of, within)
+        found, passages = await self._found(scope, question, vector)
+        projection = Projection(question, found, self._calibration, passages.cosines)
+        hits = projection.hits(passages.chunks)
+        if question != query:
+            reworded = (await self._embedding.embed_queries([query]))[0]
+            _, more = await self._found(scope, query, reworded)
+            others = more.chunks.keys() - {hit["id"] for hit in hits}
+            hits = projection.joined(hits, await self._passages_of(scope, others, vector))
+        visits = await self._visits(scope, question, hits)
+        only_reached = visits.keys() - {hit["id"] for hit in hits}
+        reached = await self._passages_of(scope, only_reached, vector)
+        return projection.walked(hits, reached, visits)[:limit]
+
+    async def _found(self, scope: _Scope, query: str, vector: FloatArray) -> tuple[list[GraphHit], Passages]:
+        """The graph store's hits, and the passages they come from that pass."""
+        asked_for = max(MIN_PER_KIND, scope.limit // 2)
         while True:
             found = await self._graph.search(
-                dataset, query, vector, limit=asked_for, as_of=as_of, within=within
+                scope.dataset, query, vector, limit=asked_for, as_of=scope.as_of, within=scope.within
             )
-            passing = [hit for hit in found if filters is None or hit.chunk_ids]
+            passing = [hit for hit in found if scope.filters is None or hit.chunk_ids]
             ids = {chunk_id for hit in passing for chunk_id in hit.chunk_ids}
-            chunks, cosines = await self._passages_of(dataset, ids, vector, filters, as_of)
-            projection = Projection(query, passing, self._calibration, cosines)
-            hits = projection.hits(chunks)
+            passages = await self._passages_of(scope, ids, vector)
             exhausted = max((hit.rank for hit in found), default=0) < asked_for
-            if within is not None or filters is None or len(hits) >= limit or exhausted:
-                break
+            starved = scope.within is None and scope.filters is not None
+            if not starved or len(passages.chunks) >= scope.limit or exhausted:
+                return passing, passages
             asked_for *= WIDENING
-        visits = await self._visits(dataset, query, hits, limit, within, as_of)
-        only_reached = visits.keys() - {hit["id"] for hit in hits}
-        reached, cosines = await self._passages_of(dataset, only_reached, vector, filters, as_of)
-        return projection.walked(hits, reached, cosines, visits)[:limit]
 
-    async def _visits(
-        self,
-        dataset: str,
-        query: str,
-        hits: list[Hit],
-        limit: int,
-        within: list[str] | None,
-        as_of: datetime | None,
-    ) -> dict[str, float]:
+    async def _visits(self, scope: _Scope, question: str, hits: list[Hit]) -> dict[str, float]:
         """How often a walk from what the question names visits each chunk; {} where it names nothing."""
-        links = await self._graph.links(dataset)
+        links = await self._graph.links(scope.dataset)
         if links is None:
             return {}
-        kept = self._passages.get(dataset)
+        kept = self._graphs.get(scope.dataset)
         if kept is None or kept[0] is not links:
-            kept = self._passages[dataset] = links, await asyncio.to_thread(PassageGraph, links)
+            kept = self._graphs[scope.dataset] = links, await asyncio.to_thread(PassageGraph, links)
         graph = kept[1]
-        named = graph.named_in(query)
+        named = graph.named_in(question)
         if not named:
             return {}
         relevance = {hit["id"]: hit["score"] or 0.0 for hit in hits}
         return await asyncio.to_thread(
-            graph.visits, named, relevance, limit=limit, within=within, as_of=as_of
+            graph.visits, named, relevance, limit=scope.limit, within=scope.within, as_of=scope.as_of
         )
 
     async def _within(self, dataset: str, filters: Expression | None) -> list[str] | None:
@@ -131,31 +155,19 @@ class GraphEngine:
         allowed = await self._chunks.matching_chunk_ids(dataset, Restriction(filters), limit=WITHIN_LIMIT + 1)
         return allowed if len(allowed) <= WITHIN_LIMIT else None
 
-    async def _passages_of(
-        self,
-        dataset: str,
-        ids: Collection[str],
-        vector: FloatArray,
-        filters: Expression | None,
-        as_of: datetime | None,
-    ) -> tuple[dict[str, Chunk], dict[str, float]]:
-        """Those of the chunks that exist and pass, and the query's cosine with each of them.
+    async def _passages_of(self, scope: _Scope, ids: Collection[str], vector: FloatArray) -> Passages:
+        """Those of the chunks that exist and pass, and a query's cosine with each of them.
 
         No cosines where the vector store fails: the graph then answers by what it knows itself.
         """
         if not ids:
-            return {}, {}
+            return Passages({}, {})
         asked = sorted(ids)
         chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(dataset, asked), self._vectors(dataset, asked)
+            self._graph.get_chunks(scope.dataset, asked), self._vectors(scope.dataset, asked)
         )
-        passing = {
-            chunk_id: chunk
-            for chunk_id, chunk in chunks.items()
-            if (filters is None or matches(filters, chunk.metadata))
-            and (as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(as_of))
-        }
-        return passing, {i: float(np.dot(vectors[i], vector)) for i in passing if i in vectors}
+        passing = {chunk_id: chunk for chunk_id, chunk in chunks.items() if scope.passes(chunk)}
+        return Passages(passing, {i: float(np.dot(vectors[i], vector)) for i in passing if i in vectors})
 
     async def _vectors(self, dataset: str, ids: Sequence[str]) -> dict[str, FloatArray]:
         try:

@@ -103,7 +103,8 @@ class PassageGraph:
             entities = CONTINUE * reached_entities
             if max(chunks.max(initial=0.0), entities.max(initial=0.0)) < LEAST_VISITS:
                 break
-        trust = float(self._rarity[list(named)][self._placed[list(named)]].max()) / np.log1p(len(seen))
+        telling = self._rarity[list(named)][self._placed[list(named)]].max()
+        trust = float(telling / np.log1p(len(seen)))
         best = np.argsort(-seen, kind="stable")[:limit]
         most = float(seen[best[0]]) if len(best) else 0.0
         return {

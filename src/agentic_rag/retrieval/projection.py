@@ -15,7 +15,7 @@ from agentic_rag.text import Script, content_tokens, coverage, script, script_be
 
 MAX_FACTS = 5
 """Facts kept as evidence on one chunk, best first."""
-WALK, REACHED = 2.0, 3.0
+WALK, UNJUDGED = 2.0, 3.0
 """In log-odds; chosen on the first halves of hotpot, musique and 2wiki."""
 FEWEST_VISITS = 1e-4
 """What is visited less, or not at all, counts as visited so often."""
@@ -28,6 +28,14 @@ class _Support:
     facts: list[GraphHit] = field(default_factory=list)
     entities: list[GraphHit] = field(default_factory=list)
     episode: GraphHit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Chunks by id, and the cosine of the question with each of them, where it could be taken."""
+
+    chunks: Mapping[str, Chunk]
+    cosines: Mapping[str, float]
 
 
 class Projection:
@@ -69,34 +77,35 @@ class Projection:
         hits = [self._hit(chunks[chunk_id], support) for chunk_id, support in supports.items()]
         return _ranked([*hits, *alone])
 
-    def walked(
-        self,
-        hits: Sequence[Hit],
-        reached: Mapping[str, Chunk],
-        cosines: Mapping[str, float],
-        visits: Mapping[str, float],
-    ) -> list[Hit]:
+    def joined(self, hits: Sequence[Hit], more: Passages) -> list[Hit]:
+        """The hits and passages that other words found besides, judged by the question's cosine."""
+        return _ranked([*hits, *self._others(hits, more)])
+
+    def walked(self, hits: Sequence[Hit], reached: Passages, visits: Mapping[str, float]) -> list[Hit]:
         """The hits and what a walk reached besides, in a new order; the hits as they are without a walk.
 
         A passage's log-odds fall by WALK for each natural logarithm by which it is visited less than the
-        most visited. ``metadata["walk"]`` holds the visits, in [0, 1]. What only the walk reached and
-        nothing else can judge starts REACHED above the least relevant hit.
+        most visited. ``metadata["walk"]`` holds the visits, in [0, 1].
 
         Args:
             hits: see ``hits``.
-            reached: chunks that are no hits, with their ``cosines``.
+            reached: passages that are no hits.
             visits: by chunk id, in (0, 1]; see ``PassageGraph.visits``.
         """
         if not visits:
             return list(hits)
+        return _ranked([_moved(hit, visits) for hit in [*hits, *self._others(hits, reached)]])
+
+    def _others(self, hits: Sequence[Hit], others: Passages) -> list[Hit]:
+        """Passages as hits. One that nothing can judge starts UNJUDGED above the least relevant hit."""
         lowest = min((hit["score"] for hit in hits if hit["score"] is not None), default=0.0)
-        found = list(hits)
-        for chunk in reached.values():
-            hit = self._hit(chunk, _Support(), cosines.get(chunk.id))
-            if chunk.id not in cosines:
-                hit["score"] = probability(log_odds(lowest) + REACHED)
+        found = []
+        for chunk in others.chunks.values():
+            hit = self._hit(chunk, _Support(), others.cosines.get(chunk.id))
+            if chunk.id not in others.cosines:
+                hit["score"] = probability(log_odds(lowest) + UNJUDGED)
             found.append(hit)
-        return _ranked([_moved(hit, visits) for hit in found])
+        return found
 
     def _hit(self, chunk: Chunk, support: _Support, own: float | None = None) -> Hit:
         own = self._cosines.get(chunk.id, own)

@@ -17,7 +17,7 @@ from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk
 
 TEA = fake_chunk("tea", metadata={"year": 2024})
 STATE: Any = {
-    "search_query": "tea?", "pass": 2, "dataset": "notes", "filters": {"year": 2024}, "as_of": "2024-06-30T00:00:00"
+    "run": {"query": "the question?"}, "search_query": "tea?", "pass": 2, "dataset": "notes", "filters": {"year": 2024}, "as_of": "2024-06-30T00:00:00"
 }  # fmt: skip
 MOMENT = datetime(2024, 6, 30, tzinfo=UTC)
 SPARSE = Parameters().overridden({"retrieval": {"strategy": "sparse", "candidates": 7}})
@@ -37,6 +37,7 @@ async def test_the_graph_is_asked_and_its_hits_written():
             "limit": 7,
             "filters": Comparison("year", "$eq", 2024),
             "as_of": MOMENT,
+            "judged_as": "the question?",
         }
     ]
     assert set(written) == {"graphiti_results", "graphiti_outcome"}
@@ -55,6 +56,7 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
             "filters": {"year": 2024},
             "as_of": MOMENT,
             "strategy": "sparse",
+            "judged_as": "the question?",
         }
     ]
     assert set(written) == {"lancedb_results", "lancedb_outcome"}

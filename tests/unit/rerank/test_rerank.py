@@ -58,15 +58,13 @@ def test_all_else_equal_relevance_decides():
     assert order(results) == ["high", "low", "none"]
 
 
-def test_all_else_equal_the_words_of_the_question_decide():
-    results = [result("a", "trains and stations"), result("b", "oolong tea"), result("c", "trains and tea")]
-    assert order(rerank_offline("oolong tea", results)) == ["b", "c", "a"]
-
-
-def test_all_else_equal_the_title_decides():
-    assert order(
-        rerank_offline("oolong origin", [result("a", title="Trains"), result("b", title="Oolong")])
-    ) == ["b", "a"]
+def test_in_dialogue_the_words_of_the_question_decide():
+    texts = ["trains and stations", "oolong tea please", "trains and tea"]
+    turns = [
+        result(name, text, speaker="Ada", ordinal=n * 10)
+        for n, (name, text) in enumerate(zip("abc", texts, strict=True))
+    ]
+    assert order(rerank_offline("oolong tea", turns)) == ["b", "c", "a"]
 
 
 def test_in_dialogue_the_speaker_asked_for_decides():

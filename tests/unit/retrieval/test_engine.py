@@ -183,3 +183,22 @@ async def test_metadata_holds_the_users_and_what_a_citation_needs():
         "date": "2024-01-01T00:00:00+00:00",
         "url": "obsidian://x",
     }
+
+
+async def test_what_other_words_find_is_judged_by_the_question():
+    engine, _ = await filled()
+    alone = await engine.search("notes", "oolong tea from Fujian", 10)
+    reworded = await engine.search(
+        "notes", "oolong tea from Fujian midnight train", 10, judged_as="oolong tea from Fujian"
+    )
+    by_id = {result.id: result.score for result in reworded}
+    assert {result.id: by_id[result.id] for result in alone} == {result.id: result.score for result in alone}
+    assert max(by_id.values()) == alone[0].score
+
+
+async def test_a_question_that_means_nothing_means_nothing_in_other_words_either():
+    _, store = await filled()
+    engine = RetrievalEngine(store, HashingEmbedding())
+    nonsense = "xqzv wqkj"
+    assert await engine.search("notes", nonsense) == []
+    assert await engine.search("notes", f"{nonsense} oolong tea", judged_as=nonsense) == []

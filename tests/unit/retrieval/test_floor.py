@@ -9,7 +9,7 @@ from agentic_rag.models.bundled import nats
 from agentic_rag.ports import DatasetProfile, ScoredChunk
 from agentic_rag.retrieval.calibration import COSINE_UNIT, Sense
 from agentic_rag.retrieval.evidence import Legs
-from agentic_rag.retrieval.floor import means_something, reads_as_language, standing_out
+from agentic_rag.retrieval.floor import DOUBT, doubt, reads_as_language, standing_out
 from agentic_rag.testing import fake_chunk
 
 SENSE = Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5)
@@ -47,13 +47,14 @@ def test_the_best_itself_does_not_count_as_ordinary():
     ],
 )
 def test_a_question_stands_out_or_shares_words(query: str, cosine: float, ordinary: float, kept: bool):
-    assert means_something(SENSE, query, found(cosine), ASKED, profile(ordinary)) is kept
+    doubted = doubt(SENSE, query, found(cosine), ASKED, profile(ordinary))
+    assert doubted == (0.0 if kept else None)
 
 
 def test_where_nothing_is_known_everything_may_mean_something():
-    assert means_something(SENSE, "xqzv", found(0.8), ASKED, None)
-    assert means_something(SENSE, "xqzv", found(0.8), ASKED, profile(0.8, chunks=1))
-    assert means_something(SENSE, "xqzv", {"dense": [], "sparse": []}, ASKED, profile(0.8))
+    assert doubt(SENSE, "xqzv", found(0.8), ASKED, None) == 0.0
+    assert doubt(SENSE, "xqzv", found(0.8), ASKED, profile(0.8, chunks=1)) == 0.0
+    assert doubt(SENSE, "xqzv", {"dense": [], "sparse": []}, ASKED, profile(0.8)) == 0.0
 
 
 def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
@@ -73,16 +74,16 @@ def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
         "Wie lange zieht der Tee?",
     ],
 )
-def test_what_reads_as_language_always_means_something(question: str):
+def test_what_reads_as_language_is_doubted_but_kept(question: str):
     assert reads_as_language(question, nats)
-    assert means_something(SENSE, question, found(0.8), ASKED, profile(0.8), nats)
+    assert doubt(SENSE, question, found(0.8), ASKED, profile(0.8), nats) == DOUBT
 
 
 @pytest.mark.parametrize(
     "nonsense",
     ["asdkjfh qwelkj zxcmn", "xqzt vvbn plk", "锟斤拷烫烫烫屯屯屯", "魑魅魍魉彳亍囫囵", "zxcv 123 qqwx"],
 )
-def test_what_does_not_is_looked_at_again(nonsense: str):
+def test_what_does_not_finds_nothing_unless_it_stands_out(nonsense: str):
     assert not reads_as_language(nonsense, nats)
-    assert not means_something(SENSE, nonsense, found(0.8), ASKED, profile(0.8), nats)
-    assert means_something(SENSE, nonsense, found(0.8 + 10 * COSINE_UNIT), ASKED, profile(0.8), nats)
+    assert doubt(SENSE, nonsense, found(0.8), ASKED, profile(0.8), nats) is None
+    assert doubt(SENSE, nonsense, found(0.8 + 10 * COSINE_UNIT), ASKED, profile(0.8), nats) == 0.0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
+from agentic_rag.errors import StoreError
 from agentic_rag.filters import Expression, parse_filters
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import graph_engine
@@ -138,3 +140,69 @@ async def test_a_blank_question_finds_nothing(query: str):
 async def test_an_unknown_dataset_has_no_hits():
     engine, _ = await filled(fake_chunk("a", "oolong tea"))
     assert await engine.search("other", "oolong tea", limit=3) == []
+
+
+LINKED = {
+    "film": ("The picture was shot in 1999 by somebody.", ("Film", "Director")),
+    "director": ("He was born in a small place.", ("Director", "Town")),
+    "town": ("Its bridge has nine arches.", ("Town",)),
+    **{f"other{n}": ("Something else altogether.", (f"Other{n}",)) for n in range(3)},
+}
+"""Document to its text and the names it mentions, its own first."""
+
+
+async def linked(store: InMemoryChunkStore | None = None) -> GraphEngine:
+    embedding = HashingEmbedding()
+    graph, store = InMemoryGraphStore(embedding), store or InMemoryChunkStore(dimension=embedding.dimension)
+    for document, (text, names) in LINKED.items():
+        chunk = replace(fake_chunk(document, text), title=names[0])
+        entities = tuple(Entity(name.lower(), name, ("Note",)) for name in names)
+        mentions = tuple(Mention(entity.key, chunk.id) for entity in entities)
+        await graph.replace_documents("notes", [DocumentGraph(document, (chunk,), entities, (), mentions)])
+        vectors = await embedding.embed_passages([text])
+        await store.replace_documents("notes", [EmbeddedDocument(document, (chunk,), vectors)])
+    return GraphEngine(graph, store, embedding)
+
+
+async def test_a_walk_brings_the_second_hop():
+    hits = await (await linked()).search("notes", "Where was the maker of Film born?", limit=10)
+    walked = {hit["id"]: hit["metadata"].get("walk") for hit in hits}
+    assert walked["film#0"] == 1.0
+    assert 1.0 > (walked["director#0"] or 0) > (walked["town#0"] or 0) > 0
+    assert type(walked["town#0"]) is float
+
+
+async def test_a_question_that_names_nothing_goes_nowhere():
+    hits = await (await linked()).search("notes", "where was somebody born?", limit=10)
+    assert hits
+    assert all("walk" not in hit["metadata"] for hit in hits)
+
+
+async def test_filters_hold_for_what_a_walk_reaches():
+    hits = await (await linked()).search(
+        "notes", "Where was the maker of Film born?", limit=10, filters=wanted({"document_id": "director"})
+    )
+    assert {hit["id"] for hit in hits} <= {"director#0"}
+
+
+async def test_without_vectors_the_graph_judges_by_itself(caplog: pytest.LogCaptureFixture):
+    class Gone(InMemoryChunkStore):
+        async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
+            raise StoreError("disk gone")
+
+    hits = await (await linked(Gone(dimension=HashingEmbedding().dimension))).search(
+        "notes", "Where was the maker of Film born?", limit=10
+    )
+    assert {"film#0", "director#0"} <= {hit["id"] for hit in hits}
+    assert "disk gone" in caplog.text
+
+
+async def test_what_other_words_find_is_judged_by_the_question():
+    engine = await linked()
+    question = "nine arches"
+    alone = {hit["id"]: hit["score"] for hit in await engine.search("notes", question, limit=10)}
+    more = await engine.search("notes", "nine arches born in a small place", limit=10, judged_as=question)
+    scores = {hit["id"]: hit["score"] for hit in more}
+    assert {chunk: scores[chunk] for chunk in alone} == alone
+    assert "director#0" in scores
+    assert more[0]["id"] == "town#0"

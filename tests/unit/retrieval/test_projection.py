@@ -10,7 +10,7 @@ import pytest
 
 from agentic_rag.domain import GraphHit, Hit
 from agentic_rag.retrieval.calibration import Calibration
-from agentic_rag.retrieval.projection import MAX_FACTS, Projection
+from agentic_rag.retrieval.projection import MAX_FACTS, Passages, Projection
 from agentic_rag.testing import fake_chunk
 
 TEA, MILK = fake_chunk("tea", "Oolong tea comes from Fujian."), fake_chunk("milk", "Milk tea is sweet.")
@@ -112,7 +112,7 @@ def test_a_passage_is_judged_by_its_own_cosine_where_there_is_one():
 def walked(*found: GraphHit, cosines: dict[str, float], visits: dict[str, float]) -> list[Hit]:
     projection = Projection(QUERY, found, CALIBRATION, {})
     hits = projection.hits({TEA.id: TEA})
-    return projection.walked(hits, {MILK.id: MILK}, cosines, visits)
+    return projection.walked(hits, Passages({MILK.id: MILK}, cosines), visits)
 
 
 def test_without_a_walk_nothing_changes():
@@ -152,4 +152,4 @@ def test_a_thing_without_a_chunk_is_no_place_to_walk_to():
     alone = replace(FACT, chunk_ids=())
     projection = Projection(QUERY, [alone], CALIBRATION, {})
     before = projection.hits({})
-    assert projection.walked(before, {}, {}, {TEA.id: 1.0}) == before
+    assert projection.walked(before, Passages({}, {}), {TEA.id: 1.0}) == before

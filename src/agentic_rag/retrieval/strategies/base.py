@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
 
 from agentic_rag.odds import probability
-from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction
+from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
-from agentic_rag.retrieval.floor import Nats, means_something
+from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
 
 
@@ -45,10 +48,39 @@ class BaseStrategy(ABC):
         vector: FloatArray = vectors[0]
         return vector
 
-    async def means_something(self, dataset: str, query: str, legs: Legs, asked: FloatArray) -> bool:
-        """Whether the dense leg found more than what is nearest to nonsense; see ``floor``."""
+    async def doubt(self, dataset: str, query: str, legs: Legs, asked: FloatArray) -> float | None:
+        """How much less relevant what was found is than it looks; None for nonsense. See ``floor``."""
         profile = await self.store.profile(dataset)
-        return means_something(self.calibration.sense, query, legs, asked, profile, self.nats)
+        return doubt(self.calibration.sense, query, legs, asked, profile, self.nats)
+
+    async def joined(
+        self,
+        dataset: str,
+        question: str,
+        found: Sequence[RetrievalResult],
+        more: Sequence[RetrievalResult],
+    ) -> list[RetrievalResult]:
+        """What the question found, and what other words found besides, judged by the question's cosine.
+
+        Where the question found nothing it means nothing here, in whatever words.
+        """
+        known = {result.id for result in found}
+        new = {result.id: result for result in more if result.id not in known}
+        if not found or not new:
+            return list(found)
+        asked = await self.embed(question)
+        vectors = await self.store.get_vectors(dataset, sorted(new))
+        nearest = [
+            ScoredChunk(new[i].chunk, float(np.dot(vector, asked)), vector) for i, vector in vectors.items()
+        ]
+        nearest.sort(key=lambda scored: (-scored.score, scored.chunk.id))
+        legs = {name: () for result in found for name in result.legs} | {"dense": nearest}
+        doubted = await self.doubt(dataset, question, legs, asked)
+        if doubted is None:
+            return list(found)
+        judged = self.judged(question, legs, len(nearest), doubt=doubted)
+        alike = [RetrievalResult(result.chunk, result.score, new[result.id].legs) for result in judged]
+        return sorted([*found, *alike], key=lambda result: (-result.score, result.id))
 
     def judged(
         self,
@@ -58,10 +90,12 @@ class BaseStrategy(ABC):
         *,
         vectors: Vectors | None = None,
         asked: FloatArray | None = None,
+        doubt: float = 0.0,
     ) -> list[RetrievalResult]:
         """Results of the legs as one list, each chunk once, judged by what the legs say of it.
 
-        With the chunks' and the query's vectors also by how much it is like the best found.
+        With the chunks' and the query's vectors also by how much it is like the best found. ``doubt`` is
+        taken from everything, in log-odds.
         """
         evidence = gathered(query, legs, vectors, asked)
         logits = {chunk_id: self.calibration.logit(known) for chunk_id, known in evidence.items()}
@@ -73,5 +107,5 @@ class BaseStrategy(ABC):
         for name, leg in legs.items():
             for place, scored in enumerate(leg, start=1):
                 said[scored.chunk.id].setdefault(name, Leg(scored.rank or place, scored.score))
-        results = [RetrievalResult(chunks[i], probability(logits[i]), said[i]) for i in first]
+        results = [RetrievalResult(chunks[i], probability(logits[i] - doubt), said[i]) for i in first]
         return sorted(results, key=lambda result: (-result.score, result.id))

@@ -16,6 +16,7 @@ class DenseStrategy(BaseStrategy):
         vector = await self.embed(query)
         dense = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
         legs = {"dense": dense}
-        if not await self.means_something(dataset, query, legs, vector):
+        doubted = await self.doubt(dataset, query, legs, vector)
+        if doubted is None:
             return []
-        return self.judged(query, legs, wanted)
+        return self.judged(query, legs, wanted, doubt=doubted)

@@ -19,10 +19,11 @@ class HybridStrategy(BaseStrategy):
             dataset, query, asked, limit=limit, wanted=wanted, restriction=restriction
         )
         legs = {"dense": dense, "sparse": sparse}
-        if not await self.means_something(dataset, query, legs, asked):
+        doubted = await self.doubt(dataset, query, legs, asked)
+        if doubted is None:
             return []
         vectors = await self._vectors(dataset, legs)
-        return self.judged(query, legs, wanted, vectors=vectors, asked=asked)
+        return self.judged(query, legs, wanted, vectors=vectors, asked=asked, doubt=doubted)
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
         """Of every chunk found; asked for where the store did not read them along."""

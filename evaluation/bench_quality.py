@@ -1,0 +1,182 @@
+"""How well the whole graph finds what answers, on every judged set: with intervals, without the graph, without time.
+
+    python evaluation/bench_quality.py [--quick] [--only SET,…] [--data DIR] [--keep DIR] [--json FILE]
+
+``full`` runs with the defaults, the bundled model and no chat model. The defaults' parameters were chosen on
+the first halves of the queries of the sets marked * below, and reported is the second half; ``vault_100``,
+``scifact`` and ``pool3`` chose nothing and are reported whole. Needs data that are not part of this project (DIR,
+by default ../shared/data) for all but ``vault_100``. Exits 1 when a floor is missed, 2 without the data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentic_rag import RagConfig, open_rag
+from agentic_rag.evaluation.report import EvalReport
+from agentic_rag.evaluation.run import EvalOptions, evaluate
+from agentic_rag.parameters import RerankParameters
+from figures import Row, report, row
+from judged_sets import CACHE, DATA, KeptEmbedding
+
+HERE = Path(__file__).parent
+WITHOUT_GRAPH = "full-graphiti"
+QUICK = 40
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSource:
+    """A set, and what must be reached on it."""
+
+    path: str
+    """Below the data; ``vault_100`` lies in this project."""
+    floors: dict[str, float]
+    """By measure."""
+    half: str | None = None
+    """The half that is reported, where the other chose parameters."""
+    graph_gain: float | None = None
+    """Points of recall@10 that the graph source must bring at least."""
+    systems: tuple[str, ...] = ("full", WITHOUT_GRAPH)
+    stated_times: bool = False
+    """Its questions state times: it is run without the rerank's term for them too."""
+    abstained: float | None = None
+    """Share of the unanswerable to abstain on where 10 % of the answerable are refused."""
+
+
+SOURCES = {
+    "vault_100": JudgedSource(
+        "vault_100",
+        {"mrr@10": 0.70},
+        systems=("full", "fused", "fused+rerank", "graphiti", "lancedb", "dense", "sparse"),
+        abstained=8 / 12,
+    ),
+    "LoCoMo*": JudgedSource("locomo", {"mrr@10": 0.56, "recall@10": 0.75}, "second"),
+    "timeqa_human/train*": JudgedSource(
+        "beir/timeqa_human/train", {"mrr@10": 0.65}, "second", systems=("full",), stated_times=True, abstained=0.35
+    ),
+    "musique_train100*": JudgedSource("beir/multihop/musique_train100", {"recall@10": 0.80}, "second", 0.04),
+    "2wiki_train500*": JudgedSource("beir/multihop/2wiki_train500", {"recall@10": 0.95}, "second", 0.15),
+    "hotpot_train100*": JudgedSource(
+        "beir/multihop/hotpot_train100", {"recall@10": 0.97}, "second", 0.04, stated_times=True
+    ),
+    "multihop/pool3": JudgedSource("beir/multihop/pool3", {"recall@10": 0.92}, systems=("full",)),
+    "scifact/train": JudgedSource("beir/scifact/train", {"ndcg@10": 0.745}),
+    "cranfield*": JudgedSource("beir/cranfield", {"ndcg@10": 0.52}, "second"),
+    "rgb/zh_fact*": JudgedSource("beir/rgb/zh_fact", {"ndcg@10": 0.56}, "second", stated_times=True),
+    "rgb/en_fact*": JudgedSource("beir/rgb/en_fact", {"ndcg@10": 0.48}, "second", stated_times=True),
+}  # fmt: skip
+SHOWN = ("mrr@10", "recall@10", "ndcg@10")
+
+
+def place(source: JudgedSource, data: Path) -> Path | None:
+    """Where a set lies; None where it is not there."""
+    if source.path == "vault_100":
+        return HERE / "datasets" / "vault_100"
+    path = data / source.path
+    found = sorted(path.glob("*.json")) if source.path == "locomo" else [path] if path.is_dir() else []
+    return found[0] if found else None
+
+
+async def measured(
+    name: str, source: JudgedSource, path: Path, folder: Path, quick: bool, embedding: Any
+) -> list[Row]:
+    """Rows of one set."""
+    options = EvalOptions(source.systems, half=source.half, limit=QUICK if quick else None)
+    async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+        found = await evaluate(rag, path, options)
+    rows = rows_of(name, source, found)
+    if source.stated_times:
+        timeless = RagConfig(data_dir=folder, rerank=RerankParameters(time=0.0))
+        async with open_rag(timeless, embedding=embedding) as rag:
+            without = await evaluate(rag, path, EvalOptions(("full",), half=source.half, limit=options.limit))
+        measure = next(iter(source.floors))
+        rows.append(
+            row(
+                f"{name}: {measure} with the question's time", "", found.systems["full"][measure]["value"], bound="min",
+                peer="without", theirs=without.systems["full"][measure]["value"],
+            )
+        )  # fmt: skip
+    return rows
+
+
+def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:
+    """The floors first, then what each system and the graph bring."""
+    half = f", {source.half} half" if source.half else ""
+    told = f"{name}: {found.queries} queries{half}"
+    rows: list[Row] = []
+    for system, figures in found.systems.items():
+        for measure in SHOWN:
+            value = figures[measure]
+            floor = source.floors.get(measure) if system == "full" else None
+            interval = f"{value['low']:.3f} to {value['high']:.3f}"
+            rows.append(
+                row(f"{told}: {system} {measure} ({interval})", "", value["value"], bound="min", floor=floor)
+            )
+    if WITHOUT_GRAPH in found.systems:
+        against = found.systems[WITHOUT_GRAPH]["against_baseline"]["recall@10"]
+        bounds = f"{-against['high']:+.3f} to {-against['low']:+.3f}"
+        rows.append(
+            row(
+                f"{name}: recall@10 that the graph brings ({bounds})",
+                "",
+                -against["difference"],
+                bound="min",
+                floor=source.graph_gain,
+            )
+        )
+        rows.append(
+            row(f"{name}: the least it may bring, 95 %", "", -against["high"], bound="min", floor=-0.01)
+        )
+    if source.abstained is not None and found.abstention:
+        at = found.abstention["systems"]["full"]["at_refused_10"]
+        rows.append(
+            row(
+                f"{name}: unanswerable abstained on where 10 % are refused",
+                "",
+                at["unanswerable_abstained"]["value"],
+                bound="min",
+                floor=source.abstained,
+            )
+        )
+    return rows  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help=f"the small sets, {QUICK} queries of each")
+    parser.add_argument("--only", metavar="SET,…", help=", ".join(SOURCES))
+    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is ingested there, and use it")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    given = parser.parse_args(arguments)
+    small = ("vault_100", "hotpot_train100*", "rgb/zh_fact*")
+    names = given.only.split(",") if given.only else small if given.quick else tuple(SOURCES)
+    if unknown := [name for name in names if name not in SOURCES]:
+        parser.error(f"unknown set {unknown[0]!r}; use some of: {', '.join(SOURCES)}")
+    paths = {name: place(SOURCES[name], given.data) for name in names}
+    if missing := [SOURCES[name].path for name, path in paths.items() if path is None]:
+        print(
+            f"error: {given.data} lacks {', '.join(missing)}; name a folder that has them with --data DIR",
+            file=sys.stderr,
+        )
+        return 2
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.keep or Path(temporary)
+        for name, path in paths.items():
+            assert path is not None  # noqa: S101  it was just looked for
+            rows += asyncio.run(
+                measured(name, SOURCES[name], path, folder, given.quick, KeptEmbedding(CACHE))
+            )
+    return report("quality of retrieval", rows, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+"""What ``tune`` does: tune under a progress bar, print what was chosen and how sure it is, write the settings."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from agentic_rag.cli.progress import bars
+from agentic_rag.composition import open_rag
+from agentic_rag.config import RagConfig
+from agentic_rag.environment import SETTINGS_FILE, load_config
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.evaluation.tune import MODEL, Gain, TuneOptions, TuneReport, default_settings, tune
+from agentic_rag.evaluation.tune_settings import file_values, merged_settings, read_settings, write_settings
+from agentic_rag.identity import digest
+
+STAGES = {
+    "read": "reading",
+    "store": "storing chunks",
+    "ask": "collecting",
+    "search": "choosing, fold by fold",
+}
+
+KINDS = {"tuned": "- offline rerank", "learned": "- learned ranker"}
+"""Rows below the measure: each as if it had been chosen in every fold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Files to write."""
+
+    settings: Path | None = None
+    """None: ``settings.toml`` in the data folder."""
+    json: Path | None = None
+
+
+async def tune_source(config: RagConfig, source: Path, options: TuneOptions, outputs: Outputs) -> None:
+    """Tune, print, and write the settings where a gain is beyond chance (or ``options.anyway``)."""
+    target = outputs.settings or config.data_dir / SETTINGS_FILE
+    text = await asyncio.to_thread(read_settings, target)
+    with bars(STAGES, quiet=False) as told:
+        async with open_rag(config) as rag:
+            report = await tune(rag, source, options, told)
+    written = None
+    if report.settings:
+        written = await asyncio.to_thread(_write, report, target, text, datetime.now())
+    if outputs.json is not None:
+        said = {**report.to_dict(), "written": None if written is None else str(target)}
+        await asyncio.to_thread(_write_json, outputs.json, said)
+    console = Console(highlight=False)
+    for table in tables(report):
+        console.print(table)
+    for line in verdict(report, None if written is None else target):
+        console.print(line, markup=False, soft_wrap=True)
+    if written is not None:
+        for line in await asyncio.to_thread(_overruled, config.data_dir, target, written):
+            console.print(line, markup=False, soft_wrap=True)
+
+
+def _write(report: TuneReport, target: Path, text: str, now: datetime) -> dict[str, Any]:
+    """Write the ranker, then the settings that name it; gives the settings."""
+    settings = dict(report.settings)
+    if report.ranker is not None:
+        ranker = report.ranker.to_text()
+        # Its name tells its content, so that whatever depends on the settings tells rankers apart.
+        file = target.resolve().with_name(f"ranker-{digest(ranker, size=4)}.txt")
+        write_settings(file, ranker)
+        settings[MODEL] = str(file)
+    values = file_values(text, settings, default_settings())
+    write_settings(target, merged_settings(text, values, _provenance(report, now)))
+    return values
+
+
+def _provenance(report: TuneReport, now: datetime) -> str:
+    figure = report.ranking
+    return (
+        f"{now:%Y-%m-%d %H:%M}, {report.dataset}, {report.queries} queries, {report.operation}; "
+        f"{report.measure} held out {figure.default['value']:.3f} -> {figure.chosen['value']:.3f}, "
+        f"p = {figure.p:.3g}"
+    )
+
+
+def _write_json(path: Path, said: Mapping[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _overruled(data_dir: Path, target: Path, written: Mapping[str, Any]) -> list[str]:
+    """A line for what the environment sets otherwise than the file, which it wins over."""
+    try:
+        told = load_config(data_dir, target).model_dump(mode="json")
+    except ConfigError as error:
+        return [f"note: with this file the settings cannot be read: {error}"]
+    names = []
+    for name, value in written.items():
+        section, _, key = name.partition(".")
+        if value is not None and told[section][key] != value:
+            names.append(name)
+    return (
+        [f"note: the environment sets {', '.join(names)} otherwise, and wins over the file"] if names else []
+    )
+
+
+def tables(report: TuneReport) -> list[Table]:
+    """The settings that differ, then the figures on held-out queries."""
+    return [_settings(report), _figures(report)]
+
+
+def _settings(report: TuneReport) -> Table:
+    title = f"{report.dataset}: {report.queries} queries, {report.operation}"
+    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("parameter", "default", "chosen", "to write", "chosen in folds"):
+        shown.add_column(name)
+    for name, default in default_settings().items():
+        in_folds = [fold[name] for fold in report.chosen_in_folds if name in fold]
+        if name in report.chosen or name in report.settings or in_folds:
+            chosen = _shown(report.chosen[name]) if name in report.chosen else ""
+            taken = f"[bold]{_shown(report.settings[name])}[/bold]" if name in report.settings else ""
+            shown.add_row(
+                name, _shown(default), chosen, taken, _counted(in_folds, len(report.chosen_in_folds))
+            )
+    if not shown.row_count:
+        shown.add_row("[dim]every one at its default[/dim]")
+    return shown
+
+
+def _counted(values: list[Any], folds: int) -> str:
+    """How often each value was chosen; the rest is the default."""
+    counts = {value: values.count(value) for value in sorted(set(values), key=str)}
+    return ", ".join(f"{_shown(value)} in {count} of {folds}" for value, count in counts.items())
+
+
+def _shown(value: Any) -> str:
+    return "–" if value is None else escape(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def _figures(report: TuneReport) -> Table:
+    kind = "conversations" if report.grouped else "folds"
+    title = f"on queries held out, {report.folds} {kind}"
+    shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    shown.add_column("measure")
+    for name in ("default", "chosen", "gain", "p"):
+        shown.add_column(name, justify="right")
+    rows = {report.measure: report.ranking}
+    rows |= {KINDS[name]: gain for name, gain in report.by_kind.items()}
+    if report.abstention is not None:
+        rows[f"abstention ({report.unanswerable} unanswerable)"] = report.abstention
+    for name, gain in rows.items():
+        sign = " ▲" if gain.beyond_chance else ""
+        cells = [_interval(figure) for figure in (gain.default, gain.chosen)]
+        shown.add_row(name, *cells, f"{_interval(gain.difference, '+')}{sign}", f"{gain.p:.3g}")
+    shown.caption = "mean, 95 % interval; ▲ beyond chance: p < 0.05, interval above 0"
+    shown.caption_justify = "left"
+    return shown
+
+
+def _interval(figure: Mapping[str, float], sign: str = "") -> str:
+    return f"{figure['value']:{sign}.3f} [dim]{figure['low']:{sign}.2f}–{figure['high']:{sign}.2f}[/dim]"
+
+
+def verdict(report: TuneReport, target: Path | None) -> list[str]:
+    """What the figures mean, and what was written; a line each."""
+    lines = [_meaning(report.measure, report.ranking)]
+    if report.abstention is not None:
+        lines.append(_meaning("abstention", report.abstention))
+    if target is not None:
+        lines.append(f"written: {target}, read by every command with this data folder or --settings FILE")
+        lines.append(f"measured with --operation {report.operation}; the file holds for every operation")
+    elif report.beyond_chance:
+        lines.append("nothing written: on all queries together the defaults are best")
+    elif report.chosen:
+        lines.append("nothing written; --write-anyway writes it all the same")
+    else:
+        lines.append("nothing written: no setting is surely better than its default")
+    if report.repairs:
+        lines.append(f"{len(report.repairs)} repairs of the data; --json FILE lists them")
+    return lines
+
+
+def _meaning(name: str, gain: Gain) -> str:
+    value, p = gain.difference["value"], gain.p
+    if gain.beyond_chance:
+        return f"{name}: the gain of {value:+.3f} is beyond chance (p = {p:.3g})"
+    return f"{name}: no gain beyond chance ({value:+.3f}, p = {p:.3g})"

@@ -1,0 +1,416 @@
+"""Tuning: which settings suit one's own labelled queries, and whether they gain more than chance would.
+
+Both sources are asked once; everything else is replayed. By cross-validation: what is reported of a query is
+what settings did to it that were chosen without it. The settings to be written are then chosen on all queries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.composition import Rag
+from agentic_rag.errors import InputError
+from agentic_rag.evaluation.abstention import as_figure
+from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
+from agentic_rag.evaluation.locomo import repair_lines
+from agentic_rag.evaluation.metrics import measure
+from agentic_rag.evaluation.run import Told, dataset_of, ingested
+from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
+from agentic_rag.evaluation.systems import DEFAULT_OPERATION
+from agentic_rag.evaluation.tune_learned import Learned, learn
+from agentic_rag.evaluation.tune_replay import (
+    Changes,
+    Collected,
+    Floats,
+    Outcome,
+    Places,
+    Replay,
+    with_changes,
+)
+from agentic_rag.evaluation.tune_search import (
+    METHOD,
+    SEARCHED,
+    WEIGHTS,
+    Values,
+    choose,
+    coordinates,
+    folds_of,
+    is_better,
+)
+from agentic_rag.evaluation.tune_thresholds import abstention_threshold, carried, rightness
+from agentic_rag.filters import parse_filters
+from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
+from agentic_rag.nodes.prepare_query import bounded
+from agentic_rag.nodes.retrieve_lancedb import as_hit
+from agentic_rag.parameters import Parameters
+from agentic_rag.rerank.learned import LearnedRanker, require_learning
+
+MODEL, ABSTAIN, WEAK = "rerank.model", "answer.abstain_below", "quality.weak_below"
+TUNED = (*SEARCHED, MODEL, ABSTAIN, WEAK)
+"""Every setting that tuning may write, in the order they are shown in."""
+FEWEST = 10
+"""Labelled queries below which no gain can be told from chance."""
+SIGNIFICANT = 0.05
+PERMUTATIONS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class TuneOptions:
+    """What is to be tuned for, and on what."""
+
+    operation: str | None = None
+    """For every query; None: the query's own, else ``document_retrieval``."""
+    measure: str = "mrr@10"
+    """``NAME@K``; see ``metrics``."""
+    learned: bool = False
+    """Train a ranker too (extra ``learned``); it is chosen where it is better on queries it has not seen."""
+    anyway: bool = False
+    """Settle on what was chosen though its gain is not beyond chance."""
+    limit: int | None = None
+    """Only the first queries."""
+    split: str = "test"
+    """Of a directory with ``qrels/<split>.tsv``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """One setting's figure against the default's, over queries that neither was chosen on."""
+
+    default: dict[str, float]
+    """``value``, ``low``, ``high``: mean and 95 % interval."""
+    chosen: dict[str, float]
+    difference: dict[str, float]
+    """Of the paired differences."""
+    p: float
+    """Two-sided paired randomisation test."""
+
+    @property
+    def beyond_chance(self) -> bool:
+        """p below 0.05, and the interval of the difference above 0."""
+        return self.p < SIGNIFICANT and self.difference["low"] > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "default": self.default,
+            "chosen": self.chosen,
+            "difference": self.difference,
+            "p": self.p,
+            "beyond_chance": self.beyond_chance,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TuneReport:
+    """What was chosen on all queries, and what choosing so gained on queries held out."""
+
+    dataset: str
+    queries: int
+    """Over which the measure is taken."""
+    unanswerable: int
+    operation: str
+    """Of all queries; several are joined by a comma."""
+    measure: str
+    folds: int
+    grouped: bool
+    """Folds are whole search spaces (conversations)."""
+    ranking: Gain
+    by_kind: dict[str, Gain]
+    """With a learned ranker: ``tuned`` and ``learned``, each by itself."""
+    abstention: Gain | None
+    """Balanced accuracy of answering or abstaining; None where every query has an answer."""
+    chosen: dict[str, Any]
+    """What ranked best, by dotted name, without the thresholds: settings that are not their default."""
+    settings: dict[str, Any]
+    """What is to be written, thresholds too; empty where no gain is beyond chance (unless ``anyway``)."""
+    chosen_in_folds: list[dict[str, Any]]
+    """By fold what was chosen without it."""
+    repairs: tuple[str, ...]
+    ranker: LearnedRanker | None = field(default=None, repr=False)
+    """What ``rerank.model`` is to name, where ``settings`` have ``rerank.method`` ``learned``."""
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether ranking or abstention gains more than chance would."""
+        return self.ranking.beyond_chance or (self.abstention is not None and self.abstention.beyond_chance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; the same input gives the same."""
+        return {
+            "dataset": self.dataset,
+            "queries": self.queries,
+            "unanswerable": self.unanswerable,
+            "operation": self.operation,
+            "measure": self.measure,
+            "folds": self.folds,
+            "grouped": self.grouped,
+            "ranking": self.ranking.to_dict(),
+            "by_kind": {name: gain.to_dict() for name, gain in self.by_kind.items()},
+            "abstention": None if self.abstention is None else self.abstention.to_dict(),
+            "beyond_chance": self.beyond_chance,
+            "defaults": default_settings(),
+            "chosen": self.chosen,
+            "settings": self.settings,
+            "chosen_in_folds": self.chosen_in_folds,
+            "repairs": list(self.repairs),
+        }
+
+
+def default_settings() -> dict[str, Any]:
+    """The default of every setting that tuning may write; None: unset."""
+    plain = Parameters().model_dump(mode="json")
+    return {name: plain[name.partition(".")[0]][name.partition(".")[2]] for name in TUNED}
+
+
+async def tune(rag: Rag, source: Path, options: TuneOptions, told: Told | None = None) -> TuneReport:
+    """Choose settings on a labelled set; what it holds is ingested (incrementally) first.
+
+    Args:
+        rag: open. Its settings hold for everything that is not tuned; what is tuned is compared with the
+            program's defaults.
+        source: see ``load_dataset``.
+        options: what to tune for.
+        told: called with stage, done, total.
+
+    Raises:
+        InputError: an unknown measure or operation, too few labelled queries, or a rerank by a model is set.
+        MissingExtra: a learned ranker is asked for without LightGBM.
+    """
+    told = told or (lambda stage, done, total: None)
+    _check(rag, options)
+    loaded = (await asyncio.to_thread(load_dataset, source, split=options.split)).selected(
+        limit=options.limit
+    )
+    if len(loaded.ranked_queries) < FEWEST:
+        raise InputError(
+            f"{source} has {len(loaded.ranked_queries)} queries with a relevant document among those asked for; "
+            f"at least {FEWEST} are needed to tell a gain from chance"
+        )
+    dataset = await asyncio.to_thread(dataset_of, loaded.source)
+    odd = await ingested(rag, loaded, dataset, told)
+    collected = await _collect(rag, loaded, dataset, options.operation, told)
+    stop = threading.Event()
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stop.is_set():
+            raise _Stopped
+        told(stage, done, total)
+
+    replay = Replay(collected, _base(rag.config), loaded.unit, options.measure)
+    try:
+        return await asyncio.to_thread(
+            _tuned, replay, loaded, options, progress, repair_lines([*loaded.repairs, *odd])
+        )
+    finally:
+        stop.set()  # where this was cancelled, the thread still runs
+
+
+class _Stopped(Exception):
+    """Ends the thread of a cancelled run."""
+
+
+def _check(rag: Rag, options: TuneOptions) -> None:
+    measure(options.measure, [], {"any": 1})
+    if options.operation is not None:
+        parse_operation(options.operation)
+    if rag.config.rerank.method in ("chat", "cross_encoder"):
+        raise InputError(
+            f"rerank.method is {rag.config.rerank.method!r}, which tuning cannot replay; "
+            "set it to 'offline' to tune the rerank that needs no model"
+        )
+    if options.learned:
+        require_learning()
+
+
+def _base(config: Parameters) -> Parameters:
+    """The settings in force, with everything that is tuned at its default."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name, default in default_settings().items():
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = default
+    plain = {name: getattr(config, name).model_dump() for name in Parameters.model_fields}
+    return Parameters().overridden(plain).overridden(sections)
+
+
+async def _collect(
+    rag: Rag, loaded: EvalDataset, dataset: str, operation: str | None, told: Told
+) -> list[Collected]:
+    """Ask both sources every query, as the graph does in its first pass."""
+    queries = [query for query in loaded.queries if query.relevant or not query.answerable]
+    retrieval = rag.config.retrieval
+    texts: dict[str, str] = {}
+    collected = []
+    for number, query in enumerate(queries, start=1):
+        text = bounded(query.text)
+        filters = {"conversation": query.dataset_key} if loaded.sessions else None
+        graph = await rag.graph_engine.search(
+            dataset, text, limit=retrieval.candidates, filters=parse_filters(filters)
+        )
+        found = await rag.retrieval.search(
+            dataset, text, retrieval.candidates, filters=filters, strategy=retrieval.strategy
+        )
+        vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
+        for hit in (*graph, *vector):  # one text a passage, not one a time it is found
+            hit["content"] = texts.setdefault(hit["id"], hit["content"])
+        asked = operation or query.operation or DEFAULT_OPERATION
+        collected.append(Collected(query, text, parse_operation(asked).value, graph, vector))
+        told("ask", number, len(queries))
+    return collected
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What was chosen on some queries, and what it does to all of them."""
+
+    changes: Changes
+    outcome: Outcome
+    seen: Floats
+    """Confidences to set thresholds by: of a learned ranker those of queries it was not trained on."""
+    ranker: LearnedRanker | None = None
+
+
+Kinds = Mapping[str, _Choice]
+"""``chosen``; with a learned ranker ``tuned`` and ``learned`` beside it."""
+
+
+def _tuned(
+    replay: Replay, loaded: EvalDataset, options: TuneOptions, told: Told, repairs: Sequence[str]
+) -> TuneReport:
+    queries = [one.query for one in replay.collected]
+    everyone = np.arange(len(queries))
+    folds = folds_of(queries, everyone)
+    varied = coordinates(replay.varying_terms())
+    found: list[Kinds] = []
+    for number, held in enumerate(folds):
+        told("search", number, len(folds) + 1)
+        found.append(_choices(replay, np.setdiff1d(everyone, held), varied, options.learned))
+    told("search", len(folds), len(folds) + 1)
+    final = _choices(replay, everyone, varied, options.learned)["chosen"]
+    default = replay.outcome(())
+    gains = {
+        kind: _gain(
+            default.values[replay.ranked],
+            _joined(folds, [choices[kind].outcome.values for choices in found])[replay.ranked],
+        )
+        for kind in found[0]
+    }
+    ranking = gains.pop("chosen")
+    taken = final
+    in_folds = [choices["chosen"] for choices in found]
+    if not (ranking.beyond_chance or options.anyway):
+        taken = _Choice((), default, default.confidences)
+        in_folds = [taken] * len(folds)
+    abstention = _abstention(replay, folds, in_folds)
+    fitted = abstention is not None and (abstention.beyond_chance or options.anyway)
+    told("search", len(folds) + 1, len(folds) + 1)
+    return TuneReport(
+        dataset=loaded.name,
+        queries=replay.ranked.size,
+        unanswerable=replay.unanswerable.size,
+        operation=", ".join(sorted({one.operation for one in replay.collected})),
+        measure=options.measure,
+        folds=len(folds),
+        grouped=len({query.dataset_key for query in queries}) > 1,
+        ranking=ranking,
+        by_kind=gains,
+        abstention=abstention,
+        chosen=_in_order(_written(replay, final.changes)),
+        settings=_in_order({**_written(replay, taken.changes), **_thresholds(replay, taken, fitted)}),
+        chosen_in_folds=[_in_order(dict(choices["chosen"].changes)) for choices in found],
+        repairs=tuple(repairs),
+        ranker=taken.ranker,
+    )
+
+
+def _choices(
+    replay: Replay, train: Places, varied: Sequence[Sequence[Values]], with_learned: bool
+) -> dict[str, _Choice]:
+    """What the training queries say is best. Of the others only what was done to them is kept."""
+    changes = choose(replay, train, varied)
+    outcome = replay.outcome(changes)
+    tuned = _Choice(changes, outcome, outcome.confidences)
+    if not with_learned:
+        return {"chosen": tuned}
+    told = learn(replay, train, varied)
+    learned = _Choice(_of_learned(told), told.outcome, told.inner.confidences, told.ranker)
+    asked = np.intersect1d(train, replay.ranked)
+    better = is_better(told.inner.values[asked], told.inner_tuned[asked])
+    return {"chosen": learned if better else tuned, "tuned": tuned, "learned": learned}
+
+
+def _of_learned(told: Learned) -> Changes:
+    """The offline weights that a ranker begins from are in its file."""
+    return with_changes(told.changes, {**dict.fromkeys(WEIGHTS), METHOD: "learned"})
+
+
+def _joined(folds: Sequence[Places], values: Sequence[Floats]) -> Floats:
+    """Of each query what was chosen without it."""
+    joined = np.full(sum(fold.size for fold in folds), np.nan)
+    for fold, of_fold in zip(folds, values, strict=True):
+        joined[fold] = of_fold[fold]
+    return joined
+
+
+def _gain(default: Floats, chosen: Floats) -> Gain:
+    return Gain(
+        default=as_figure(bootstrap_interval(default.tolist())),
+        chosen=as_figure(bootstrap_interval(chosen.tolist())),
+        difference=as_figure(bootstrap_interval((chosen - default).tolist())),
+        p=round(randomisation_test(chosen.tolist(), default.tolist(), samples=PERMUTATIONS), 6),
+    )
+
+
+def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Choice]) -> Gain | None:
+    """A threshold for each fold, set on the other folds, against the default settings'."""
+    if not replay.unanswerable.size:
+        return None
+    asked = np.sort(np.concatenate([replay.ranked, replay.unanswerable]))
+    answerable = np.isin(asked, replay.ranked).astype(np.float64)
+    everyone = np.arange(len(replay.collected))
+    thresholds = []
+    for fold, choice in zip(folds, in_folds, strict=True):
+        train = np.intersect1d(np.setdiff1d(everyone, fold), replay.ranked)
+        floor = abstention_threshold(choice.seen[train]) if train.size else replay.base.answer.abstain_below
+        thresholds.append(np.full(everyone.size, floor))
+    confidences = _joined(folds, [choice.outcome.confidences for choice in in_folds])
+    default = replay.outcome(()).confidences
+    return _gain(
+        rightness(default[asked], answerable, replay.base.answer.abstain_below),
+        rightness(confidences[asked], answerable, _joined(folds, thresholds)[asked]),
+    )
+
+
+def _thresholds(replay: Replay, taken: _Choice, fitted: bool) -> dict[str, float]:
+    """Thresholds that are not the default, for the scores of what was taken."""
+    before = replay.outcome(()).confidences[replay.ranked]
+    after = taken.seen[replay.ranked]
+    defaults = {ABSTAIN: replay.base.answer.abstain_below, WEAK: replay.base.quality.weak_below}
+    told = {name: carried(threshold, before, after) for name, threshold in defaults.items()}
+    if fitted:
+        told[ABSTAIN] = abstention_threshold(after)
+    return {name: value for name, value in told.items() if value != defaults[name]}
+
+
+def _written(replay: Replay, changes: Changes) -> dict[str, Any]:
+    """The changes, without a strategy that every query's operation has anyway.
+
+    A learned ranker reads the fusion it was trained on, so beside one the strategy is always named.
+    """
+    settings = dict(changes)
+    own = {select_fusion_algorithm(one.operation).value for one in replay.collected}
+    if settings.get(METHOD) == "learned" and len(own) == 1:
+        settings.setdefault("fusion.strategy", *own)
+    elif own == {settings.get("fusion.strategy")}:
+        del settings["fusion.strategy"]
+    return settings
+
+
+def _in_order(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: settings[name] for name in TUNED if name in settings}

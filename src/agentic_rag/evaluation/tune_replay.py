@@ -1,0 +1,250 @@
+"""Tuning, the replay: what any settings would have ranked, from hits that were collected once.
+
+Under the offline rerank the fusion decides which results there are and how much the graph weighs, so the
+rerank's terms are kept by the set of results, and a setting costs one sort a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain import Hit
+from agentic_rag.evaluation.datasets import EvalQuery
+from agentic_rag.evaluation.metrics import measure
+from agentic_rag.evaluation.run import ranking_of
+from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
+from agentic_rag.odds import MOST_ODDS
+from agentic_rag.parameters import Parameters, RerankParameters
+from agentic_rag.rerank.features import TERMS, Terms, features, graph_share, relevance, terms_of
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+"""Numbers of queries, of results, …"""
+Changes = tuple[tuple[str, Any], ...]
+"""Settings that are not the default, by dotted name, in name order."""
+Unit = Literal["document", "chunk"]
+_TABLES = 3
+"""Fusions whose features are kept at once: a table of 1,500 queries takes 100 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """A labelled query with everything both sources found for it."""
+
+    query: EvalQuery
+    text: str
+    """What was searched for."""
+    operation: str
+    graph: list[Hit]
+    vector: list[Hit]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What settings did to each query."""
+
+    values: Floats
+    """The measure; not a number where the query has nothing to be ranked."""
+    confidences: Floats
+    """The best relevance, in [0, 1], by which the graph answers or abstains; 0 where nothing was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One query's fused results in the fused order, as a ranker that learns sees them."""
+
+    ids: list[str]
+    units: list[str]
+    """What the judgements name, for each result."""
+    grades: list[int]
+    terms: Terms
+    """Of the offline rerank."""
+    table: Floats
+    """Shape (results, ``FEATURES``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """One set of results in id order, with all that decides their order under any weights."""
+
+    units: list[str]
+    judged: Floats
+    visits: Floats
+    others: Mapping[str, Floats]
+    relevance: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A fusion of one query: which results, in which order, and how much the graph weighs."""
+
+    rows: _Rows
+    order: NDArray[np.int16]
+    """The fused order of the first ``depth``, as places in the rows."""
+    share: float
+    tail: list[str]
+    """Units of the results beyond the depth."""
+    tail_relevance: float
+
+
+class Replay:
+    """Settings to measures, over collected queries.
+
+    Args:
+        collected: the queries; those with something relevant are ranked, the unanswerable only judged.
+        base: parameters in force where nothing is changed.
+        unit: what the judgements name.
+        name: the measure, such as ``mrr@10``.
+    """
+
+    def __init__(self, collected: Sequence[Collected], base: Parameters, unit: Unit, name: str) -> None:
+        self.collected = list(collected)
+        self.base = base
+        self.measure = name
+        self._unit = unit
+        self._outcomes: dict[str, Outcome] = {}
+        self._views: dict[tuple[int, str], _View] = {}
+        self._rows: dict[tuple[Any, ...], _Rows] = {}
+        self._tables: dict[str, list[Fused]] = {}
+        queries = [one.query for one in collected]
+        self.ranked = _places([query.answerable and bool(query.relevant) for query in queries])
+        self.unanswerable = _places([not query.answerable for query in queries])
+        self._is_ranked = set(self.ranked.tolist())
+
+    def outcome(self, changes: Changes) -> Outcome:
+        """What the offline rerank (or none) does under the settings; remembered.
+
+        Raises:
+            ConfigError: a change that is no parameter, or out of range.
+        """
+        parameters = self.base.overridden(nested(changes))
+        key = parameters.model_dump_json(include={"fusion", "rerank"})
+        if key not in self._outcomes:
+            told = [self._one(number, parameters) for number in range(len(self.collected))]
+            self._outcomes[key] = Outcome(*np.array(told, dtype=np.float64).reshape(-1, 2).T)
+        return self._outcomes[key]
+
+    def value(self, number: int, units: Sequence[str]) -> float:
+        """The measure of one query's results, given by their units in order; not a number if not ranked."""
+        if number not in self._is_ranked:
+            return float("nan")
+        return measure(self.measure, list(dict.fromkeys(units)), self.collected[number].query.relevant)
+
+    def fused(self, changes: Changes) -> list[Fused]:
+        """By query what a ranker that learns sees under the settings."""
+        parameters = self.base.overridden(nested(changes))
+        key = parameters.fusion.model_dump_json()
+        if key not in self._tables:
+            while len(self._tables) >= _TABLES:
+                self._tables.pop(next(iter(self._tables)))
+            self._tables[key] = [self._fused(number, parameters) for number in range(len(self.collected))]
+        return self._tables[key]
+
+    def varying_terms(self) -> list[str]:
+        """The rerank's terms that differ between some query's results; the others decide nothing."""
+        rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
+        columns = {"walk": [of_query.visits for of_query in rows]}
+        columns |= {name: [of_query.others[name] for of_query in rows] for name in TERMS if name != "walk"}
+        return [name for name in TERMS if any(len(set(column.tolist())) > 1 for column in columns[name])]
+
+    def _one(self, number: int, parameters: Parameters) -> tuple[float, float]:
+        """Measure and confidence of a query."""
+        view = self._view(number, parameters)
+        if parameters.rerank.method == "none":
+            order, scores = view.order.astype(np.int64), view.rows.relevance
+        else:
+            scores = _scores(view, parameters.rerank)
+            order = np.argsort(-scores, kind="stable")  # rows are in id order, which settles what is equal
+        units = [view.rows.units[place] for place in order.tolist()] + view.tail
+        return self.value(number, units), max([view.tail_relevance, *scores.tolist()])
+
+    def _view(self, number: int, parameters: Parameters) -> _View:
+        key = (number, parameters.fusion.model_dump_json())
+        if key not in self._views:
+            self._views[key] = self._viewed(number, parameters)
+        return self._views[key]
+
+    def _viewed(self, number: int, parameters: Parameters) -> _View:
+        results = self._results(number, parameters)
+        head, tail = results[: parameters.rerank.depth], results[parameters.rerank.depth :]
+        ordered = sorted(head, key=lambda result: str(result["id"]))
+        place = {str(result["id"]): row for row, result in enumerate(ordered)}
+        key = (number, frozenset(name for result in head for name in result["sources"]), tuple(place))
+        if key not in self._rows:
+            self._rows[key] = self._rows_of(number, ordered)
+        return _View(
+            rows=self._rows[key],
+            order=np.array([place[str(result["id"])] for result in head], dtype=np.int16),
+            share=graph_share(head),
+            tail=self._units(tail),
+            tail_relevance=max((relevance(result) for result in tail), default=0.0),
+        )
+
+    def _rows_of(self, number: int, ordered: Sequence[Mapping[str, Any]]) -> _Rows:
+        terms = terms_of(self.collected[number].text, ordered)
+        return _Rows(
+            units=self._units(ordered),
+            judged=np.array(terms.judged),
+            visits=np.array(terms.visits),
+            others={name: np.array(column) for name, column in terms.others.items()},
+            relevance=np.array([relevance(result) for result in ordered]),
+        )
+
+    def _fused(self, number: int, parameters: Parameters) -> Fused:
+        text, query = self.collected[number].text, self.collected[number].query
+        results = self._results(number, parameters)[: parameters.rerank.depth]
+        units = self._units(results)
+        return Fused(
+            ids=[str(result["id"]) for result in results],
+            units=units,
+            grades=[query.relevant.get(unit, 0) if query.answerable else 0 for unit in units],
+            terms=terms_of(text, results),
+            table=features(text, results),
+        )
+
+    def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
+        """Fused results as the rerank reads them, without the copies that the graph's state needs."""
+        one = self.collected[number]
+        strategy = choose_strategy(one.operation, parameters.fusion)
+        found = execute_fusion(strategy, one.graph, one.vector, parameters.fusion).results
+        return [{name: getattr(result, name) for name in _READ} for result in found]
+
+    def _units(self, results: Sequence[Mapping[str, Any]]) -> list[str]:
+        return [ranking_of([dict(result)], self._unit)[0] for result in results]
+
+
+def nested(changes: Changes) -> dict[str, dict[str, Any]]:
+    """Dotted names as the sections that ``Parameters`` has."""
+    sections: dict[str, dict[str, Any]] = {}
+    for name, value in changes:
+        section, _, key = name.partition(".")
+        sections.setdefault(section, {})[key] = value
+    return sections
+
+
+def with_changes(changes: Changes, more: Mapping[str, Any]) -> Changes:
+    """Both, ``more`` winning; None takes a change back."""
+    joined = {**dict(changes), **more}
+    return tuple(sorted((name, value) for name, value in joined.items() if value is not None))
+
+
+_READ = ("id", "content", "type", "metadata", "fused_score", "tier", "sources", "facts")
+
+
+def _scores(view: _View, parameters: RerankParameters) -> Floats:
+    """``offline_odds`` as relevance, over a view's rows."""
+    rows = view.rows
+    odds = rows.judged + parameters.walk * view.share * rows.visits
+    for name, column in rows.others.items():
+        odds = odds + getattr(parameters, name) * column
+    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
+    return scores
+
+
+def _places(chosen: Sequence[bool]) -> Places:
+    return np.flatnonzero(np.array(chosen, dtype=bool)).astype(np.int64)

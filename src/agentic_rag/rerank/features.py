@@ -1,0 +1,279 @@
+"""What reranking knows of each fused result: computed here alone, weighed by ``offline`` and by ``learned``.
+
+``Terms`` are the few features that the offline rerank adds up, each weighed by the parameter of its name.
+``features`` is a wider table for a ranker that learns: the same, and everything else a result carries.
+
+A new term of the offline rerank is an entry of ``TERMS``, its column in ``terms_of`` and a parameter of that
+name in ``RerankParameters``; the sum, ``tune`` and the learned ranker then use it. What changes the table of
+``features``, in its columns or what they mean, raises ``FEATURES_VERSION``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.odds import log_odds
+from agentic_rag.rerank.dates import asked_time, dates_match
+from agentic_rag.text import content_tokens, tokens
+
+TERMS: Mapping[str, str] = {
+    "walk": "ln of how often a walk in the graph from what the question names comes by, times the graph's share; ≤ 0",
+    "time": "how well its dates fit the time the question states (see ``dates``), in [0, 3.4]; 0 where it states none",
+    "brief": "no dialogue: ln of its words over 20, where it has fewer; ≤ 0",
+    "coverage": "dialogue: share of the question's words that the turn has, rare ones counting more, less 0.5",
+    "window": "dialogue: mean log-odds of relevance of the turns right before and after, less the median",
+    "speaker": "dialogue: 1 where the question names the one who speaks",
+    "length": "dialogue: ln(1 + words) of the turn, less that of 20 words",
+}
+"""The offline rerank's features beside the judge's log-odds; 0 where a result has no such thing."""
+
+FEATURES: Mapping[str, str] = {
+    "judged": "log-odds of relevance by the source that reads the passages, else by the graph",
+    "behind": "the same less that of the best result; ≤ 0",
+    **TERMS,
+    "dialogue": "1 for a turn of a dialogue",
+    "words": "ln(1 + words) of any result",
+    "asked": "share of the question's words in it, rare ones counting more",
+    "around": "mean log-odds of relevance of the passages right before and after in its document",
+    "position": "place in the fused list, from 1",
+    "fused": "fused score over that of the first, in [0, 1]",
+    "tier": "1 or 2 under the cascade",
+    "both": "1 where both sources found it",
+    "graphiti_found": "1 where the graph found it",
+    "graphiti_rank": "its rank there, from 1",
+    "graphiti_raw": "its relevance there, in [0, 1]",
+    "graphiti_normalised": "that score as fusion normalised it",
+    "lancedb_found": "1 where the vector store found it",
+    "lancedb_rank": "its rank there, from 1",
+    "lancedb_raw": "its relevance there, in [0, 1]",
+    "lancedb_normalised": "that score as fusion normalised it",
+    "dense_rank": "rank in the vector store's dense leg, from 1",
+    "dense_score": "raw cosine in that leg",
+    "sparse_rank": "rank in the vector store's sparse leg, from 1",
+    "sparse_score": "BM25 in that leg",
+    "visits": "how often the walk in the graph comes by, in [0, 1]",
+    "facts": "facts of the graph that support it, at most 5",
+    "fact_cosine": "cosine of the most similar of them",
+    "entities": "entities that the graph found and it mentions",
+    "title": "share of the title's words that the question has",
+    "heading": "share of the headings' words that the question has",
+    "ordinal": "place of the passage in its document, from 0",
+    "passage": "1 where its content is the chunk's own text (document, episode)",
+    "fact": "1 where the graph found it by a fact (edge)",
+    "entity": "1 where the graph found it by an entity (node)",
+}
+"""What the learned ranker reads, by column; not a number (NaN) where a result has no such thing."""
+FEATURES_VERSION = 1
+
+FEWEST_VISITS = 1e-4
+"""What a walk visits less, or not at all, counts as visited so often."""
+TYPICAL_COVERAGE = 0.5
+TYPICAL_TURN = math.log(1 + 20)
+BRIEF, BRIEF_CHARACTERS = 20, 240
+"""Words from which a passage is none that is too short; one of more characters is not counted."""
+UNKNOWN = 0.01
+"""Relevance of what no source judged."""
+
+Result = Mapping[str, Any]
+"""A ``UnifiedResult`` as the state holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The offline rerank's features, a value for each result, in the results' order."""
+
+    judged: Sequence[float]
+    """Log-odds of relevance, in [-13.9, 13.9]."""
+    visits: Sequence[float]
+    """The walk before the graph's share is taken; ≤ 0."""
+    graph_share: float
+    """How much of the fusion's weight the graph has, in [0, 1]."""
+    others: Mapping[str, Sequence[float]]
+    """The terms of ``TERMS`` but the walk."""
+
+    def column(self, name: str) -> Sequence[float]:
+        """The term of that name."""
+        if name == "walk":
+            return [self.graph_share * visits for visits in self.visits]
+        return self.others[name]
+
+
+def terms_of(query: str, results: Sequence[Result]) -> Terms:
+    """The offline rerank's features of fused results; all of them are looked at together."""
+    judged = _judged(results)
+    columns = {name: [0.0] * len(results) for name in TERMS if name != "walk"}
+    stated = asked_time(query)
+    if stated is not None:
+        columns["time"] = [dates_match(stated, result) for result in results]
+    columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
+    turns = [number for number, result in enumerate(results) if _is_turn(result)]
+    if turns:
+        asked = set(content_tokens(query))
+        texts = [tokens(result["content"]) for result in results]
+        rarity = _rarity(texts)
+        around = _around(results, judged)
+        typical = median(judged)
+        for number in turns:
+            words = texts[number]
+            columns["coverage"][number] = _coverage(asked, set(words), rarity) - TYPICAL_COVERAGE
+            columns["window"][number] = around[number] - typical
+            columns["speaker"][number] = float(_share(results[number]["metadata"]["speaker"], asked) == 1.0)
+            columns["length"][number] = math.log(1 + len(words)) - TYPICAL_TURN
+    return Terms(judged, _visits(results), graph_share(results), columns)
+
+
+def _brief(text: str) -> float:
+    """A heading alone, or a line, is often about the question and seldom its answer."""
+    if len(text) >= BRIEF_CHARACTERS:
+        return 0.0
+    return min(0.0, math.log((1 + len(tokens(text))) / BRIEF))
+
+
+def features(query: str, results: Sequence[Result]) -> NDArray[np.float64]:
+    """The learned ranker's table, shape (results, ``FEATURES``), in the fused order the results are given in."""
+    table = np.full((len(results), len(FEATURES)), np.nan)
+    if not results:
+        return table
+    place = {name: number for number, name in enumerate(FEATURES)}
+    terms = terms_of(query, results)
+    asked = set(content_tokens(query))
+    texts = [tokens(result["content"]) for result in results]
+    rarity = _rarity(texts)
+    best, first = max(terms.judged), float(results[0].get("fused_score") or 0.0)
+    columns: dict[str, Sequence[float]] = {name: terms.column(name) for name in TERMS}
+    columns["judged"] = terms.judged
+    columns["behind"] = [logit - best for logit in terms.judged]
+    columns["words"] = [math.log(1 + len(words)) for words in texts]
+    columns["asked"] = [_coverage(asked, set(words), rarity) for words in texts]
+    columns["around"] = _around(results, terms.judged)
+    for name, values in columns.items():
+        table[:, place[name]] = values
+    for row, result in enumerate(results):
+        for name, value in _carried(result, row + 1, first, asked).items():
+            table[row, place[name]] = np.nan if value is None else value
+    return table
+
+
+def _carried(result: Result, position: int, first: float, asked: set[str]) -> dict[str, float | None]:
+    """What a result says of itself, by feature."""
+    metadata, sources, facts = result["metadata"], result["sources"], result.get("facts") or []
+    kind, tier = result.get("type"), result.get("tier")
+    said: dict[str, float | None] = {
+        "dialogue": float(_is_turn(result)),
+        "position": position,
+        "fused": float(result.get("fused_score") or 0.0) / first if first > 0 else None,
+        "tier": None if tier is None else float(tier),
+        "both": float(len(sources) > 1),
+        "visits": metadata.get("walk"),
+        "facts": len(facts),
+        "fact_cosine": max(
+            (fact["cosine"] for fact in facts if fact.get("cosine") is not None), default=None
+        ),
+        "entities": len(metadata.get("entities") or []),
+        "title": _share(metadata.get("title"), asked),
+        "heading": _share(" ".join(map(str, metadata.get("heading_path") or [])), asked),
+        "ordinal": metadata["ordinal"] if isinstance(metadata.get("ordinal"), int) else None,
+        "passage": float(kind in ("document", "episode")),
+        "fact": float(kind == "edge"),
+        "entity": float(kind == "node"),
+    }
+    for name in ("graphiti", "lancedb"):
+        told = sources.get(name)
+        said[f"{name}_found"] = float(told is not None)
+        if told is not None:
+            said |= {f"{name}_{key}": told[key] for key in ("rank", "raw", "normalised")}
+    for name, leg in (metadata.get("legs") or {}).items():
+        if name in ("dense", "sparse"):
+            said |= {f"{name}_rank": leg["rank"], f"{name}_score": leg["score"]}
+    return said
+
+
+def relevance(result: Result) -> float:
+    """The best calibrated relevance any source gave, in [0, 1]; sources without one say nothing."""
+    return max((raw for raw in _raws(result).values()), default=UNKNOWN)
+
+
+def graph_share(results: Sequence[Result]) -> float:
+    """The graph's part of the two sources' weights in the fusion, in [0, 1]; 0 where it found nothing."""
+    graph, vector = _weight(results, "graphiti"), _weight(results, "lancedb")
+    return graph / (graph + vector) if graph > 0 else 0.0
+
+
+def _raws(result: Result) -> dict[str, float]:
+    said = {name: told["raw"] for name, told in result["sources"].items()}
+    return {name: min(1.0, max(0.0, raw)) for name, raw in said.items() if raw is not None}
+
+
+def _judged(results: Sequence[Result]) -> list[float]:
+    """Log-odds of relevance by the source that reads the passages themselves, else by the graph.
+
+    One that it did not find is judged like the last one it found.
+    """
+    judge = next((name for name in ("lancedb", "graphiti") if _weight(results, name) > 0), None)
+    judged = [_raws(result).get(judge) if judge else relevance(result) for result in results]
+    lowest = min((log_odds(raw) for raw in judged if raw is not None), default=log_odds(UNKNOWN))
+    return [lowest if raw is None else log_odds(raw) for raw in judged]
+
+
+def _weight(results: Sequence[Result], source: str) -> float:
+    """How fusion weighs a source; 0 where it found nothing."""
+    told = (result["sources"].get(source) for result in results)
+    return max((float(found["weight"]) for found in told if found is not None), default=0.0)
+
+
+def _visits(results: Sequence[Result]) -> list[float]:
+    """ln of the walk's visits, ≤ 0; nothing where the question names nothing that the graph knows."""
+    visits = [result["metadata"].get("walk") for result in results]
+    if all(share is None for share in visits):
+        return [0.0] * len(results)
+    return [math.log(max(share or 0.0, FEWEST_VISITS)) for share in visits]
+
+
+def _is_turn(result: Result) -> bool:
+    return result["metadata"].get("speaker") is not None
+
+
+def _rarity(texts: Sequence[Sequence[str]]) -> dict[str, float]:
+    """log(1 + N / df) over the results themselves: what all of them say tells none apart."""
+    frequency = Counter(token for words in texts for token in set(words))
+    return {token: math.log(1 + len(texts) / count) for token, count in frequency.items()}
+
+
+def _coverage(asked: set[str], words: set[str], rarity: Mapping[str, float]) -> float:
+    rarest = max(rarity.values(), default=1.0)
+    total = sum(rarity.get(token, rarest) for token in asked)
+    return sum(rarity[token] for token in asked & words) / total if total else 0.0
+
+
+def _around(results: Sequence[Result], judged: Sequence[float]) -> list[float]:
+    """Mean log-odds of the passage before and the passage after; one that no source found counts as the last."""
+    lowest = min(judged)
+    places = {_place(result): logit for result, logit in zip(results, judged, strict=True)}
+    means = []
+    for result in results:
+        document, ordinal = _place(result)
+        if not isinstance(ordinal, int):
+            means.append(lowest)
+            continue
+        around = [places.get((document, ordinal + step), lowest) for step in (-1, 1)]
+        means.append(sum(around) / len(around))
+    return means
+
+
+def _place(result: Result) -> tuple[Any, Any]:
+    metadata = result["metadata"]
+    return metadata.get("document_id"), metadata.get("ordinal")
+
+
+def _share(name: Any, asked: set[str]) -> float:
+    """Share of a name's words that are asked for; 0 for no name."""
+    words = set(content_tokens(name)) if isinstance(name, str) else set()
+    return len(words & asked) / len(words) if words else 0.0

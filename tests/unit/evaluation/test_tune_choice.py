@@ -1,0 +1,302 @@
+"""Tuning by cross-validation: a planted gain is found, chance is called chance, nothing leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from agentic_rag.domain import Hit
+from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery
+from agentic_rag.evaluation.tune import FEWEST, TUNED, TuneOptions, TuneReport, _tuned, default_settings
+from agentic_rag.evaluation.tune_replay import Changes, Collected, Outcome, Replay
+from agentic_rag.evaluation.tune_search import (
+    FOLDS,
+    FUSION,
+    MULTIPLES,
+    SEARCHED,
+    choose,
+    coordinates,
+    folds_of,
+    fusion_grid,
+    is_better,
+)
+from agentic_rag.parameters import Parameters
+
+N = 60
+
+
+def queries(count: int = N, spaces: int = 1, unanswerable: int = 0) -> list[EvalQuery]:
+    return [
+        EvalQuery(
+            f"q{number}",
+            "tea",
+            {"gold": 1} if number >= unanswerable else {},
+            dataset_key=f"conv-{number % spaces}",
+            answerable=number >= unanswerable,
+        )
+        for number in range(count)
+    ]
+
+
+class Scripted:
+    """A replay whose settings do what a function says they do to each query."""
+
+    def __init__(self, told: list[EvalQuery], does: Callable[[dict[str, Any], int], float]) -> None:
+        self.collected = [Collected(query, query.text, "document_retrieval", [], []) for query in told]
+        self.ranked = np.flatnonzero([query.answerable for query in told]).astype(np.int64)
+        self.unanswerable = np.flatnonzero([not query.answerable for query in told]).astype(np.int64)
+        self.base = Parameters()
+        self.confidences = np.array([0.8 if query.answerable else 0.6 for query in told])
+        self._does = does
+
+    def outcome(self, changes: Changes) -> Outcome:
+        values = [self._does(dict(changes), number) for number in range(len(self.collected))]
+        return Outcome(np.array(values), self.confidences)
+
+    def varying_terms(self) -> list[str]:
+        return ["walk"]
+
+
+def report(replay: Scripted | Replay, **options: Any) -> TuneReport:
+    loaded = EvalDataset("tea", tuple(one.query for one in replay.collected), "document", Path())
+    return _tuned(cast(Replay, replay), loaded, TuneOptions(**options), lambda *_: None, [])
+
+
+# --- folds ---------------------------------------------------------------------------------------
+
+
+def test_each_query_is_held_out_once_in_folds_of_equal_size() -> None:
+    folds = folds_of(queries(52), np.arange(52))
+    assert sorted(np.concatenate(folds).tolist()) == list(range(52))
+    assert sorted(fold.size for fold in folds) == [10, 10, 10, 11, 11]
+    again = folds_of(queries(52), np.arange(52))
+    assert [fold.tolist() for fold in again] == [fold.tolist() for fold in folds]
+
+
+@pytest.mark.parametrize("most", [None, 3])
+@pytest.mark.parametrize("spaces", [2, 3, 8])
+def test_no_conversation_is_in_two_folds(spaces: int, most: int | None) -> None:
+    told = queries(40, spaces)
+    chosen = np.arange(5, 40)
+    folds = folds_of(told, chosen, most)
+    assert len(folds) == (spaces if most is None else min(spaces, most))
+    assert sorted(np.concatenate(folds).tolist()) == chosen.tolist()
+    seen = [{told[number].dataset_key for number in fold.tolist()} for fold in folds]
+    assert sum(map(len, seen)) == len(set.union(*seen)) == spaces
+
+
+def test_fewer_queries_than_folds() -> None:
+    assert [fold.size for fold in folds_of(queries(3), np.arange(3))] == [1, 1, 1]
+    assert len(folds_of(queries(40), np.arange(40))) == FOLDS
+
+
+# --- choosing ------------------------------------------------------------------------------------
+
+
+def test_every_setting_of_the_grid_can_be_used() -> None:
+    for options in coordinates():
+        for option in options:
+            assert set(option) <= set(SEARCHED)
+    for fusion in fusion_grid():
+        values = {name.removeprefix("fusion."): value for name, value in fusion.items()}
+        parameters = Parameters().overridden({"fusion": values}).fusion
+        assert sum(parameters.sum_weights((0.3, 0.7))) == pytest.approx(1.0)
+        assert set(fusion) <= set(FUSION)
+
+
+def test_the_best_setting_is_found_and_nothing_else_is_changed() -> None:
+    def does(settings: dict[str, Any], number: int) -> float:
+        good = settings.get("rerank.walk") == 10.0 and settings.get("fusion.strategy") == "rrf"
+        return 0.5 + 0.4 * good + 0.001 * settings.get("fusion.k", 60) * (number % 2 * 2 - 1) / 100
+
+    replay = Scripted(queries(), does)
+    # of the two that only gain together the search sees the second once the first is at hand
+    assert choose(replay, np.arange(N), coordinates(["walk"])) == ()
+    alone = Scripted(queries(), lambda settings, number: 0.9 if settings.get("rerank.walk") == 10.0 else 0.5)
+    assert choose(alone, np.arange(N), coordinates(["walk"])) == (("rerank.walk", 10.0),)
+    assert choose(alone, np.array([], dtype=np.int64), coordinates(["walk"])) == ()
+
+
+def test_a_gain_within_a_standard_error_is_not_taken() -> None:
+    rng = np.random.default_rng(0)
+    noise = {multiple * 5.0: rng.normal(0.0, 0.3, N) for multiple in MULTIPLES}
+    replay = Scripted(
+        queries(),
+        lambda settings, number: (
+            0.5 + 0.01 * float(noise.get(settings.get("rerank.walk", -1), [0.0] * N)[number])
+        ),
+    )
+    chosen = choose(replay, np.arange(N), coordinates(["walk"]))
+    best = max(values.mean() / (values.std(ddof=1) / np.sqrt(N)) for values in noise.values())
+    assert (chosen == ()) == (best <= 1.0)
+    assert not is_better(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    assert not is_better(np.array([1.0]), np.array([1.0]))
+    assert is_better(np.array([1.0, 1.0, 0.9]), np.array([0.5, 0.4, 0.4]))
+
+
+# --- held out ------------------------------------------------------------------------------------
+
+
+def test_a_planted_gain_is_found_and_beyond_chance() -> None:
+    rng = np.random.default_rng(3)
+    level = rng.uniform(0.2, 0.6, N)
+    replay = Scripted(
+        queries(), lambda settings, number: float(level[number]) + 0.3 * (settings.get("rerank.walk") == 2.5)
+    )
+    told = report(replay)
+    assert told.settings == told.chosen == {"rerank.walk": 2.5}
+    assert told.chosen_in_folds == [{"rerank.walk": 2.5}] * FOLDS
+    assert told.ranking.beyond_chance
+    assert told.ranking.difference["value"] == pytest.approx(0.3)
+    assert told.beyond_chance
+    assert told.abstention is None
+
+
+def test_what_copies_the_labels_in_training_and_is_noise_held_out_is_chance() -> None:
+    """For each fold there is a setting that is perfect on all queries but that fold's: choosing takes it."""
+    told = queries()
+    folds = folds_of(told, np.arange(N))
+    fold_of = {number: place for place, fold in enumerate(folds) for number in fold.tolist()}
+    rng = np.random.default_rng(5)
+    default, noise = rng.random(N), rng.random((FOLDS, N))
+    leaky = {5.0 * multiple: place for place, multiple in enumerate(MULTIPLES[:FOLDS])}
+
+    def does(settings: dict[str, Any], number: int) -> float:
+        place = leaky.get(settings.get("rerank.walk", -1.0))
+        if place is None:
+            return float(default[number])
+        return float(noise[place, number]) if fold_of[number] == place else 1.0
+
+    found = report(Scripted(told, does))
+    inside = [fold["rerank.walk"] for fold in found.chosen_in_folds]
+    assert inside == list(leaky), "each fold's choice is the one that is perfect on what it was shown"
+    assert found.chosen != {}, "seen from inside it looks like a large gain"
+    assert not found.ranking.beyond_chance
+    assert abs(found.ranking.difference["value"]) < 0.15
+    assert found.settings == {}
+    assert report(Scripted(told, does), anyway=True).settings == found.chosen
+
+
+def test_folds_by_conversation_show_what_does_not_carry_over() -> None:
+    """Every conversation has a setting of its own: what is best on the others does not help it."""
+    told = queries(spaces=4)
+    level = np.random.default_rng(2).random(N) / 2
+
+    def does(settings: dict[str, Any], number: int) -> float:
+        own = 5.0 * MULTIPLES[number % 4]
+        return float(level[number]) + 0.5 * (settings.get("rerank.walk") == own)
+
+    found = report(Scripted(told, does))
+    assert (found.folds, found.grouped) == (4, True)
+    assert found.ranking.difference["value"] == 0.0
+    assert not found.beyond_chance
+
+
+# --- thresholds ----------------------------------------------------------------------------------
+
+
+def test_a_threshold_is_set_where_it_tells_the_unanswerable() -> None:
+    told = queries(unanswerable=20)
+    replay = Scripted(told, lambda settings, number: 0.5)
+    found = report(replay)
+    assert found.abstention is not None
+    assert found.abstention.default["value"] == 0.5, "0.42 refuses nothing"
+    assert found.abstention.chosen["value"] == 1.0
+    assert found.settings == {"answer.abstain_below": 0.8}
+    assert (found.queries, found.unanswerable) == (40, 20)
+    assert not found.ranking.beyond_chance
+    assert found.beyond_chance
+
+
+def test_a_threshold_that_tells_nothing_is_not_written() -> None:
+    replay = Scripted(queries(unanswerable=20), lambda settings, number: 0.5)
+    replay.confidences = np.random.default_rng(0).uniform(0.5, 0.9, N)
+    found = report(replay)
+    assert found.abstention is not None
+    assert not found.abstention.beyond_chance
+    assert found.settings == {}
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def test_what_may_be_written_is_a_parameter_with_a_default() -> None:
+    assert tuple(default_settings()) == TUNED
+    assert default_settings()["fusion.strategy"] is None
+    assert default_settings()["rerank.method"] == "offline"
+
+
+def test_a_strategy_that_the_operation_has_anyway_is_not_written() -> None:
+    def does(settings: dict[str, Any], number: int) -> float:
+        wanted = settings.get("fusion.graphiti_weight") == 0.2
+        return 0.9 if wanted and "fusion.normalization" not in settings else 0.5
+
+    found = report(Scripted(queries(), does))
+    assert found.settings == {"fusion.graphiti_weight": 0.2, "fusion.lancedb_weight": 0.8}
+    assert found.chosen_in_folds[0]["fusion.strategy"] == "weighted_lancedb"
+
+
+def test_the_same_input_gives_the_same_report() -> None:
+    rng = np.random.default_rng(3)
+    level = rng.random((N, 10))
+
+    def does(settings: dict[str, Any], number: int) -> float:
+        return float(level[number, int(settings.get("rerank.walk", 9)) % 10])
+
+    first, second = (report(Scripted(queries(), does)).to_dict() for _ in range(2))
+    assert first == second
+    assert first["defaults"] == default_settings()
+
+
+# --- the learned ranker --------------------------------------------------------------------------
+
+
+def by_facts(count: int, *, told: bool) -> Replay:
+    """Queries whose relevant result has more facts than the others, or (not ``told``) is any of them."""
+    rng = np.random.default_rng(11)
+    collected = []
+    for number in range(count):
+        gold = int(rng.integers(10))
+        marked = gold if told else int(rng.integers(10))
+        found: list[Hit] = [
+            {
+                "id": f"{number}-{place}#0",
+                "content": "tea " * 40,
+                "type": "edge",
+                "rank": place + 1,
+                "score": float(rng.uniform(0.2, 0.8)),
+                "metadata": {"document_id": f"{number}-{place}", "ordinal": 0},
+                "facts": [{"id": str(fact), "cosine": 0.5} for fact in range(3 if place == marked else 1)],
+            }
+            for place in range(10)
+        ]
+        query = EvalQuery(f"q{number}", "tea", {f"{number}-{gold}": 1}, dataset_key="d")
+        collected.append(Collected(query, "tea", "document_retrieval", found, []))
+    return Replay(collected, Parameters(), "document", "mrr@10")
+
+
+def test_a_ranker_learns_what_no_weight_can_say() -> None:
+    pytest.importorskip("lightgbm")
+    found = report(by_facts(60, told=True), learned=True)
+    assert found.settings["rerank.method"] == "learned"
+    assert found.settings["fusion.strategy"] == "weighted_lancedb", "it reads what it was trained on"
+    assert found.ranker is not None
+    assert found.ranking.chosen["value"] > 0.9 > 0.5 > found.ranking.default["value"]
+    assert found.by_kind["learned"].beyond_chance
+    assert not found.by_kind["tuned"].beyond_chance
+    assert set(found.settings) <= set(TUNED)
+
+
+def test_a_ranker_that_learned_chance_is_not_written() -> None:
+    pytest.importorskip("lightgbm")
+    found = report(by_facts(40, told=False), learned=True)
+    assert not found.ranking.beyond_chance
+    assert (found.settings, found.ranker) == ({}, None)
+
+
+def test_there_is_a_least_number_of_queries() -> None:
+    assert FEWEST >= FOLDS

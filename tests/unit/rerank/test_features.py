@@ -1,0 +1,206 @@
+"""What reranking knows of results: the offline scores are pinned, every feature is what its line says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.parameters import Parameters, RerankParameters
+from agentic_rag.rerank.features import FEATURES, TERMS, features, graph_share, terms_of
+from agentic_rag.rerank.offline import rerank_offline
+
+
+def found(rank: int, raw: float | None, weight: float) -> dict[str, Any]:
+    return {"rank": rank, "raw": raw, "normalised": 1.0 / rank, "weight": weight}
+
+
+def one(identity: str, content: str, sources: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    facts, kind = fields.pop("facts", []), fields.pop("type", "document")
+    return {
+        "id": identity,
+        "content": content,
+        "type": kind,
+        "fused_score": fields.pop("fused_score", 0.5),
+        "facts": facts,
+        "tier": fields.pop("tier", None),
+        "metadata": {"document_id": "d", "ordinal": 0, **fields},
+        "sources": sources,
+    }
+
+
+NOTES = [
+    one(
+        "a", "oolong tea is rolled", {"lancedb": found(1, 0.9, 0.7), "graphiti": found(2, 0.4, 0.3)}, walk=0.5
+    ),
+    one("b", "trains and stations", {"lancedb": found(2, 0.3, 0.7)}, ordinal=1),
+    one("c", "an island in the sea", {"graphiti": found(1, 0.8, 0.3)}, walk=1.0, document_id="e"),
+    one("d", "tea", {"lancedb": found(3, None, 0.7), "graphiti": found(3, None, 0.3)}, walk=0.0),
+]
+DIALOGUE = [
+    one(
+        "t1",
+        "Ann: I bought a red bicycle in Lisbon.",
+        {"lancedb": found(1, 0.8, 0.5), "graphiti": found(1, 0.7, 0.5)},
+        speaker="Ann",
+        ordinal=0,
+        walk=0.2,
+    ),
+    one(
+        "t2",
+        "Ben: Lovely! My dog Pepper would chase it.",
+        {"lancedb": found(2, 0.2, 0.5)},
+        speaker="Ben",
+        ordinal=1,
+    ),
+    one("t3", "Ann: Yes.", {"graphiti": found(2, 0.1, 0.5)}, speaker="Ann", ordinal=2, walk=1.0),
+    one("t4", "a bare fact", {"graphiti": found(3, None, 0.5)}, ordinal=None),
+]
+
+
+@pytest.mark.parametrize(
+    ("query", "results", "expected"),
+    [
+        (
+            "which oolong tea is rolled",
+            NOTES,
+            {
+                "a": 0.7608788476340314,
+                "c": 0.30000000000000004,
+                "b": 4.2857124489803777e-07,
+                "d": 4.2857124489803777e-07,
+            },
+        ),
+        (
+            "Where did Ann buy a bicycle?",
+            DIALOGUE,
+            {
+                "t1": 0.2804763700446483,
+                "t3": 0.21885708773802467,
+                "t4": 2.4999999999375076e-11,
+                "t2": 1.809948830300761e-11,
+            },
+        ),
+    ],
+)
+def test_offline_scores_are_what_they_were_before_the_weights_were_parameters(
+    query: str, results: list[dict[str, Any]], expected: dict[str, float]
+):
+    # since then other terms have come
+    ranked = rerank_offline(query, results, RerankParameters(time=0.0, brief=0.0))
+    assert [one["id"] for one in ranked] == list(expected)
+    assert {one["id"]: one["rerank_score"] for one in ranked} == pytest.approx(expected, rel=1e-12)
+
+
+def test_every_term_is_weighed_by_a_parameter_of_its_name():
+    assert TERMS.keys() <= RerankParameters.model_fields.keys()
+    for name in TERMS:
+        with pytest.raises(ConfigError, match=name):
+            Parameters().overridden({"rerank": {name: -0.1}})
+
+
+def test_without_weights_only_the_judge_decides():
+    nothing = RerankParameters.model_validate(dict.fromkeys(TERMS, 0.0))
+    scores = {one["id"]: one["rerank_score"] for one in rerank_offline("Ann", DIALOGUE, nothing)}
+    # what the vector store did not find is judged like the last that it found
+    assert scores == pytest.approx({"t1": 0.8, "t2": 0.2, "t3": 0.2, "t4": 0.2})
+
+
+def test_a_weight_moves_what_has_the_term():
+    base = RerankParameters.model_validate(dict.fromkeys(TERMS, 0.0))
+    named = base.model_copy(update={"speaker": 2.0})
+    before = {one["id"]: one["rerank_score"] for one in rerank_offline("What did Ben say?", DIALOGUE, base)}
+    after = {one["id"]: one["rerank_score"] for one in rerank_offline("What did Ben say?", DIALOGUE, named)}
+    assert [name for name in before if after[name] > before[name]] == ["t2"]
+
+
+def test_terms_of_a_dialogue_are_nothing_in_notes():
+    terms = terms_of("oolong", NOTES)
+    assert terms.graph_share == pytest.approx(0.3)
+    assert terms.column("walk") == pytest.approx(
+        [0.3 * math.log(0.5), 0.3 * math.log(1e-4), 0.0, 0.3 * math.log(1e-4)]
+    )
+    assert all(
+        set(terms.column(name)) == {0.0} for name in ("time", "coverage", "window", "speaker", "length")
+    )
+
+
+def test_a_line_alone_is_brief_and_a_turn_is_not():
+    notes = [
+        one("line", "tea", {}),
+        one("long", " ".join(["tea"] * 60), {}),
+        one("turn", "tea", {}, speaker="A"),
+    ]
+    assert terms_of("tea", notes).column("brief") == [pytest.approx(math.log(2 / 20)), 0.0, 0.0]
+
+
+def test_the_graphs_share_is_of_what_was_found():
+    assert graph_share(NOTES[1:2]) == 0.0
+    assert graph_share(NOTES[2:3]) == 1.0
+    assert graph_share([]) == 0.0
+
+
+def column(query: str, results: list[dict[str, Any]], name: str) -> list[float]:
+    return features(query, results)[:, list(FEATURES).index(name)].tolist()
+
+
+def test_a_table_has_a_row_a_result_and_a_column_a_feature():
+    assert features("tea", []).shape == (0, len(FEATURES))
+    assert features("tea", NOTES).shape == (4, len(FEATURES))
+    everywhere = features("tea", NOTES + DIALOGUE)
+    assert np.isfinite(everywhere[:, [list(FEATURES).index(name) for name in ("judged", *TERMS)]]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("position", [1, 2, 3, 4]),
+        ("both", [1, 0, 0, 1]),
+        ("lancedb_found", [1, 1, 0, 1]),
+        ("lancedb_rank", [1, 2, None, 3]),
+        ("graphiti_raw", [0.4, None, 0.8, None]),
+        ("graphiti_normalised", [1 / 2, None, 1, 1 / 3]),
+        ("visits", [0.5, None, 1.0, 0.0]),
+        ("ordinal", [0, 1, 0, 0]),
+        ("dialogue", [0, 0, 0, 0]),
+        ("passage", [1, 1, 1, 1]),
+        ("tier", [None, None, None, None]),
+        ("fused", [1, 1, 1, 1]),
+    ],
+)
+def test_what_a_result_carries_is_in_its_row(name: str, expected: list[float | None]):
+    told = column("oolong", NOTES, name)
+    assert told == pytest.approx([math.nan if value is None else value for value in expected], nan_ok=True)
+
+
+def test_titles_headings_facts_and_legs_are_in_the_row():
+    rich = one(
+        "x",
+        "text",
+        {"graphiti": found(1, 0.5, 1.0)},
+        type="edge",
+        tier=2,
+        title="Oolong tea",
+        heading_path=["Oolong", "Firing"],
+        entities=["Tea", "Oolong"],
+        facts=[{"id": "f", "cosine": 0.4}, {"id": "g", "cosine": 0.6}, {"id": "h", "cosine": None}],
+        legs={"dense": {"rank": 3, "score": 0.8}, "odd": {"rank": 1, "score": 1.0}},
+    )
+    expected = {
+        "title": 0.5,
+        "heading": 0.5,
+        "facts": 3,
+        "fact_cosine": 0.6,
+        "entities": 2,
+        "dense_rank": 3,
+        "dense_score": 0.8,
+        "fact": 1,
+        "entity": 0,
+        "passage": 0,
+        "tier": 2,
+    }
+    assert {name: column("oolong", [rich], name)[0] for name in expected} == expected
+    assert math.isnan(column("oolong", [rich], "sparse_rank")[0])
