@@ -49,6 +49,8 @@ def standing_out(best: float, ordinary: float, chunks: int) -> float | None:
 
 def reads_as_language(text: str, nats: Nats) -> bool:
     """Whether a text is made of words of some language, by what its characters cost."""
+    if not any(map(str.isalnum, text)):
+        return False
     characters = [character for character in text if not character.isspace()]
     usual = sum(CJK_NATS if script(character) == "cjk" else LATIN_NATS for character in characters)
     return nats(text) <= usual

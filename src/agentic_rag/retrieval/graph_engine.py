@@ -90,12 +90,12 @@ class GraphEngine:
         holds back what lies far from what was named.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. [] for an unknown
-        dataset or a question of white space. ``judged_as``: see ``RetrievalEngine.search``.
+        dataset or a question without a letter or digit. ``judged_as``: see ``RetrievalEngine.search``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
         """
-        if not query.strip():
+        if not any(map(str.isalnum, query)):
             return []
         within = await self._within(dataset, filters)
         if within == []:
