@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from local_openai_server import LocalOpenAIServer, running
 from vector_stores import milvus_lite, postgres_server
+
+# ranx, which tests agree with, compiles for a minute what then takes milliseconds either way.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
 @pytest.fixture
