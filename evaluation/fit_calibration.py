@@ -30,6 +30,7 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from agentic_rag.domain import search_text
+from agentic_rag.evaluation.statistics import area_under_roc
 from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import (
     BM25_CAP,
@@ -48,7 +49,7 @@ from agentic_rag.retrieval.floor import LOOKED_AT, standing_out
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.text import content_tokens, tokens
-from judged_sets import CACHE, DATA, JudgedSet, KeptEmbedding, available, gibberish, judged_set, roc_area
+from judged_sets import CACHE, DATA, JudgedSet, KeptEmbedding, available, gibberish, judged_set
 
 FITTED = ("hotpot_train100", "musique_train100", "2wiki_train500", "cmrc2018/trial")
 REPORTED = ("rgb/zh_fact", "rgb/en_fact", "cranfield", "scifact/train")
@@ -262,7 +263,7 @@ def relevance_table(sets: Mapping[str, Searched], calibration: Calibration, titl
                 for i, evidence in search.evidence(strategy, calibration).items():
                     (relevant if i in search.relevant else others).append(calibration.relevance(evidence))
             best = np.array([search.best(strategy, calibration) for search in searched.judged])
-            figures = (roc_area(relevant, others), np.percentile(best, 1), np.median(best), np.median(relevant), np.median(others))  # fmt: skip
+            figures = (area_under_roc(relevant, others), np.percentile(best, 1), np.median(best), np.median(relevant), np.median(others))  # fmt: skip
             table.add_row(name, strategy, *(f"{figure:.3f}" for figure in figures))
     return table
 
@@ -277,7 +278,7 @@ def sense_table(sets: Mapping[str, Searched], sense: Sense, title: str) -> Table
         for size in dict.fromkeys(case[0] for case in cases):
             asked, not_asked = ([sense.probability(*case[2:]) for case in cases if case[:2] == (size, is_question)] for is_question in (True, False))  # fmt: skip
             kept, passed = (np.mean([sense.is_met(*case[2:]) for case in cases if case[:2] == (size, is_question)]) for is_question in (True, False))  # fmt: skip
-            table.add_row(name, f"{size:,}", f"{roc_area(asked, not_asked):.3f}", f"{kept:.3f}", f"{passed:.3f}")  # fmt: skip
+            table.add_row(name, f"{size:,}", f"{area_under_roc(asked, not_asked):.3f}", f"{kept:.3f}", f"{passed:.3f}")  # fmt: skip
     return table
 
 

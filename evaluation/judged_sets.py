@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
 
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
@@ -153,12 +152,3 @@ def gibberish(queries: Sequence[str], seed: int = 7) -> list[str]:
     made += [" ".join(letters("abcdefghijklmnopqrstuvwxyz0123456789") for _ in range(3)) for _ in range(30)]
     made += [letters(han) for _ in range(30)]
     return made + [letters("!?#%&*()[]{}<>~^|/\\=+;:") + letters("qwxz") for _ in range(10)]
-
-
-def roc_area(positive: Sequence[float] | FloatArray, negative: Sequence[float] | FloatArray) -> float:
-    """Area under the ROC curve: how often a positive is above a negative, ties one half.
-
-    Source: Hanley, McNeil, The Meaning and Use of the Area under a ROC Curve, 1982.
-    """
-    ranks = rankdata(np.concatenate([positive, negative]))[: len(positive)]
-    return float((ranks.sum() - len(positive) * (len(positive) + 1) / 2) / (len(positive) * len(negative)))

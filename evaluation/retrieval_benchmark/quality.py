@@ -13,6 +13,7 @@ import numpy as np
 
 from agentic_rag.domain import Chunk
 from agentic_rag.evaluation.metrics import ndcg
+from agentic_rag.evaluation.statistics import area_under_roc
 from agentic_rag.filters import Expression, matches, parse_filters
 from agentic_rag.models.bundled import BundledEmbedding, nats
 from agentic_rag.ports import EmbeddedDocument, Restriction
@@ -22,7 +23,7 @@ from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.text import script
 from figures import Row, row
-from judged_sets import CACHE, JudgedSet, KeptEmbedding, gibberish, judged_set, roc_area
+from judged_sets import CACHE, JudgedSet, KeptEmbedding, gibberish, judged_set
 from retrieval_benchmark.corpus import GivenVectors
 
 FLOORS = {"rgb/zh_fact": 0.55, "rgb/en_fact": 0.47, "cranfield": 0.52, "scifact/train": 0.74}
@@ -69,7 +70,7 @@ async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row
                 nonsense, passed = nonsense + 1, passed + bool(await engine.search(name, text))
     for pair in ("latin", "cjk"):
         if judgements.relevant[pair]:
-            area = roc_area(judgements.relevant[pair], judgements.others[pair])
+            area = area_under_roc(judgements.relevant[pair], judgements.others[pair])
             rows.append(row(f"relevance of passages, {pair}: area under ROC", "", area, bound="min"))
     rows.append(row("share of questions that find something", "", kept / asked, bound="min", floor=0.99))
     rows.append(row("share of gibberish that finds something", "", passed / nonsense, floor=0.03))

@@ -47,6 +47,8 @@ class Rag:
     ledger: Ledger
     embedding: Embedding
     chat: Chat | None
+    reranker: Reranker | None = None
+    """The model that ``rerank.method`` names, if it names one."""
 
     async def ingest(
         self,
@@ -154,9 +156,10 @@ async def open_rag(
         calibration = Calibration.for_model(embedding.name)
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, _nats())
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
-        parts = GraphParts(graph_engine, engine, embedding, chat, reranker or _reranker(config, chat))
+        reranker = reranker or _reranker(config, chat)
+        parts = GraphParts(graph_engine, engine, embedding, chat, reranker)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        yield Rag(config, graph, engine, graph_engine, chunks, knowledge, ledger, embedding, chat)
+        yield Rag(config, graph, engine, graph_engine, chunks, knowledge, ledger, embedding, chat, reranker)
 
 
 def embedding_from_config(config: RagConfig) -> Embedding:

@@ -126,6 +126,15 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
+def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> float:
+    """How often a positive lies above a negative, ties one half; ``roc_area`` without the interval.
+
+    Raises:
+        InputError: no values on one side, or one that is not finite.
+    """
+    return float(_area(*(counts[None] for counts in _counts(positive, negative)))[0])
+
+
 def roc_area(
     positive: Sequence[float],
     negative: Sequence[float],
@@ -150,23 +159,30 @@ def roc_area(
 
     Source: Hanley, McNeil, The Meaning and Use of the Area under a ROC Curve, 1982.
     """
-    above, below = _finite(positive, "positive"), _finite(negative, "negative")
+    ups, downs = _counts(positive, negative)
     _check_samples(samples)
     _check_level(level)
-    values, places = np.unique(np.concatenate([above, below]), return_inverse=True)
-    ups = np.bincount(places[: above.size], minlength=values.size)
-    downs = np.bincount(places[above.size :], minlength=values.size)
     rng = np.random.default_rng(seed)
     areas = np.empty(samples)
-    step = max(1, _CELLS // values.size)
+    step = max(1, _CELLS // ups.size)
     for start in range(0, samples, step):
         count = min(step, samples - start)
-        drawn = rng.multinomial(above.size, ups / above.size, size=count)
-        areas[start : start + count] = _area(
-            drawn, rng.multinomial(below.size, downs / below.size, size=count)
-        )
+        drawn = [rng.multinomial(side.sum(), side / side.sum(), size=count) for side in (ups, downs)]
+        areas[start : start + count] = _area(*drawn)
     low, high = np.quantile(areas, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(_area(ups[None], downs[None])[0]), float(low), float(high))
+
+
+def _counts(
+    positive: Sequence[float], negative: Sequence[float]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many positives and how many negatives there are at each value, in ascending order."""
+    above, below = _finite(positive, "positive"), _finite(negative, "negative")
+    values, places = np.unique(np.concatenate([above, below]), return_inverse=True)
+    return (
+        np.bincount(places[: above.size], minlength=values.size),
+        np.bincount(places[above.size :], minlength=values.size),
+    )
 
 
 def _area(ups: NDArray[np.int64], downs: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -23,7 +23,6 @@ from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import FusionStrategy, Parameters
-from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
 
 DEFAULT_OPERATION = "document_retrieval"
@@ -78,7 +77,6 @@ class Systems:
 
     def __init__(self, rag: Rag) -> None:
         self._rag = rag
-        self._reranker: Reranker | None = None
         self._known: dict[str, Callable[[Task], Awaitable[Results]]] = {
             "graphiti": self._graphiti,
             "lancedb": self._lancedb,
@@ -107,7 +105,7 @@ class Systems:
         calls = 0
         if name.endswith(RERANKED):
             parameters = self._rag.config
-            results = await rerank_results(task.query.text, results, parameters.rerank, self._model())
+            results = await rerank_results(task.query.text, results, parameters.rerank, self._rag.reranker)
             calls = _rerank_calls(parameters, len(results))
         return Scored(results, (time.perf_counter() - started) * 1000, calls)
 
@@ -157,19 +155,6 @@ class Systems:
             abstained=state["abstained"],
             degraded=tuple(degraded),
         )
-
-    def _model(self) -> Reranker | None:
-        """The configured rerank model, as ``open_rag`` gives it to the graph; loaded when first needed."""
-        rerank = self._rag.config.rerank
-        if self._reranker is None and rerank.method == "chat" and self._rag.chat is not None:
-            from agentic_rag.models.rerankers import ChatReranker
-
-            self._reranker = ChatReranker(self._rag.chat)
-        if self._reranker is None and rerank.method == "cross_encoder" and rerank.model is not None:
-            from agentic_rag.models.rerankers import CrossEncoderReranker
-
-            self._reranker = CrossEncoderReranker(rerank.model)
-        return self._reranker
 
     async def _graph_hits(self, task: Task) -> list[Hit]:
         return await self._rag.graph_engine.search(

@@ -32,6 +32,7 @@ from agentic_rag.evaluation.tune_replay import (
     Outcome,
     Places,
     Replay,
+    nested,
     with_changes,
 )
 from agentic_rag.evaluation.tune_search import (
@@ -231,12 +232,8 @@ def _check(rag: Rag, options: TuneOptions) -> None:
 
 def _base(config: Parameters) -> Parameters:
     """The settings in force, with everything that is tuned at its default."""
-    sections: dict[str, dict[str, Any]] = {}
-    for name, default in default_settings().items():
-        section, _, key = name.partition(".")
-        sections.setdefault(section, {})[key] = default
     plain = {name: getattr(config, name).model_dump() for name in Parameters.model_fields}
-    return Parameters().overridden(plain).overridden(sections)
+    return Parameters().overridden(plain).overridden(nested(tuple(default_settings().items())))
 
 
 async def _collect(

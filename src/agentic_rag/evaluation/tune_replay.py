@@ -199,12 +199,13 @@ class Replay:
         text, query = self.collected[number].text, self.collected[number].query
         results = self._results(number, parameters)[: parameters.rerank.depth]
         units = self._units(results)
+        terms = terms_of(text, results)
         return Fused(
             ids=[str(result["id"]) for result in results],
             units=units,
             grades=[query.relevant.get(unit, 0) if query.answerable else 0 for unit in units],
-            terms=terms_of(text, results),
-            table=features(text, results),
+            terms=terms,
+            table=features(text, results, terms),
         )
 
     def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:

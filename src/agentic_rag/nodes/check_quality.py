@@ -8,7 +8,7 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 
 from agentic_rag.parameters import Parameters
-from agentic_rag.rerank.offline import relevance
+from agentic_rag.rerank.features import relevance
 from agentic_rag.state import CanvasRAGState
 
 Decision = Literal["answer", "rewrite", "abstain"]

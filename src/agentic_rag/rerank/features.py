@@ -137,13 +137,16 @@ def _brief(text: str) -> float:
     return min(0.0, math.log((1 + len(tokens(text))) / BRIEF))
 
 
-def features(query: str, results: Sequence[Result]) -> NDArray[np.float64]:
-    """The learned ranker's table, shape (results, ``FEATURES``), in the fused order the results are given in."""
+def features(query: str, results: Sequence[Result], terms: Terms | None = None) -> NDArray[np.float64]:
+    """The learned ranker's table, shape (results, ``FEATURES``), in the fused order the results are given in.
+
+    ``terms``: of the same results, where they are known already.
+    """
     table = np.full((len(results), len(FEATURES)), np.nan)
     if not results:
         return table
     place = {name: number for number, name in enumerate(FEATURES)}
-    terms = terms_of(query, results)
+    terms = terms or terms_of(query, results)
     asked = set(content_tokens(query))
     texts = [tokens(result["content"]) for result in results]
     rarity = _rarity(texts)

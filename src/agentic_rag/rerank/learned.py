@@ -81,8 +81,9 @@ class LearnedRanker:
     def scores(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float]:
         """Relevance in [0, 1] of each fused result, given in the fused order."""
         weights = RerankParameters.model_validate(self.weights)
-        offline = np.array(offline_odds(terms_of(query, results), weights))
-        return self.relevances(self.odds(offline, features(query, results)))
+        terms = terms_of(query, results)
+        offline = np.array(offline_odds(terms, weights))
+        return self.relevances(self.odds(offline, features(query, results, terms)))
 
     def to_text(self) -> str:
         """The file's content; ``parse_ranker`` reads it."""

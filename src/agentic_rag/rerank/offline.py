@@ -25,9 +25,7 @@ from typing import Any
 
 from agentic_rag.odds import probability
 from agentic_rag.parameters import RerankParameters
-from agentic_rag.rerank.features import TERMS, Terms, relevance, terms_of
-
-__all__ = ["offline_odds", "relevance", "rerank_offline"]
+from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
 _DEFAULTS = RerankParameters()
 

@@ -103,21 +103,22 @@ class GraphEngine:
         question = query if judged_as is None else judged_as
         vector = (await self._embedding.embed_queries([question]))[0]
         scope = _Scope(dataset, limit, filters, as_of, within)
-        found, passages = await self._found(scope, question, vector)
+        found, passages = await self._found(scope, question, vector, judged_by=vector)
         projection = Projection(question, found, self._calibration, passages.cosines)
         hits = projection.hits(passages.chunks)
         if question != query:
             reworded = (await self._embedding.embed_queries([query]))[0]
-            _, more = await self._found(scope, query, reworded)
-            others = more.chunks.keys() - {hit["id"] for hit in hits}
-            hits = projection.joined(hits, await self._passages_of(scope, others, vector))
+            _, more = await self._found(scope, query, reworded, judged_by=vector)
+            hits = projection.joined(hits, more)
         visits = await self._visits(scope, question, hits)
         only_reached = visits.keys() - {hit["id"] for hit in hits}
         reached = await self._passages_of(scope, only_reached, vector)
         return projection.walked(hits, reached, visits)[:limit]
 
-    async def _found(self, scope: _Scope, query: str, vector: FloatArray) -> tuple[list[GraphHit], Passages]:
-        """The graph store's hits, and the passages they come from that pass."""
+    async def _found(
+        self, scope: _Scope, query: str, vector: FloatArray, *, judged_by: FloatArray
+    ) -> tuple[list[GraphHit], Passages]:
+        """The graph store's hits, and the passages they come from that pass, with their cosines to the question."""
         asked_for = max(MIN_PER_KIND, scope.limit // 2)
         while True:
             found = await self._graph.search(
@@ -125,7 +126,7 @@ class GraphEngine:
             )
             passing = [hit for hit in found if scope.filters is None or hit.chunk_ids]
             ids = {chunk_id for hit in passing for chunk_id in hit.chunk_ids}
-            passages = await self._passages_of(scope, ids, vector)
+            passages = await self._passages_of(scope, ids, judged_by)
             exhausted = max((hit.rank for hit in found), default=0) < asked_for
             starved = scope.within is None and scope.filters is not None
             if not starved or len(passages.chunks) >= scope.limit or exhausted:

@@ -97,10 +97,13 @@ class Projection:
         return _ranked([_moved(hit, visits) for hit in [*hits, *self._others(hits, reached)]])
 
     def _others(self, hits: Sequence[Hit], others: Passages) -> list[Hit]:
-        """Passages as hits. One that nothing can judge starts UNJUDGED above the least relevant hit."""
+        """Passages that are no hits yet, as hits. One that nothing can judge starts UNJUDGED above the least."""
+        known = {hit["id"] for hit in hits}
         lowest = min((hit["score"] for hit in hits if hit["score"] is not None), default=0.0)
         found = []
         for chunk in others.chunks.values():
+            if chunk.id in known:
+                continue
             hit = self._hit(chunk, _Support(), others.cosines.get(chunk.id))
             if chunk.id not in others.cosines:
                 hit["score"] = probability(log_odds(lowest) + UNJUDGED)

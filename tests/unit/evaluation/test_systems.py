@@ -56,6 +56,7 @@ class Bench:
                 nothing,
                 HashingEmbedding(),
                 chat,
+                reranker,
             )
         )
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank import rerank_results
-from agentic_rag.rerank.offline import relevance, rerank_offline
+from agentic_rag.rerank.features import relevance
+from agentic_rag.rerank.offline import rerank_offline
 
 OFFLINE = RerankParameters()
 
