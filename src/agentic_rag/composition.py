@@ -157,7 +157,7 @@ async def open_rag(
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, _nats())
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
         reranker = reranker or _reranker(config, chat)
-        parts = GraphParts(graph_engine, engine, embedding, chat, reranker)
+        parts = GraphParts(graph_engine, engine, embedding, chat, reranker, _token_counter())
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         yield Rag(config, graph, engine, graph_engine, chunks, knowledge, ledger, embedding, chat, reranker)
 

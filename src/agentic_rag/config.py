@@ -59,6 +59,9 @@ class ChatConfig(Section):
     api_key: SecretStr | None = Field(None, description="never shown")
     timeout_seconds: float = Field(60.0, gt=0, description="for one try")
     max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 for the likeliest answer")
+    max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
+    seed: int | None = Field(None, description="sent along, for endpoints that know one")
 
 
 class RagConfig(Parameters):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from agentic_rag.errors import InputError
 
@@ -36,5 +37,41 @@ def _main_graph() -> str:
     return build_rag_graph(parts).compile().get_graph().draw_mermaid()
 
 
-DRAWINGS: dict[str, Callable[[], str]] = {"agentic_rag": _main_graph}
+class _NoOperator:
+    """Stands where a drawing needs an operator; it is never run."""
+
+    async def execute(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def _memory_main() -> str:
+    from agentic_rag.memory.graph import build_main_graph
+    from agentic_rag.memory.runs import Runs
+
+    async def unused(*_: Any) -> Any:
+        raise NotImplementedError
+
+    return build_main_graph(Runs(unused, unused)).get_graph().draw_mermaid()
+
+
+def _memory_insert() -> str:
+    from agentic_rag.memory.graph import InsertOperators, build_insert_graph
+
+    nothing = _NoOperator()
+    return build_insert_graph(InsertOperators(nothing, nothing, nothing)).get_graph().draw_mermaid()
+
+
+def _memory_test() -> str:
+    from agentic_rag.memory.graph import TestOperators, build_test_graph
+
+    nothing = _NoOperator()
+    return build_test_graph(TestOperators(nothing, nothing, nothing, nothing)).get_graph().draw_mermaid()
+
+
+DRAWINGS: dict[str, Callable[[], str]] = {
+    "agentic_rag": _main_graph,
+    "memory_main": _memory_main,
+    "memory_insert": _memory_insert,
+    "memory_test": _memory_test,
+}
 """By the name that ``langgraph.json`` gives the graph."""

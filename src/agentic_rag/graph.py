@@ -12,11 +12,13 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import choose_strategy
+from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import current_results, fuse_results
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, prepare_query
 from agentic_rag.nodes.rerank import rerank
+from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
@@ -38,6 +40,8 @@ class GraphParts:
     embedding: Embedding
     chat: Chat | None = None
     reranker: Reranker | None = None
+    count_tokens: TokenCounter | None = None
+    """For post-retrieval steps that keep to a budget."""
 
 
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
@@ -49,11 +53,12 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     """
     defaults = defaults or Parameters()
     graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides)
+    tools = RerankTools(parts.reranker, parts.chat, parts.lancedb, parts.count_tokens)
     graph.add_node("prepare_query", prepare_query)
     graph.add_node("retrieve_graphiti", retrieve_graphiti(parts.graphiti, defaults))
     graph.add_node("retrieve_lancedb", retrieve_lancedb(parts.lancedb, defaults))
     graph.add_node("fuse_results", partial(fuse_results, defaults=defaults))
-    graph.add_node("rerank", rerank(defaults, parts.reranker))
+    graph.add_node("rerank", rerank(defaults, tools))
     graph.add_node("check_quality", partial(check_quality, defaults=defaults))
     graph.add_node("rewrite_query", rewrite_query(defaults, parts.chat))
     graph.add_node("answer", answer(parts.embedding, defaults, parts.chat))

@@ -145,6 +145,14 @@ class RerankParameters(Section):
     length: float = Field(1.1, ge=0, le=MOST_WEIGHT, description="offline, dialogue: a longer turn says more")
 
 
+class PostRetrievalParameters(Section):
+    """Operators of the memory graphs on the reranked results; see docs/post-retrieval.md."""
+
+    steps: tuple[dict[str, Any], ...] = Field(
+        (), description="run in order; each an action of rerank, filter or merge with its keys"
+    )
+
+
 class QualityParameters(Section):
     """When a result is good enough, and when the loop ends."""
 
@@ -182,6 +190,7 @@ class Parameters(Section):
     fusion: FusionParameters = FusionParameters()
     retrieval: RetrievalParameters = RetrievalParameters()
     rerank: RerankParameters = RerankParameters()
+    post_retrieval: PostRetrievalParameters = PostRetrievalParameters()
     quality: QualityParameters = QualityParameters()
     rewrite: RewriteParameters = RewriteParameters()
     answer: AnswerParameters = AnswerParameters()
@@ -215,6 +224,7 @@ class Overrides(TypedDict, total=False):
     fusion: dict[str, Any]
     retrieval: dict[str, Any]
     rerank: dict[str, Any]
+    post_retrieval: dict[str, Any]
     quality: dict[str, Any]
     rewrite: dict[str, Any]
     answer: dict[str, Any]

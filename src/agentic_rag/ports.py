@@ -283,8 +283,8 @@ class GraphStore(Protocol):
     async def links(self, dataset: str) -> GraphLinks | None:
         """Every chunk and entity and how they are linked; None where there is none.
 
-        The same object as long as nothing has changed. Reading a large graph anew after every write
-        would cost more than it brings: it may lie behind, by ten times as long as reading it takes.
+        The same object as long as nothing has changed. Reading a large graph (over 5,000 chunks) anew after
+        every write would cost more than it brings: it may lie behind, by ten times as long as reading takes.
         """
         ...
 

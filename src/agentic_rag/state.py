@@ -40,6 +40,7 @@ WorkKeys = TypedDict(
         "outcomes": dict[str, Any],
         "reranked_results": list[dict[str, Any]],
         "rerank_outcome": dict[str, Any],
+        "post_retrieval": list[dict[str, Any]],
         "quality": dict[str, Any],
         "rewrites": list[str],
         "rewrite_outcome": dict[str, Any],

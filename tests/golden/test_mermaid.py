@@ -1,25 +1,33 @@
-"""The main graph is drawn as it was looked at and approved."""
+"""Every graph is drawn as it was looked at and approved."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from agentic_rag.drawings import drawing
+from agentic_rag.drawings import DRAWINGS, drawing
 from agentic_rag.errors import InputError
 
-APPROVED = Path(__file__).with_name("agentic_rag.mmd")
+APPROVED = Path(__file__).parent
 RENEW = (
     "the graph is drawn differently; if that is meant, renew the file and look at the difference:\n"
-    "  agentic-rag graph agentic_rag > tests/golden/agentic_rag.mmd && git diff tests/golden"
+    "  agentic-rag graph {0} > tests/golden/{0}.mmd && git diff tests/golden"
 )
 
 
-def test_the_graph_is_drawn_as_approved():
-    assert drawing("agentic_rag").strip() == APPROVED.read_text(encoding="utf-8").strip(), RENEW
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_the_graph_is_drawn_as_approved(name: str):
+    approved = (APPROVED / f"{name}.mmd").read_text(encoding="utf-8")
+    assert drawing(name).strip() == approved.strip(), RENEW.format(name)
+
+
+def test_the_server_is_given_every_graph():
+    served = json.loads((APPROVED.parents[1] / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    assert served.keys() == DRAWINGS.keys()
 
 
 def test_an_unknown_graph_lists_the_known():
-    with pytest.raises(InputError, match=r"'guess'; use one of: agentic_rag"):
+    with pytest.raises(InputError, match=r"'guess'; use one of: agentic_rag, memory_main"):
         drawing("guess")

@@ -355,3 +355,81 @@ def tune(
         operation=operation, measure=measure, learned=learned, anyway=anyway, limit=limit, split=split
     )
     run(tune_source(load_config(data_dir, settings), source, options, Outputs(write, output)))
+
+
+bench_app = typer.Typer(
+    help="Run a memory design on LoCoMo conversations, and compare finished runs.",
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.add_typer(bench_app, name="bench")
+
+
+@bench_app.callback()
+def bench(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The memory design: a YAML file, as in configs/.")
+    ] = None,
+    task_id: Annotated[
+        str | None,
+        typer.Option(
+            "--task-id",
+            "--task_id",
+            metavar="NAME",
+            help="Conversation (conv-26), several by commas, or all.",
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="LoCoMo .json file; default: runtime.data of the design."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the run; default: in the data folder.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ask everything anew, also what an earlier run has answered.")
+    ] = False,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Run a memory design on LoCoMo: insert turn by turn, ask, score, record.
+
+    Interrupted, the same command goes on where it was. ``bench compare RUN…`` shows runs beside each other.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if config is None:
+        raise InputError(
+            "name a memory design with --config, such as configs/locomo_short_term_memory_pipeline.yaml"
+        )
+    from agentic_rag.cli.bench import bench_design, print_bench
+    from agentic_rag.environment import load_config
+    from agentic_rag.evaluation.bench.run import BenchOptions
+
+    options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh)
+    report = run(bench_design(load_config(data_dir, settings), config, options, quiet=as_json))
+    if as_json:
+        print_json({**report.summary, "folder": str(report.folder)})
+    else:
+        print_bench(report)
+
+
+@bench_app.command("compare")
+def bench_compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders that bench has named.")],
+    charts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw pictures there; needs the extra 'charts'.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show finished runs beside each other: a table, and pictures of score by category and against cost."""
+    from agentic_rag.cli.bench import compare_runs, print_comparison
+
+    _, found = compare_runs(runs, charts)
+    if as_json:
+        print_json(found)
+    else:
+        print_comparison(found)

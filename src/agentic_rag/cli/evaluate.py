@@ -38,7 +38,7 @@ class Outputs:
 async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions, outputs: Outputs) -> None:
     """Evaluate, print, and write the figures where asked to."""
     if outputs.charts is not None:
-        from agentic_rag.evaluation.pictures import check_charts
+        from agentic_rag.evaluation.drawing import check_charts
 
         check_charts()
     try:

@@ -12,14 +12,27 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.errors import InputError, StoreError
+from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalDataset
+from agentic_rag.evaluation.journal import Journal
 from agentic_rag.identity import digest
 from agentic_rag.ingest.sources import discover
 
 DEPTH = 10
 """How many of a ranking's first ids are kept: as many as the measures look at."""
-_TELLS = frozenset({"abstention", "baselines", "corrections", "pictures", "report", "scores", "statistics"})
+_TELLS = frozenset(
+    {
+        "abstention",
+        "baselines",
+        "compare",
+        "corrections",
+        "drawing",
+        "pictures",
+        "report",
+        "scores",
+        "statistics",
+    }
+)
 """Modules of this folder that work on answers and change none."""
 
 
@@ -39,36 +52,21 @@ class Record:
 
 
 class Records:
-    """A file of JSON lines that only grows: first the fingerprint, then one record a line.
+    """The answers of a run, by system and query.
 
     Args:
-        path: made with its folder at the first record.
-        fingerprint: of all that an answer depends on; see ``fingerprint``.
-        fresh: start anew.
+        path, fingerprint, fresh: of the journal; see ``Journal`` and ``fingerprint``.
 
     Raises:
-        InputError: the file has another fingerprint, or a line is no record. A line that was cut off at the
-            end is removed instead.
-        StoreError: the file cannot be read.
+        InputError, StoreError: as ``Journal`` does; a row is no record.
     """
 
     def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:
         self.path = path
+        self._journal = Journal(path, fingerprint, fresh=fresh)
         self._kept: dict[tuple[str, str], Record] = {}
-        self._head = json.dumps({"fingerprint": fingerprint}) + "\n"
-        try:
-            if fresh:
-                path.unlink(missing_ok=True)
-            lines = _whole_lines(path)
-        except OSError as error:
-            raise StoreError(f"the records in {path} cannot be used: {error.strerror or error}") from error
-        if lines and lines[0] + "\n" != self._head:
-            raise InputError(
-                f"the records in {path} are of other data, settings or code; start anew with --fresh, "
-                "or name another file with --records"
-            )
-        for number, line in enumerate(lines[1:], start=2):
-            record = _read(line, f"{path}:{number}")
+        for number, row in enumerate(self._journal.rows, start=2):
+            record = _read(row, f"{path}:{number}")
             self._kept.setdefault((record.system, record.query), record)
 
     def get(self, system: str, query: str) -> Record | None:
@@ -77,13 +75,7 @@ class Records:
 
     def add(self, record: Record) -> None:
         """Keep a record, on the disk too."""
-        line = json.dumps(asdict(record)) + "\n"
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="ascii") as file:
-                file.write(line if file.tell() else self._head + line)
-        except OSError as error:
-            raise StoreError(f"cannot write {self.path}: {error.strerror or error}") from error
+        self._journal.add(asdict(record))
         self._kept[record.system, record.query] = record
 
 
@@ -94,7 +86,7 @@ def fingerprint(dataset: EvalDataset, settings: Mapping[str, Any]) -> str:
     but for what only reports. The systems, and which of the questions are asked, change no answer.
     """
     said = json.dumps([dict(settings), versions()], sort_keys=True)
-    return digest(*_content(dataset), said, _code(), size=8)
+    return digest(*_content(dataset), said, code_digest(), size=8)
 
 
 def versions() -> dict[str, str]:
@@ -108,32 +100,19 @@ def file_name(dataset: str, mark: str) -> str:
     return f"{plain[:80]}-{mark}.jsonl"
 
 
-def _whole_lines(path: Path) -> list[str]:
-    """Lines that were written to their end; what follows them is cut off in the file too."""
-    if not path.is_file():
-        return []
-    raw = path.read_bytes()
-    whole = raw[: raw.rfind(b"\n") + 1]
-    if len(whole) < len(raw):
-        with path.open("r+b") as file:
-            file.truncate(len(whole))
-    return whole.decode("ascii", "replace").split("\n")[:-1]
-
-
-def _read(line: str, where: str) -> Record:
+def _read(said: Mapping[str, Any], where: str) -> Record:
     try:
-        said = json.loads(line)
         return Record(**{**said, "ranking": tuple(said["ranking"]), "degraded": tuple(said["degraded"])})
-    except (ValueError, TypeError, KeyError) as error:
+    except (TypeError, KeyError) as error:
         raise InputError(f"{where} is no record; start anew with --fresh") from error
 
 
 def _content(dataset: EvalDataset) -> Iterator[str]:
     """Digests of the questions and of each document."""
     if dataset.questions is not None:
-        yield _digest_of(dataset.questions)
+        yield digest_of_file(dataset.questions)
     if dataset.source.is_file():
-        yield _digest_of(dataset.source)
+        yield digest_of_file(dataset.source)
     else:
         for item in discover([dataset.source], dataset.kind).items:
             yield item.document_id
@@ -141,7 +120,7 @@ def _content(dataset: EvalDataset) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def _code() -> str:
+def code_digest() -> str:
     """Of the files that an answer depends on: a version is worked on before it is released."""
     root = Path(__file__).parents[1]
     parts: list[str] = []
@@ -149,11 +128,11 @@ def _code() -> str:
         relative = path.relative_to(root)
         tells = relative.parts[0] == "cli" or (relative.parts[0] == "evaluation" and path.stem in _TELLS)
         if not tells:
-            parts += [relative.as_posix(), _digest_of(path)]
+            parts += [relative.as_posix(), digest_of_file(path)]
     return digest(*parts)
 
 
-def _digest_of(path: Path) -> str:
+def digest_of_file(path: Path) -> str:
     try:
         return blake2b(path.read_bytes(), digest_size=16).hexdigest()
     except OSError as error:

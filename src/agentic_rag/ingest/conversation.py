@@ -137,12 +137,17 @@ def parse_session_date(text: str | None) -> datetime | None:
         return None
 
 
-def _turn_line(turn: Mapping[str, Any]) -> str:
+def spoken(turn: Mapping[str, Any]) -> tuple[str, str]:
+    """Who speaks ("" where nobody is named) and what, the caption of a shared photo included."""
     said = _text(turn, "text")
     caption = _text(turn, "blip_caption")
     if caption:
         said = f"{said} [shares a photo: {caption}]".strip()
-    speaker = _text(turn, "speaker")
+    return _text(turn, "speaker"), said
+
+
+def _turn_line(turn: Mapping[str, Any]) -> str:
+    speaker, said = spoken(turn)
     return f"{speaker}: {said}" if speaker and said else said
 
 

@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from agentic_rag.domain import Chunk, Document, DocumentGraph, search_text
+from agentic_rag.domain import Chunk, Document, DocumentGraph
 from agentic_rag.identity import digest
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.embedding import embedded, embedding_work
+from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS as MAX_CHUNK_TOKENS
+from agentic_rag.ingest.documents import embedded_documents, text_work
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
 from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport, Meter, Progress
@@ -28,14 +27,11 @@ from agentic_rag.ports import (
     DocumentRecord,
     EmbeddedDocument,
     Embedding,
-    FloatArray,
     GraphExtractor,
     GraphStore,
     Ledger,
 )
 
-MAX_CHUNK_TOKENS = 400
-"""Leaves the 512-token model room for prefix, title and heading path."""
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
 BATCH_DOCUMENTS = 64
 BATCH_CHUNKS = 512
@@ -180,7 +176,7 @@ class IngestPipeline:
                 dataset,
                 [replace(r, graph_hash="") if r.document_id in unfinished else r for r in done_records],
             )
-            meter.add(sum(self._graph_work * _text_work(chunks) for _, chunks in batch))
+            meter.add(sum(self._graph_work * text_work(chunks) for _, chunks in batch))
             by_id = {graph.document_id: graph for graph in graphs}
             files += [
                 _reported(
@@ -204,7 +200,7 @@ class IngestPipeline:
         work = 0.0
         for done, chunks in (pair for batch in batches for pair in batch):
             embedding = 0.0 if done.action == "relinked" else 1.0
-            work += (embedding + self._graph_work) * _text_work(chunks)
+            work += (embedding + self._graph_work) * text_work(chunks)
         chunks_in_all = sum(len(chunks) for batch in batches for _, chunks in batch)
         return Meter(told if batches else None, "store", units=chunks_in_all, work=work)
 
@@ -225,22 +221,10 @@ class IngestPipeline:
         return summed, frozenset(found.unfinished)
 
     async def _embedded(self, dataset: str, batch: _Batch, meter: Meter) -> list[EmbeddedDocument]:
-        """Vectors of the chunks; one whose text is stored already keeps its vector."""
-        chunks = [chunk for _, own in batch for chunk in own]
-        changed_ids = [c.id for work, own in batch if work.action == "changed" for c in own]
-        stored = await self._chunks.get_chunks(dataset, changed_ids)
-        same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
-        vectors: dict[str, FloatArray] = await self._chunks.get_vectors(dataset, same)
-        missing = [chunk for chunk in chunks if chunk.id not in vectors]
-        meter.add(_text_work([chunk for chunk in chunks if chunk.id in vectors]))
-        texts = [search_text(chunk) for chunk in missing]
-        made = await embedded(self._embedding, texts, [embedding_work(text) for text in texts], meter)
-        vectors.update({chunk.id: vector for chunk, vector in zip(missing, made, strict=True)})
-        empty = np.zeros((0, self._embedding.dimension), dtype=np.float32)
-        return [
-            EmbeddedDocument(work.document.id, own, np.stack([vectors[c.id] for c in own]) if own else empty)
-            for work, own in batch
-        ]
+        """Vectors of the chunks; only a changed document may have some that are stored already."""
+        chunked = [(work.document.id, own) for work, own in batch]
+        held = [chunk.id for work, own in batch if work.action == "changed" for chunk in own]
+        return await embedded_documents(self._chunks, self._embedding, dataset, chunked, held, meter)
 
 
 class _Clock:
@@ -363,10 +347,6 @@ def _derived(batch: _Batch, titles: TitleIndex | None) -> list[DocumentGraph]:
     if titles is None:
         return [DocumentGraph(work.document.id, chunks) for work, chunks in batch]
     return [derive_graph(work.document, chunks, titles) for work, chunks in batch]
-
-
-def _text_work(chunks: Sequence[Chunk]) -> float:
-    return sum(embedding_work(search_text(chunk)) for chunk in chunks)
 
 
 def _batches(work: Sequence[_Work], count_tokens: TokenCounter, most: int) -> list[_Batch]:

@@ -91,7 +91,9 @@ def chat_from_config(config: ChatConfig) -> LangChainChat | None:
         model=config.model,
         # An empty string would make the client look for a key in the environment.
         api_key=config.api_key or "none",
-        temperature=0,
+        temperature=config.temperature,
+        max_completion_tokens=config.max_tokens,
+        seed=config.seed,
         max_retries=config.max_retries,
         timeout=config.timeout_seconds,
         # A compatible server speaks chat completions, whatever its model is called.

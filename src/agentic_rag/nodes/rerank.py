@@ -10,26 +10,30 @@ from langgraph.runtime import Runtime
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import completed
+from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
-from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
 
 
-def rerank(defaults: Parameters, model: Reranker | None = None) -> Node:
+def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
     """The node; writes ``reranked_results``, all fused results in a new order, and ``rerank_outcome``.
 
-    A model that fails is replaced by the offline method, and ``rerank_outcome`` says so.
+    A model that fails is replaced by the offline method, and ``rerank_outcome`` says so. Where
+    ``post_retrieval.steps`` are set, they run on what was reranked, and ``post_retrieval`` says what each did.
 
     Args:
         defaults: parameters where a call overrides nothing.
-        model: what ``rerank.method`` ``cross_encoder`` and ``chat`` use.
+        tools: models and the vector store, for what is configured to need them.
     """
+    tools = tools or RerankTools()
+    model = tools.model
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
-        parameters = defaults.overridden(runtime.context).rerank
+        overridden = defaults.overridden(runtime.context)
+        parameters = overridden.rerank
         # Words a rewrite added help to find, but what is found is judged by the question itself.
         question = completed(state["run"]["query"], state.get("messages") or [])
         outcome = {"status": "ok", "reason": None, "method": parameters.method}
@@ -40,6 +44,14 @@ def rerank(defaults: Parameters, model: Reranker | None = None) -> Node:
             outcome = {"status": "degraded", "reason": str(error), "method": "offline"}
             offline = parameters.model_copy(update={"method": "offline"})
             results = await rerank_results(question, state["fused_results"], offline, None)
-        return {"reranked_results": results, "rerank_outcome": outcome}
+        records: list[dict[str, Any]] = []
+        if overridden.post_retrieval.steps:
+            # Imported where it is used: most runs have no steps, and a cold start should not wait for them.
+            from agentic_rag.nodes.post_retrieval import post_retrieved
+
+            results, records = await post_retrieved(
+                question, results, overridden.post_retrieval.steps, tools, state
+            )
+        return {"reranked_results": results, "rerank_outcome": outcome, "post_retrieval": records}
 
     return node

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.nodes.rerank import rerank
+from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
 
 BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})
@@ -52,7 +53,7 @@ async def test_all_results_are_put_in_order_with_a_score():
 async def test_the_question_judges_and_not_the_rewrite():
     model = Model()
     messages = [HumanMessage("Where is tea from?"), HumanMessage("And when?")]
-    node = rerank(BY_MODEL, model)
+    node = rerank(BY_MODEL, RerankTools(model))
     await node(state(), runtime=Runtime())  # type: ignore[call-arg]
     await node(state(messages=messages), runtime=Runtime())  # type: ignore[call-arg]
     assert model.queries == ["And when?", "Where is tea from? And when?"]
@@ -60,7 +61,7 @@ async def test_the_question_judges_and_not_the_rewrite():
 
 async def test_a_model_that_fails_is_replaced_and_told():
     model = Model(ModelError("out of memory"))
-    written = await rerank(BY_MODEL, model)(state(), runtime=Runtime())  # type: ignore[call-arg]
+    written = await rerank(BY_MODEL, RerankTools(model))(state(), runtime=Runtime())  # type: ignore[call-arg]
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert written["rerank_outcome"]["status"] == "degraded"
     assert "out of memory" in written["rerank_outcome"]["reason"]

@@ -21,7 +21,10 @@ from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 REST = 10.0
-"""How many times longer than reading took what was read is used, however often the graph changes."""
+"""How many times longer than reading took what was read is used, however often a large graph changes."""
+SMALL = 5_000
+"""Chunks up to which the links are always those of the latest write: reading them takes some 50 ms at the
+most, and what a conversation's memory answers must not depend on how fast the machine is."""
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
 
 
@@ -54,7 +57,8 @@ class LinkReader:
             started = time.monotonic()
             links = await self._read_now(group)
             ended = time.monotonic()
-            self._read[group] = _Read(versions, links, ended + REST * (ended - started))
+            small = links is None or len(links.chunk_ids) <= SMALL
+            self._read[group] = _Read(versions, links, 0.0 if small else ended + REST * (ended - started))
             return links
 
     async def _read_now(self, group: str) -> GraphLinks | None:

@@ -1,0 +1,195 @@
+"""What ``bench`` does: run a memory design under a progress bar, print its figures; compare finished runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from agentic_rag.cli.progress import bars
+from agentic_rag.config import RagConfig
+from agentic_rag.evaluation.bench.compare import Run, comparison, read_runs
+from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
+from agentic_rag.evaluation.bench.summary import RECALL
+from agentic_rag.evaluation.report import SIGNIFICANT
+from agentic_rag.memory.config import read_pipeline
+
+STAGES = {"ask": "asking"}
+ODD = {
+    "skipped_turns": "turns without any",
+    "malformed_lines": "lines of the chat model unread",
+    "merged": "merged",
+    "forgotten": "forgotten",
+    "refused": "verdicts refused",
+    "failed": "packets failed",
+}
+"""Counts of the insertions that are told where they are not 0."""
+LONGEST = 1_500
+"""Letters shown of an operator's input or output; a history is longer than a screen."""
+
+
+async def bench_design(
+    rag_config: RagConfig, config: Path, options: BenchOptions, *, quiet: bool
+) -> BenchReport:
+    """Run the memory design of a YAML file."""
+    design = await asyncio.to_thread(read_pipeline, config)
+    console = Console(stderr=True, highlight=False)
+    runtime = design.runtime
+    verbose = runtime.memory_insert_verbose or runtime.memory_test_verbose
+    try:
+        with bars(STAGES, quiet=quiet or verbose) as told:
+            return await run_bench(
+                design,
+                rag_config,
+                options,
+                told,
+                insert_told=_heard(console),
+                test_told=_heard(console),
+            )
+    except asyncio.CancelledError:
+        console.print("what was asked is kept; the same command goes on from there")
+        raise
+
+
+def _heard(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, Any]], None]:
+    """Prints what an operator got and gave, on stderr."""
+
+    def heard(name: str, given: Mapping[str, Any], written: Mapping[str, Any]) -> None:
+        console.print(f"── {name}", style="bold", markup=False)
+        for arrow, data in (("in ", given), ("out", written)):
+            text = json.dumps(_short(data), ensure_ascii=False, default=str)
+            more = f" … ({len(text)} letters)" if len(text) > LONGEST else ""
+            console.print(f"{arrow} {text[:LONGEST]}{more}", markup=False, soft_wrap=True)
+
+    return heard
+
+
+def _short(value: Any) -> Any:
+    """The value with vectors as their length and first numbers."""
+    if isinstance(value, Mapping):
+        return {str(key): _short(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        if len(value) > 8 and all(isinstance(inner, float) for inner in value):
+            return f"[{', '.join(f'{inner:.3f}' for inner in value[:3])}, … {len(value)} numbers]"
+        return [_short(inner) for inner in value]
+    return value
+
+
+def print_bench(report: BenchReport) -> None:
+    """The table of one run, what it cost, and what was odd."""
+    console = Console(highlight=False)
+    found = report.summary
+    shown = Table(title=escape(_headline(found)), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("category", "questions", "F1", "exact", "correct", "evidence recall@10"):
+        shown.add_column(name, justify="left" if name == "category" else "right")
+    for name, figures in found["by_category"].items():
+        shown.add_row(escape(name), *_cells(figures))
+    shown.add_section()
+    shown.add_row("overall", *_cells(found["overall"]), style="bold")
+    for name, figures in found["baselines"].items():
+        shown.add_row(
+            f"[dim]always {escape(name)}[/dim]", *(f"[dim]{cell}[/dim]" for cell in _cells(figures)[:4]), ""
+        )
+    shown.caption, shown.caption_justify = "\n".join(_captions(report)), "left"
+    console.print(shown)
+
+
+def _headline(found: Mapping[str, Any]) -> str:
+    return f"{found['config']}: {found['service']} on {found['task']}, {found['reader']} reader"
+
+
+def _captions(report: BenchReport) -> list[str]:
+    found = report.summary
+    cost, recalled = found["cost"], found["overall"]["evidence_questions"]
+    low, high = found["intervals"]["f1"]
+    lines = [
+        f"{found['questions']} questions: {found['tested']} tested, {found['failed']} failed; "
+        f"evidence recall over {recalled}; 95 % interval of F1 {low:.3f} to {high:.3f}",
+        f"a question: {cost['memories']:.1f} memories, {cost['history_tokens']:.0f} tokens, "
+        f"{cost['milliseconds']['p50']:.0f} ms (p95 {cost['milliseconds']['p95']:.0f})",
+    ]
+    for task, counts in found["inserts"].items():
+        told = {"packets": "packets", "inserted": "memories inserted", **ODD}
+        shown = [f"{counts[key]} {words}" for key, words in told.items() if counts[key] or key not in ODD]
+        lines.append(f"{task}: {', '.join(shown)}")
+        lines += [f"  {number} × {reason}" for reason, number in counts["reasons"].items()]
+    lines += [f"{number} × {reason}" for reason, number in list(found["reasons"].items())[:5]]
+    if found["repairs"]:
+        lines.append(f"{len(found['repairs'])} repairs of the data, listed in summary.json")
+    if report.kept:
+        lines.append(f"{report.kept} records were kept from an earlier run (--fresh asks anew)")
+    return [escape(line) for line in [*lines, f"{found['seconds']:.1f} s; records in {report.folder}"]]
+
+
+def _cells(figures: Mapping[str, Any]) -> list[str]:
+    recall = figures[RECALL]
+    return [
+        str(figures["questions"]),
+        *(f"{figures[name]:.3f}" for name in ("f1", "exact_match", "correct")),
+        "–" if recall is None else f"{recall:.3f}",
+    ]
+
+
+def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run], dict[str, Any]]:
+    """Read the runs, draw the pictures where asked to, give all figures."""
+    if charts is not None:
+        from agentic_rag.evaluation.drawing import check_charts
+
+        check_charts()
+    runs = read_runs(folders)
+    if charts is not None:
+        from agentic_rag.evaluation.bench.pictures import draw
+
+        draw(runs, charts)
+    return runs, comparison(runs)
+
+
+def print_comparison(found: Mapping[str, Any]) -> None:
+    """A row a run: scores by category, recall, cost; then what one gets without reading."""
+    runs = found["runs"]
+    categories = list(dict.fromkeys(name for run in runs for name in run["by_category"]))
+    shown = Table(
+        title="memory designs compared", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    shown.add_column("run")
+    for name in ("F1", *categories, "recall@10", "questions", "failed", "tokens", "ms"):
+        shown.add_column(name.replace("-", "-\n") if name in categories else name, justify="right")
+    for run in runs:
+        overall, tests = run["overall"], run["against_first"]
+        recall = overall[RECALL]
+        shown.add_row(
+            escape(run["name"]),
+            f"{overall['f1']:.3f}{_mark(tests.get('f1'))}",
+            *(
+                f"{run['by_category'][name]['f1']:.3f}" if name in run["by_category"] else "–"
+                for name in categories
+            ),
+            "–" if recall is None else f"{recall:.3f}{_mark(tests.get(RECALL))}",
+            str(run["questions"]),
+            str(run["failed"]),
+            f"{run['cost']['history_tokens']:.0f}",
+            f"{run['cost']['milliseconds']['p50']:.0f}",
+        )
+    baseline = found["baselines"][runs[0]["name"]]["not_mentioned"]
+    shown.add_section()
+    shown.add_row("[dim]always not mentioned[/dim]", f"[dim]{baseline['f1']:.3f}[/dim]")
+    caption = ["F1 by category; tokens and milliseconds a question; every question counts, a failed one 0"]
+    if len(runs) > 1:
+        caption.append(
+            f"▲ ▼ against {escape(runs[0]['name'])}: p < {SIGNIFICANT}, paired randomisation, Holm"
+        )
+    shown.caption, shown.caption_justify = "\n".join(caption), "left"
+    Console(highlight=False).print(shown)
+
+
+def _mark(test: Mapping[str, float] | None) -> str:
+    if test is None or test["p_holm"] >= SIGNIFICANT:
+        return ""
+    return " ▲" if test["difference"] > 0 else " ▼"

@@ -1,0 +1,302 @@
+"""The memory benchmark, the run: conversations through one memory design, resumed where it was interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.config import RagConfig
+from agentic_rag.errors import InputError, RunError, StoreError
+from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, record_of
+from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
+from agentic_rag.evaluation.bench.summary import progress_curve, summary
+from agentic_rag.evaluation.records import code_digest, digest_of_file, versions
+from agentic_rag.identity import digest
+from agentic_rag.memory.config import PipelineConfig
+from agentic_rag.memory.conversation import Conversation, schedule
+from agentic_rag.memory.graph import build_main_graph
+from agentic_rag.memory.operators.operator import Told
+from agentic_rag.memory.runs import Pipelines, Runs
+from agentic_rag.memory.service import ReturnsAll
+from agentic_rag.open_memory import MemoryLab, open_lab
+from agentic_rag.parameters import Parameters
+from agentic_rag.stores.lancedb.process_lock import only_one
+
+RUNS = "bench"
+"""Folder of the runs, in the data folder."""
+SUMMARY = "summary.json"
+STORES = "stores"
+Progress = Callable[[str, int, int], None]
+_SAYS_NOTHING = ("memory_insert_verbose", "memory_test_verbose", "parallel", "data", "task_id", "api_key")
+"""Keys of ``runtime`` that change no result."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """What to run."""
+
+    data: Path | None = None
+    """LoCoMo file; None: ``runtime.data``."""
+    task_id: str | None = None
+    """Conversation, several by commas, or ``all``; None: ``runtime.task_id``."""
+    out: Path | None = None
+    """Folder of the run; None: in the data folder, named after the design and all it depends on."""
+    fresh: bool = False
+    """Ask everything anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """What a run has found."""
+
+    summary: Mapping[str, Any]
+    folder: Path
+    kept: int
+    """Questions whose records are of an earlier run."""
+
+
+async def run_bench(
+    config: PipelineConfig,
+    rag_config: RagConfig,
+    options: BenchOptions,
+    told: Progress | None = None,
+    *,
+    insert_told: Told | None = None,
+    test_told: Told | None = None,
+) -> BenchReport:
+    """Run a memory design over conversations; each record is kept as soon as it is there.
+
+    Interrupted, the same call goes on: what was remembered is inserted again, which gives the same memory,
+    and only questions without a record are asked. Every question ends up in the figures, as answered or as
+    failed with the reason.
+
+    Args:
+        config: the design.
+        rag_config: the data folder, and the settings of the retrieval graph for ``agentic_memory``.
+        options: what to run.
+        told: called with stage, done, total.
+        insert_told, test_told: hear each operator, where the design says verbose.
+
+    Raises:
+        InputError: no such file, task or setting, or the records in the folder are of another run.
+        ModelError: a configured endpoint does not answer.
+        StoreError: something cannot be stored; another process is at the same run.
+    """
+    told = told or (lambda stage, done, total: None)
+    started = time.perf_counter()
+    path = options.data or config.runtime.data
+    if path is None:
+        raise InputError("no data: give a LoCoMo file with --data, or set runtime.data")
+    conversations = await asyncio.to_thread(read_conversations, path)
+    task_id = options.task_id or config.runtime.task_id
+    if task_id is None:
+        raise InputError(
+            f"no task: give --task-id {next(iter(conversations))} (or all), or set runtime.task_id"
+        )
+    tasks = [conversations[name] for name in chosen_tasks(conversations, task_id)]
+    mark = await asyncio.to_thread(fingerprint, config, rag_config, path)
+    folder = options.out or rag_config.data_dir / RUNS / f"{config.name}-{mark}"
+    run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, told)
+    refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
+    async with only_one(str(folder), "running", refusal):
+        inserts = await _run_all(run, rag_config, _verbose(config, insert_told, test_told))
+    run.complete()
+    found = _summary(run, task_id, inserts, time.perf_counter() - started)
+    await asyncio.to_thread(_write, folder / SUMMARY, found)
+    return BenchReport(found, folder, run.kept)
+
+
+class _Run:
+    """The records of every task of a run, and how far it is."""
+
+    def __init__(
+        self,
+        config: PipelineConfig,
+        folder: Path,
+        tasks: Mapping[str, Conversation],
+        mark: str,
+        fresh: bool,
+        told: Progress,
+    ) -> None:
+        self.config, self.folder, self.tasks = config, folder, tasks
+        self.records = {name: RunRecords(folder / name, mark, fresh=fresh) for name in tasks}
+        self._told = told
+        runtime = config.runtime
+        self._due = {
+            (name, question.question_id, due.packet_idx)
+            for name, task in tasks.items()
+            for due in schedule(task, runtime.test_segments, retest=runtime.retest)
+            for question in due.questions
+        }
+        self._done = self.kept = sum(self.of(*key) is not None for key in self._due)
+        self.service = config.services.register_memory_service
+        self.reader = ""
+        self.returns_all = False
+
+    def of(self, task: str, question: int, packet: int) -> QuestionRecord | None:
+        return self.records[task].get(question, packet)
+
+    def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
+        """What the main graph is told of a question that has its record: nothing but that it is done."""
+        return (
+            None if self.of(task, question, packet) is None else {"question_id": question, "status": "kept"}
+        )
+
+    def is_complete(self, task: str) -> bool:
+        return all(self.of(*key) is not None for key in self._due if key[0] == task)
+
+    def heard(self, task: str, packet: int, result: dict[str, Any]) -> None:
+        """Keep a new result."""
+        conversation = self.tasks[task]
+        question = next(q for q in conversation.questions if q.question_id == result["question_id"])
+        record = record_of(
+            conversation,
+            question,
+            packet,
+            result,
+            returns_all=self.returns_all,
+            tokens=_tokens(result.get("history_text") or ""),
+        )
+        self.records[task].add(record, result["milliseconds"])
+        self._done += 1
+        self._told("ask", self._done, len(self._due))
+
+    def complete(self) -> None:
+        """Raises ``RunError`` where a question has no record: no question is ever dropped."""
+        missing = [key for key in self._due if self.of(*key) is None]
+        if missing:
+            raise RunError(f"{len(missing)} questions were not asked, {missing[0]} first; run the same again")
+
+    def all_records(self) -> list[QuestionRecord]:
+        found = [(key, self.of(*key)) for key in sorted(self._due)]
+        return [record for _, record in found if record is not None]
+
+
+async def _run_all(
+    run: _Run, rag_config: RagConfig, heard: tuple[Told | None, Told | None]
+) -> dict[str, Any]:
+    """Run every task that is not complete; what was inserted, by task."""
+    earlier = _earlier_inserts(run.folder)
+    waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
+    inserts = {name: earlier[name] for name in run.tasks if name not in waiting}
+    stores = run.folder / STORES
+    if not waiting:
+        run.reader = str(_earlier(run.folder).get("reader", ""))
+        return inserts
+    await asyncio.to_thread(shutil.rmtree, stores, ignore_errors=True)
+    try:
+        async with open_lab(
+            run.config,
+            rag_config.model_copy(update={"data_dir": stores}),
+            insert_told=heard[0],
+            test_told=heard[1],
+        ) as lab:
+            run.reader = lab.reader
+            for name in waiting:
+                inserts[name] = await _run_one(run, lab, name)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, stores, ignore_errors=True)
+    return {name: inserts[name] for name in run.tasks}
+
+
+async def _run_one(run: _Run, lab: MemoryLab, name: str) -> dict[str, Any]:
+    async def load(data: str | None, task_id: str) -> Conversation:
+        return run.tasks[task_id]
+
+    async def open_pipelines(conversation: Conversation) -> Pipelines:
+        pipelines = lab.build(conversation.task_id)
+        service = pipelines.service
+        run.returns_all = isinstance(service, ReturnsAll) and service.returns_all
+        return pipelines
+
+    runtime = run.config.runtime
+    runs = Runs(
+        load,
+        open_pipelines,
+        segments=runtime.test_segments,
+        retest=runtime.retest,
+        parallel=runtime.parallel,
+        known=run.known,
+        heard=run.heard,
+    )
+    try:
+        state = await build_main_graph(runs).ainvoke({"task_id": name})
+    finally:
+        await runs.close()
+    return dict(state["inserts"])
+
+
+def fingerprint(config: PipelineConfig, rag_config: RagConfig, path: Path) -> str:
+    """Digest of all that a record depends on: design, data, settings of the retrieval graph, code."""
+    written = {section: dict(values) for section, values in config.written.items()}
+    for key in _SAYS_NOTHING:
+        written["runtime"].pop(key, None)
+    settings = {name: getattr(rag_config, name).model_dump(mode="json") for name in Parameters.model_fields}
+    said = json.dumps([written, settings, versions()], sort_keys=True, default=str)
+    return digest(said, digest_of_file(path), code_digest(), size=8)
+
+
+def _verbose(
+    config: PipelineConfig, insert_told: Told | None, test_told: Told | None
+) -> tuple[Told | None, Told | None]:
+    runtime = config.runtime
+    return (
+        insert_told if runtime.memory_insert_verbose else None,
+        test_told if runtime.memory_test_verbose else None,
+    )
+
+
+def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    records = run.all_records()
+    times = [row for name in run.tasks for row in run.records[name].times()]
+    found = {
+        "task": task_id,
+        "config": run.config.name,
+        "service": run.service,
+        "reader": run.reader,
+        **summary(records, times),
+    }
+    if len(run.tasks) > 1:
+        found["by_task"] = {
+            name: summary([r for r in records if r.task == name], run.records[name].times())["overall"]
+            for name in run.tasks
+        }
+    repairs = [line for task in run.tasks.values() for line in task.repairs]
+    return {
+        **found,
+        "curve": progress_curve(records),
+        "inserts": dict(inserts),
+        "repairs": repairs,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _earlier(folder: Path) -> dict[str, Any]:
+    try:
+        loaded = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _earlier_inserts(folder: Path) -> dict[str, Any]:
+    return dict(_earlier(folder).get("inserts") or {})
+
+
+def _write(path: Path, found: Mapping[str, Any]) -> None:
+    try:
+        path.write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _tokens(text: str) -> int:
+    from agentic_rag.models.bundled import count_tokens
+
+    return count_tokens(text) if text else 0

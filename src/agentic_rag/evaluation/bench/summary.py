@@ -1,0 +1,156 @@
+"""The memory benchmark, the figures: scores of a run by category, beside what one gets without remembering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.evaluation.bench.records import QuestionRecord
+from agentic_rag.evaluation.locomo import CATEGORIES
+from agentic_rag.evaluation.statistics import bootstrap_interval
+from agentic_rag.memory.reading import NOT_MENTIONED
+from agentic_rag.memory.scoring import score
+
+DIGITS = 4
+RECALL = "evidence_recall@10"
+SAMPLES = 2_000
+
+
+def latest(records: Sequence[QuestionRecord]) -> list[QuestionRecord]:
+    """The last record of each question, in the order of tasks and questions: what a run is judged by."""
+    last: dict[tuple[str, int], QuestionRecord] = {}
+    for record in records:
+        key = record.task, record.question_id
+        if key not in last or last[key].tested_after <= record.tested_after:
+            last[key] = record
+    return [last[key] for key in sorted(last)]
+
+
+def figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
+    """Means over questions, each with its denominator; a failed question counts 0.
+
+    Returns:
+        ``f1``, ``exact_match`` and ``correct`` over all ``questions``; ``evidence_recall@10`` over those
+        whose evidence can be looked for (``evidence_questions``), None where there are none.
+    """
+    recalls = [record.recall for record in records if record.recall is not None]
+    return {
+        "questions": len(records),
+        "f1": _mean([record.f1 for record in records]),
+        "exact_match": _mean([record.exact_match for record in records]),
+        "correct": _mean([float(record.is_correct) for record in records]),
+        RECALL: _mean(recalls) if recalls else None,
+        "evidence_questions": len(recalls),
+    }
+
+
+def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """All figures of a run.
+
+    Args:
+        records: at least one; of a question tested more than once the last counts.
+        milliseconds: of each question, by operator.
+    """
+    judged = latest(records)
+    answered = [record for record in judged if record.status == "ok"]
+    overall = figures(judged)
+    recalls = [record.recall for record in judged if record.recall is not None]
+    return {
+        "questions": len(judged),
+        "tested": len(answered),
+        "failed": len(judged) - len(answered),
+        "overall": overall,
+        "intervals": {
+            "f1": _interval([record.f1 for record in judged]),
+            RECALL: _interval(recalls) if recalls else None,
+        },
+        "by_category": {
+            name: figures([record for record in judged if record.category == name])
+            for name in dict.fromkeys(_category_order(judged))
+        },
+        "baselines": {
+            name: figures([_answering(record, answer(record)) for record in judged])
+            for name, answer in BASELINES.items()
+        },
+        "cost": {
+            "history_tokens": _mean([float(record.history_tokens) for record in answered]),
+            "memories": _mean([float(len(record.memories)) for record in answered]),
+            "milliseconds": _percentiles([sum(times.values()) for times in milliseconds]),
+            "by_operator": _by_operator(milliseconds),
+        },
+        "degraded": sum(bool(record.degraded) for record in judged),
+        "reasons": _reasons(judged),
+    }
+
+
+def progress_curve(records: Sequence[QuestionRecord]) -> list[dict[str, Any]]:
+    """Figures at each test, in the order of packets: how a memory does as the conversation grows."""
+    points = sorted({(record.task, record.tested_after) for record in records})
+    return [
+        {
+            "task": task,
+            "packet": packet,
+            **figures([r for r in records if (r.task, r.tested_after) == (task, packet)]),
+        }
+        for task, packet in points
+    ]
+
+
+def _first_memory(record: QuestionRecord) -> str:
+    return str(record.memories[0]["text"]) if record.memories else NOT_MENTIONED
+
+
+BASELINES: Mapping[str, Callable[[QuestionRecord], str]] = {
+    "not_mentioned": lambda record: NOT_MENTIONED,
+    "first_memory": _first_memory,
+}
+"""Answers that take no reading: nothing is ever known; the first retrieved memory as it is."""
+
+
+def _answering(record: QuestionRecord, predicted: str) -> QuestionRecord:
+    found = score(record.category, predicted, NOT_MENTIONED if record.answer is None else record.answer)
+    return replace(
+        record,
+        f1=found.f1,
+        exact_match=found.exact_match,
+        is_correct=found.is_correct,
+        predicted_answer=predicted,
+    )
+
+
+def _category_order(records: Sequence[QuestionRecord]) -> list[str]:
+    """In LoCoMo's order."""
+    known = list(CATEGORIES.values())
+    return sorted({record.category for record in records}, key=known.index)
+
+
+def _reasons(records: Sequence[QuestionRecord]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for record in records:
+        for reason in (*([record.reason] if record.reason is not None else ()), *record.degraded):
+            counts[reason] = counts.get(reason, 0) + 1
+    return counts
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(fmean(values), DIGITS) if values else 0.0
+
+
+def _interval(values: Sequence[float]) -> list[float]:
+    found = bootstrap_interval(values, samples=SAMPLES)
+    return [round(found.low, DIGITS), round(found.high, DIGITS)]
+
+
+def _percentiles(values: Sequence[float]) -> dict[str, float]:
+    if not values:
+        return {"p50": 0.0, "p95": 0.0}
+    return {"p50": round(median(values), 1), "p95": round(float(np.quantile(values, 0.95)), 1)}
+
+
+def _by_operator(milliseconds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for times in milliseconds for name in times)
+    return {name: round(median([times.get(name, 0.0) for times in milliseconds]), 1) for name in names}

@@ -1,0 +1,168 @@
+"""What goes into a memory and what it is asked: packets of one or two turns, and questions on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from typing_extensions import TypedDict
+
+PACKET_TURNS = 2
+
+
+class Dialog(TypedDict):
+    """One turn."""
+
+    speaker: str
+    text: str
+    date_time: str
+    """ISO date of its session; as written where it is no date, "" where there is none."""
+
+
+class Packet(TypedDict):
+    """What ``MemorySource`` gives: one or two turns of one session."""
+
+    task_id: str
+    """The conversation."""
+    session_id: int
+    dialog_id: int
+    """Place of its first turn in the session, from 0: even."""
+    dialogs: list[Dialog]
+    dialog_len: int
+    """1 or 2."""
+    packet_idx: int
+    """From 0."""
+    total_packets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Turns of one session, in the order they were said."""
+
+    number: int
+    dialogs: tuple[Dialog, ...]
+    turn_ids: tuple[str, ...]
+    """Of each turn, unique in the conversation: what evidence names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question on a conversation."""
+
+    question_id: int
+    """From 1, in the file's order."""
+    text: str
+    answer: str | None
+    """None where there is none to be found: the right answer is to say so."""
+    category: str
+    evidence: tuple[str, ...]
+    """Turn ids."""
+
+    @property
+    def answerable(self) -> bool:
+        return self.category != ADVERSARIAL
+
+
+ADVERSARIAL = "adversarial"
+"""Questions whose evidence is a trap: nothing in the conversation answers them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A conversation with its questions."""
+
+    task_id: str
+    sessions: tuple[Session, ...]
+    questions: tuple[Question, ...]
+    repairs: tuple[str, ...] = ()
+    """What of the file could not be taken as it stood, a line each."""
+
+    def packets(self) -> list[Packet]:
+        """The whole conversation in order."""
+        places = [
+            (session, start)
+            for session in self.sessions
+            for start in range(0, len(session.dialogs), PACKET_TURNS)
+        ]
+        packets: list[Packet] = []
+        for index, (session, start) in enumerate(places):
+            dialogs = list(session.dialogs[start : start + PACKET_TURNS])
+            packets.append(
+                Packet(
+                    task_id=self.task_id,
+                    session_id=session.number,
+                    dialog_id=start,
+                    dialogs=dialogs,
+                    dialog_len=len(dialogs),
+                    packet_idx=index,
+                    total_packets=len(places),
+                )
+            )
+        return packets
+
+    def turns_of(self, session_id: int, dialog_id: int, dialog_len: int) -> tuple[str, ...]:
+        """Ids of the turns that a packet, or a part of one, holds."""
+        for session in self.sessions:
+            if session.number == session_id:
+                return session.turn_ids[dialog_id : dialog_id + dialog_len]
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class DueQuestions:
+    """Questions that are asked right after a packet was inserted."""
+
+    packet_idx: int
+    questions: tuple[Question, ...]
+
+
+def visible_from(conversation: Conversation) -> Mapping[int, int]:
+    """By question id: the packet that holds its latest evidence turn; the last one where it has no evidence."""
+    packets = conversation.packets()
+    holding = {
+        turn: packet["packet_idx"]
+        for packet in packets
+        for turn in conversation.turns_of(packet["session_id"], packet["dialog_id"], packet["dialog_len"])
+    }
+    last = len(packets) - 1
+    return {
+        question.question_id: max(
+            (holding[turn] for turn in question.evidence if turn in holding), default=last
+        )
+        for question in conversation.questions
+    }
+
+
+def schedule(conversation: Conversation, segments: int, *, retest: bool = False) -> list[DueQuestions]:
+    """When which questions are asked; every question at least once, the last ones after the last packet.
+
+    A question is visible when its latest evidence turn is in. Tests are due whenever the number of visible
+    questions reaches a further 1/``segments`` of all.
+
+    Args:
+        segments: thresholds, at least 1.
+        retest: ask all visible questions at each threshold, not only the newly visible ones.
+    """
+    total = len(conversation.packets())
+    since = visible_from(conversation)
+    every = conversation.questions
+    thresholds = [math.ceil(len(every) * part / segments) for part in range(1, segments + 1)]
+    points: list[DueQuestions] = []
+    tested: set[int] = set()
+    for packet in range(total):
+        visible = [question for question in every if since[question.question_id] <= packet]
+        due = sum(threshold <= len(visible) for threshold in thresholds)
+        if not visible or not due:
+            continue
+        thresholds = thresholds[due:]
+        fresh = [question for question in visible if question.question_id not in tested]
+        if fresh:
+            tested.update(question.question_id for question in fresh)
+            points.append(DueQuestions(packet, tuple(visible if retest else fresh)))
+    return points
+
+
+def last_date(dialogs: Sequence[Dialog]) -> str | None:
+    """The date of the latest of some turns."""
+    return next((dialog["date_time"] for dialog in reversed(dialogs) if dialog["date_time"]), None)

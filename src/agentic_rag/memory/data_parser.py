@@ -1,0 +1,117 @@
+"""What of an entry is remembered as text: between PreInsert and the memory, one adapter by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agentic_rag.errors import ConfigError, InputError
+
+Adapter = Callable[[Mapping[str, Any]], str]
+"""The text of one entry; raises ``InputError`` for an entry without what it needs."""
+
+
+class DataParser:
+    """Entries to text by one adapter.
+
+    >>> DataParser("to_refactor").extract({"refactor": "Alice works at Google"})
+    'Alice works at Google'
+
+    Raises:
+        ConfigError: no such adapter; the message lists those there are.
+    """
+
+    def __init__(self, adapter: str) -> None:
+        if adapter not in _ADAPTERS:
+            known = ", ".join(known_adapters())
+            raise ConfigError(
+                f"services.memory_insert_adapter: unknown adapter {adapter!r}; use one of: {known}"
+            )
+        self.adapter = adapter
+        self._extract = _ADAPTERS[adapter]
+
+    def extract(self, entry: Mapping[str, Any]) -> str:
+        """The text to remember.
+
+        Raises:
+            InputError: the entry lacks a key that the adapter reads.
+        """
+        return self._extract(entry)
+
+
+def register_adapter(name: str, adapter: Adapter, *, replace: bool = False) -> None:
+    """Make an adapter known to every ``DataParser`` made from now on.
+
+    Raises:
+        ConfigError: the name is blank, or taken and not to be replaced.
+    """
+    if not name.strip():
+        raise ConfigError(f"an adapter needs a name, not {name!r}")
+    if name in _ADAPTERS and not replace:
+        raise ConfigError(f"adapter {name!r} is registered already; give replace=True to replace it")
+    _ADAPTERS[name] = adapter
+
+
+def unregister_adapter(name: str) -> None:
+    """Forget a registered adapter.
+
+    Raises:
+        ConfigError: there is none of that name.
+    """
+    if name not in _ADAPTERS:
+        raise ConfigError(f"no adapter {name!r} is registered; known: {', '.join(known_adapters())}")
+    del _ADAPTERS[name]
+
+
+def known_adapters() -> tuple[str, ...]:
+    """Names of the registered adapters, sorted."""
+    return tuple(sorted(_ADAPTERS))
+
+
+def dialog_lines(dialogs: Sequence[Mapping[str, Any]]) -> str:
+    """Turns as text, a line each, with the date where there is one.
+
+    >>> dialog_lines([{"speaker": "Alice", "text": "Hello", "date_time": "2023-08-01"}])
+    '(2023-08-01)Alice: Hello'
+    """
+    return "\n".join(_line(dialog) for dialog in dialogs)
+
+
+def _line(dialog: Mapping[str, Any]) -> str:
+    said = _needed(dialog, "text", "to_dialogs")
+    speaker = _needed(dialog, "speaker", "to_dialogs")
+    date = dialog.get("date_time")
+    dated = f"({date})" if date else ""
+    return f"{dated}{speaker}: {said}" if speaker else f"{dated}{said}"
+
+
+def _to_dialogs(entry: Mapping[str, Any]) -> str:
+    """Of ``data.dialogs`` as PreInsert wraps a packet; of ``dialogs`` where an entry carries them itself."""
+    data = entry.get("data", entry)
+    dialogs = data.get("dialogs") if isinstance(data, Mapping) else None
+    if not isinstance(dialogs, Sequence) or isinstance(dialogs, str) or not dialogs:
+        raise InputError(
+            f"adapter to_dialogs needs 'data.dialogs', a list of turns; the entry has: {_keys(entry)}"
+        )
+    for dialog in dialogs:
+        if not isinstance(dialog, Mapping):
+            raise InputError(f"adapter to_dialogs needs turns with 'speaker' and 'text', not {dialog!r:.80}")
+    return dialog_lines(dialogs)
+
+
+def _to_refactor(entry: Mapping[str, Any]) -> str:
+    return _needed(entry, "refactor", "to_refactor")
+
+
+def _needed(values: Mapping[str, Any], key: str, adapter: str) -> str:
+    value = values.get(key)
+    if not isinstance(value, str):
+        raise InputError(f"adapter {adapter} needs {key!r}, a text; there is: {_keys(values)}")
+    return value
+
+
+def _keys(values: Mapping[str, Any]) -> str:
+    return ", ".join(sorted(map(str, values))) or "nothing"
+
+
+_ADAPTERS: dict[str, Adapter] = {"to_dialogs": _to_dialogs, "to_refactor": _to_refactor}

@@ -1,0 +1,105 @@
+"""The wiring of the three memory graphs: insert, test, and the main one that calls both, packet by packet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+
+from agentic_rag.memory.operators.operator import Operator, Told
+from agentic_rag.memory.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
+from agentic_rag.memory.state import InsertState, MainState, TestState
+
+STEPS = 1_000_000
+"""A conversation takes three steps a packet; LangGraph's own limit would end it early."""
+
+
+@dataclass(frozen=True, slots=True)
+class InsertOperators:
+    """Of the insert graph, in order."""
+
+    pre_insert: Operator
+    memory_insert: Operator
+    post_insert: Operator
+
+
+@dataclass(frozen=True, slots=True)
+class TestOperators:
+    """Of the test graph, in order."""
+
+    __test__ = False
+
+    pre_retrieval: Operator
+    memory_retrieval: Operator
+    post_retrieval: Operator
+    memory_test: Operator
+
+
+def build_insert_graph(operators: InsertOperators, told: Told | None = None) -> Compiled:
+    """PreInsert → MemoryInsert → PostInsert; takes a packet (see ``conversation.Packet``).
+
+    Args:
+        operators: built for one memory.
+        told: hears each operator's input and output.
+    """
+    graph: StateGraph[InsertState, Any, InsertState, InsertState] = StateGraph(InsertState)
+    graph.add_node("PreInsert", _step("PreInsert", operators.pre_insert, told))
+    graph.add_node("MemoryInsert", _step("MemoryInsert", operators.memory_insert, told))
+    graph.add_node("PostInsert", _step("PostInsert", operators.post_insert, told))
+    graph.add_edge(START, "PreInsert")
+    graph.add_edge("PreInsert", "MemoryInsert")
+    graph.add_edge("MemoryInsert", "PostInsert")
+    graph.add_edge("PostInsert", END)
+    return graph.compile(name="memory_insert")
+
+
+def build_test_graph(operators: TestOperators, told: Told | None = None) -> Compiled:
+    """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest; takes a question.
+
+    Args:
+        operators: built for one memory.
+        told: hears each operator's input and output.
+    """
+    graph: StateGraph[TestState, Any, TestState, TestState] = StateGraph(TestState)
+    graph.add_node("PreRetrieval", _step("PreRetrieval", operators.pre_retrieval, told))
+    graph.add_node("MemoryRetrieval", _step("MemoryRetrieval", operators.memory_retrieval, told))
+    graph.add_node("PostRetrieval", _step("PostRetrieval", operators.post_retrieval, told))
+    graph.add_node("MemoryTest", _step("MemoryTest", operators.memory_test, told))
+    graph.add_edge(START, "PreRetrieval")
+    graph.add_edge("PreRetrieval", "MemoryRetrieval")
+    graph.add_edge("MemoryRetrieval", "PostRetrieval")
+    graph.add_edge("PostRetrieval", "MemoryTest")
+    graph.add_edge("MemoryTest", END)
+    return graph.compile(name="memory_test")
+
+
+def build_main_graph(runs: Runs) -> Compiled:
+    """MemorySource → PipelineCaller → MemorySink, once a packet; takes ``task_id`` (and ``data``)."""
+    graph: StateGraph[MainState, Any, MainState, MainState] = StateGraph(MainState)
+    graph.add_node("MemorySource", MemorySource(runs).execute)
+    graph.add_node("PipelineCaller", PipelineCaller(runs).execute)
+    graph.add_node("MemorySink", MemorySink(runs).execute)
+    graph.add_edge(START, "MemorySource")
+    graph.add_edge("MemorySource", "PipelineCaller")
+    graph.add_edge("PipelineCaller", "MemorySink")
+    graph.add_conditional_edges("MemorySink", to_next_packet, ["MemorySource", END])
+    return graph.compile(name="memory_main").with_config(recursion_limit=STEPS)
+
+
+def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
+    """The next packet, or the end after the last one."""
+    packet = state["packet"]
+    return "__end__" if packet["packet_idx"] + 1 >= packet["total_packets"] else "MemorySource"
+
+
+def _step(name: str, operator: Operator, told: Told | None) -> Any:
+    """The operator as a node. LangGraph's type of one does not name states that are only known at run time."""
+
+    async def step(state: dict[str, Any]) -> dict[str, Any]:
+        written = await operator.execute(state)
+        if told is not None:
+            told(name, state, written)
+        return written
+
+    return step

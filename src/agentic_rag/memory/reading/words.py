@@ -1,0 +1,100 @@
+"""Words of a sentence for the extractive reader: where they stand, and the stem they are compared by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentic_rag.text import STOPWORDS, content_tokens, tokens
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:['’\-.&/](?=[^\W{_CJK}])[^\W{_CJK}]+)*", re.UNICODE)
+
+_RUN = re.compile(rf"[{_CJK}]")
+
+_IRREGULAR = {
+    past: present
+    for present, listed in {
+        "be": "am is are was were been being", "become": "became", "begin": "began begun", "break": "broke broken",
+        "bring": "brought", "build": "built", "buy": "bought", "catch": "caught", "choose": "chose chosen",
+        "come": "came", "do": "did done does", "draw": "drew drawn", "drive": "drove driven", "eat": "ate eaten",
+        "fall": "fell fallen", "feel": "felt", "fight": "fought", "find": "found", "fly": "flew flown",
+        "forget": "forgot forgotten", "get": "got gotten", "give": "gave given", "go": "went gone",
+        "grow": "grew grown", "have": "had has", "hear": "heard", "hide": "hid hidden", "hold": "held",
+        "keep": "kept", "know": "knew known", "lead": "led", "learn": "learnt", "leave": "left", "lose": "lost",
+        "make": "made", "mean": "meant", "meet": "met", "pay": "paid", "ride": "rode ridden", "rise": "rose risen",
+        "run": "ran", "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "sing": "sang sung",
+        "sit": "sat", "sleep": "slept", "speak": "spoke spoken", "spend": "spent", "stand": "stood",
+        "steal": "stole stolen", "swim": "swam swum", "take": "took taken", "teach": "taught", "tell": "told",
+        "think": "thought", "throw": "threw thrown", "understand": "understood", "wake": "woke woken",
+        "wear": "wore worn", "win": "won", "write": "wrote written",
+    }.items()
+    for past in listed.split()
+}  # fmt: skip
+FUNCTION = STOPWORDS | frozenset(
+    "i'm i've i'd i'll you're you've it's that's there's we're we've they're he's she's let's don't didn't isn't "
+    "wasn't can't couldn't won't wouldn't like really yeah yes no oh hey hi thanks thank wow got get been".split()
+)
+"""Words that no short answer is made of alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word where it stands: ``text[start:end]``."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def lower(self) -> str:
+        return self.text.lower().replace("’", "'")
+
+    @property
+    def stem(self) -> str:
+        return stem(self.text)
+
+    @property
+    def capital(self) -> bool:
+        return self.text[:1].isupper()
+
+    @property
+    def cjk(self) -> bool:
+        """Whether it is a run of Han, kana or Hangul."""
+        return starts_cjk(self.text)
+
+    @property
+    def function(self) -> bool:
+        """Whether it says nothing alone."""
+        return self.lower in FUNCTION
+
+
+def starts_cjk(text: str) -> bool:
+    """Whether a text begins with Han, kana or Hangul."""
+    return _RUN.match(text) is not None
+
+
+@lru_cache(maxsize=16_384)
+def words_of(text: str) -> tuple[Word, ...]:
+    """Words in order; a run of Han, kana or Hangul counts as one."""
+    return tuple(Word(match.group(), match.start(), match.end()) for match in _WORD.finditer(text))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """What a word is compared by; irregular verbs by their present: ``went`` is ``go``."""
+    lowered = word.lower().replace("’", "'").removesuffix("'s")
+    plain = _IRREGULAR.get(lowered, lowered)
+    found = tokens(plain)
+    return found[-1] if found else plain
+
+
+def telling(words: Iterable[Word]) -> frozenset[str]:
+    """Stems of the words that say something; of a run of Han, kana or Hangul its pairs of characters."""
+    found: set[str] = set()
+    for word in words:
+        if not word.function:
+            found.update(content_tokens(word.text) if word.cjk else (word.stem,))
+    return frozenset(found)

@@ -1,0 +1,80 @@
+"""The data of the three memory graphs: plain values, each key written by one operator."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict
+
+from agentic_rag.memory.conversation import Dialog, Packet
+from agentic_rag.memory.service import Memory
+
+
+class InsertState(TypedDict, total=False):
+    """A packet, and what becomes of it."""
+
+    task_id: str
+    session_id: int
+    dialog_id: int
+    dialogs: list[Dialog]
+    dialog_len: int
+    packet_idx: int
+    total_packets: int
+    entries: list[dict[str, Any]] | None
+    """By PreInsert: what to remember; None where there is nothing."""
+    skipped_turns: int
+    """By PreInsert: turns it found nothing in."""
+    malformed_lines: int
+    """By PreInsert: lines of a chat model's reply that could not be read."""
+    inserted: list[str | None]
+    """By MemoryInsert: an id for each entry, None for one that the memory does not keep."""
+    insert_stats: dict[str, int]
+    post_insert: dict[str, Any]
+
+
+class TestState(TypedDict, total=False):
+    """A question, and how it is answered."""
+
+    __test__ = False  # type: ignore[misc]
+
+    question: str
+    answer: str | None
+    """The right one; None where there is none."""
+    category: str
+    task_id: str
+    session_id: int
+    question_id: int
+    reference_time: str | None
+    """ISO date of the latest session that was inserted: the question's now."""
+    query_embedding: list[float]
+    memory_data: list[Memory]
+    history_text: str
+    post_retrieval: list[dict[str, Any]]
+    predicted_answer: str
+    ground_truth: str
+    is_correct: bool
+    f1: float
+    exact_match: float
+    judge: bool | None
+
+
+class MainState(TypedDict, total=False):
+    """One run over one conversation."""
+
+    task_id: str
+    """By the caller: which conversation."""
+    data: str | None
+    """By the caller: the file it is in; None for the configured one."""
+    run: int
+    """By MemorySource: number of the run in this process; its memory is kept under it."""
+    packet: Packet
+    """By MemorySource."""
+    insert_result: dict[str, Any]
+    """By PipelineCaller: status, reason and counts of the packet's insertion."""
+    test_results: list[dict[str, Any]]
+    """By PipelineCaller: of the questions that were due after this packet."""
+    results: Annotated[list[dict[str, Any]], operator.add]
+    """By MemorySink: all test results so far."""
+    inserts: dict[str, Any]
+    """By MemorySink: counts of all insertions so far."""

@@ -1,0 +1,142 @@
+"""Between rerank and check_quality: the memory graphs' post-retrieval steps on the reranked results.
+
+Only steps that choose, order or fetch: what shapes a reader's text (augment, compress, format) has nothing to
+do where the answer quotes its sources verbatim. Relevance is not touched: a step may put a recent result
+first, but ``rerank_score`` still says how relevant it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.fusion.rrf_fusion import reciprocal_rank_fusion
+from agentic_rag.instants import parse_as_of
+from agentic_rag.memory.operators.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
+from agentic_rag.memory.service import Memory
+from agentic_rag.nodes.prepare_query import DEFAULT_DATASET
+from agentic_rag.nodes.rerank_tools import RerankTools
+from agentic_rag.nodes.retrieve_lancedb import as_hit
+from agentic_rag.ports import FloatArray
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.state import CanvasRAGState
+
+ACTIONS = ("none", "rerank", "filter", "merge")
+WHERE = "post_retrieval.steps"
+
+
+def steps_of(given: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
+    """The configured steps.
+
+    Raises:
+        ConfigError: an unknown action, type or key, or an action that shapes a reader's text.
+    """
+    steps = parse_steps(list(given), where=WHERE)
+    for n, step in enumerate(steps):
+        if step.action not in ACTIONS:
+            raise ConfigError(
+                f"{WHERE}[{n}].action: {step.action} shapes a reader's text, and answers quote their sources; "
+                f"use one of: {', '.join(ACTIONS)}"
+            )
+    return steps
+
+
+async def post_retrieved(
+    question: str,
+    results: Sequence[dict[str, Any]],
+    given: Sequence[Mapping[str, Any]],
+    tools: RerankTools,
+    state: CanvasRAGState,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The results after all steps, and a record of each step.
+
+    Args:
+        question: what was asked.
+        results: reranked, as plain values.
+        given: the configured steps; see ``steps_of``.
+        tools: what they may ask.
+        state: its ``as_of`` is the question's time, else that of the newest result; a step that searches
+            again keeps to its dataset and filters.
+
+    Raises:
+        ConfigError: a step is wrong, or needs what is not there.
+        ModelError, StoreError: what a step asked failed.
+    """
+    now = parse_as_of(state.get("as_of"))
+    service = None
+    if tools.engine is not None:
+        dataset = state.get("dataset") or DEFAULT_DATASET
+        service = EngineMemory(tools.engine, dataset, state.get("filters"), now, {})
+    asked = PostRetrievalTools(service, tools.model, tools.chat, tools.count_tokens or _no_tokens)
+    written = await PostRetrieval(steps_of(given), asked, where=WHERE).execute(
+        {
+            "question": question,
+            "memory_data": [_memory(result) for result in results],
+            "reference_time": now.isoformat() if now is not None else None,
+        }
+    )
+    known = {**(service.found if service is not None else {}), **{result["id"]: result for result in results}}
+    kept = [_result(known[memory["entry_id"]], memory) for memory in written["memory_data"]]
+    return kept, list(written["post_retrieval"])
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMemory:
+    """A dataset of the vector store as a memory that can be asked again (``merge`` ``multi_query``)."""
+
+    engine: RetrievalEngine
+    dataset: str
+    filters: Any
+    as_of: datetime | None
+    found: dict[str, dict[str, Any]]
+    """By id: every result it gave, in the shape of reranked results."""
+
+    async def insert(
+        self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> str | None:
+        """Nothing: documents come in by ingest."""
+        raise ConfigError("a dataset is filled by ingest, not by an operator")
+
+    async def retrieve(
+        self,
+        query: str | None = None,
+        vector: FloatArray | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        top_k: int | None = None,
+    ) -> list[Memory]:
+        """See ``MemoryService.retrieve``; scores are calibrated relevance in [0, 1]."""
+        found = await self.engine.search(
+            self.dataset, query or "", top_k or 10, filters=self.filters, as_of=self.as_of
+        )
+        hits = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
+        scores = {result.id: result.score for result in found}
+        for fused in reciprocal_rank_fusion([], hits):
+            result = {**fused.to_dict(), "rerank_score": scores[fused.id]}
+            self.found.setdefault(fused.id, result)
+        return [_memory(self.found[hit["id"]]) for hit in hits]
+
+
+def _memory(result: Mapping[str, Any]) -> Memory:
+    metadata = dict(result["metadata"])
+    score = result.get("rerank_score")
+    return Memory(
+        text=result["content"],
+        metadata={**metadata, "timestamp": metadata.get("date")},
+        entry_id=result["id"],
+        score=result["fused_score"] if score is None else score,
+    )
+
+
+def _result(result: dict[str, Any], memory: Memory) -> dict[str, Any]:
+    """The result with the step's score beside its own."""
+    if memory["score"] is None:
+        return result
+    return {**result, "metadata": {**result["metadata"], "post_retrieval_score": memory["score"]}}
+
+
+def _no_tokens(texts: Sequence[str]) -> list[int]:
+    raise ConfigError("tokens are to be counted and there is no counter; give GraphParts its count_tokens")

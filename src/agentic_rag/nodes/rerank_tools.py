@@ -1,0 +1,21 @@
+"""What the rerank node may ask besides arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentic_rag.ingest.splitting import TokenCounter
+from agentic_rag.ports import Chat, Reranker
+from agentic_rag.retrieval.engine import RetrievalEngine
+
+
+@dataclass(frozen=True, slots=True)
+class RerankTools:
+    """Models and the vector store, for what is configured to need them; None where there is none."""
+
+    model: Reranker | None = None
+    """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
+    chat: Chat | None = None
+    engine: RetrievalEngine | None = None
+    count_tokens: TokenCounter | None = None
+    """The last three serve ``post_retrieval.steps``."""

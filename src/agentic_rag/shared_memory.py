@@ -1,0 +1,101 @@
+"""Open memory designs of a process, for servers that ask for their graphs again at every run."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+# Imported here and not when first opened: a server's event loop must not wait for an import.
+import agentic_rag.ingest.pipeline
+import agentic_rag.models.bundled
+import agentic_rag.stores.graphiti.store
+import agentic_rag.stores.lancedb.chunk_store  # noqa: F401
+from agentic_rag.config import RagConfig
+from agentic_rag.errors import InputError
+from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
+from agentic_rag.memory.config import PipelineConfig, read_pipeline
+from agentic_rag.memory.conversation import Conversation
+from agentic_rag.memory.graph import build_main_graph
+from agentic_rag.memory.runs import Compiled, Pipelines, Runs
+from agentic_rag.open_memory import MemoryLab, open_lab
+
+FOLDER = "memory-studio"
+"""Of the stores, in the data folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """A design that is open: one memory for its insert and test graphs, fresh ones for each main run."""
+
+    pipelines: Pipelines
+    main: Compiled
+
+
+class SharedMemory:
+    """Opens a design at its first use and keeps it open until ``close`` or the process ends."""
+
+    def __init__(self, rag_config: RagConfig) -> None:
+        self._rag_config = rag_config
+        self._designs: dict[Path, _Design] = {}
+        self._stack = AsyncExitStack()
+        self._opening = asyncio.Lock()
+
+    async def insert(self, design: Path) -> Compiled:
+        """The insert graph of a design; what it inserts, the same design's test graph finds."""
+        return (await self._get(design)).pipelines.insert
+
+    async def test(self, design: Path) -> Compiled:
+        """The test graph of a design, over the memory that its insert graph fills."""
+        return (await self._get(design)).pipelines.test
+
+    async def main(self, design: Path) -> Compiled:
+        """The main graph of a design; every run of it has a memory of its own."""
+        return (await self._get(design)).main
+
+    async def close(self) -> None:
+        """Close every design; the next use opens anew."""
+        async with self._opening:
+            self._designs.clear()
+            await self._stack.aclose()
+
+    async def _get(self, design: Path) -> _Design:
+        async with self._opening:
+            if design not in self._designs:
+                self._designs[design] = await self._open(design)
+            return self._designs[design]
+
+    async def _open(self, design: Path) -> _Design:
+        config = await asyncio.to_thread(read_pipeline, design)
+        folder = self._rag_config.data_dir / FOLDER / config.name
+        rag_config = self._rag_config.model_copy(update={"data_dir": folder})
+        lab = await self._stack.enter_async_context(open_lab(config, rag_config))
+        pipelines = lab.build("studio")
+        runs = _runs(config, lab)
+        self._stack.push_async_callback(pipelines.close)
+        self._stack.push_async_callback(runs.close)
+        return _Design(pipelines, build_main_graph(runs))
+
+
+def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:
+    read = lru_cache(maxsize=4)(read_conversations)
+    opened = 0
+
+    async def load(data: str | None, task_id: str) -> Conversation:
+        path = Path(data) if data is not None else config.runtime.data
+        if path is None:
+            raise InputError("no data: give the path of a LoCoMo file as 'data', or set runtime.data")
+        conversations = await asyncio.to_thread(read, path)
+        return conversations[chosen_tasks(conversations, task_id)[0]]
+
+    async def open_pipelines(conversation: Conversation) -> Pipelines:
+        nonlocal opened
+        opened += 1
+        return lab.build(f"{conversation.task_id}-{opened}")
+
+    runtime = config.runtime
+    return Runs(
+        load, open_pipelines, segments=runtime.test_segments, retest=runtime.retest, parallel=runtime.parallel
+    )

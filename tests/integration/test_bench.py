@@ -1,0 +1,351 @@
+"""``agentic-rag bench`` from a design and a conversation to the table: whole, interrupted, broken, compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from agentic_rag.config import RagConfig
+from agentic_rag.errors import ConfigError, InputError, ModelError
+from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
+from agentic_rag.memory.config import parse_pipeline, read_pipeline
+from agentic_rag.memory.data_parser import register_adapter, unregister_adapter
+from agentic_rag.memory.service import Memory
+from agentic_rag.memory.services import register_service, unregister_service
+from agentic_rag.parameters import Section
+from local_openai_server import LocalOpenAIServer
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "locomo" / "locomo_conv26_conv30_conv49.json"
+SAID = [
+    ("8 May, 2023", [("Alice", "I work at Google now, as an engineer."), ("Bob", "Great! I moved to Paris."),
+                     ("Alice", "My dog is called Rex.")]),
+    ("9 June, 2023", [("Bob", "Yesterday I ran a marathon."), ("Alice", "Wow, congratulations!"),
+                      ("Bob", "I want to learn the piano."), ("Alice", "My sister teaches the violin.")]),
+    ("1 July, 2023", [("Alice", "We adopted a cat, Luna."), ("Bob", "Luna is a lovely name for a cat.")]),
+]  # fmt: skip
+ASKED = [
+    ("Where does Alice work?", "Google", ["D1:1"], 4),
+    ("What is the name of Alice's dog?", "Rex", ["D1:3"], 4),
+    ("When did Bob run a marathon?", "8 June 2023", ["D2:1"], 2),
+    ("Which animals does Alice have?", "dog, cat", ["D1:3", "D3:1"], 1),
+    ("What might Bob buy?", "a piano", ["D2:3"], 3),
+    ("Where does Bob's sister teach?", None, ["D2:4"], 5),
+]
+
+
+def conversation(name: str = "conv-1") -> dict[str, Any]:
+    inner: dict[str, Any] = {"speaker_a": "Alice", "speaker_b": "Bob"}
+    for number, (date, turns) in enumerate(SAID, start=1):
+        inner[f"session_{number}_date_time"] = f"1:56 pm on {date}"
+        inner[f"session_{number}"] = [
+            {"speaker": who, "dia_id": f"D{number}:{turn}", "text": text}
+            for turn, (who, text) in enumerate(turns, start=1)
+        ]
+    qa = [
+        {"question": q, "evidence": e, "category": c, **({} if a is None else {"answer": a})}
+        for q, a, e, c in ASKED
+    ]
+    return {"sample_id": name, "conversation": inner, "qa": qa}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    file = tmp_path / "locomo.json"
+    file.write_text(json.dumps([conversation(), conversation("conv-2")]), encoding="utf-8")
+    return file
+
+
+def design(service: str = "full_context", **sections: Any) -> Any:
+    return parse_pipeline({"services": {"register_memory_service": service}, **sections}, name="design")
+
+
+async def bench(tmp_path: Path, config: Any, data: Path, task: str = "conv-1", **options: Any) -> BenchReport:
+    rag_config = RagConfig(data_dir=tmp_path / "data")
+    return await run_bench(config, rag_config, BenchOptions(data=data, task_id=task, **options))
+
+
+@pytest.mark.parametrize("file", sorted(CONFIGS.glob("*.yaml")), ids=lambda file: file.stem)
+async def test_every_shipped_design_accounts_for_every_question(file: Path, tmp_path: Path, data: Path):
+    report = await bench(tmp_path, read_pipeline(file), data)
+    found = report.summary
+    assert (found["questions"], found["tested"], found["failed"]) == (len(ASKED), len(ASKED), 0)
+    assert sum(category["questions"] for category in found["by_category"].values()) == len(ASKED)
+    assert found["overall"]["evidence_questions"] == len(ASKED) - 1
+    assert found["reader"] == "extractive"
+    rows = [
+        json.loads(line) for line in (report.folder / "conv-1" / "records.jsonl").read_text().splitlines()[1:]
+    ]
+    assert sorted(row["question_id"] for row in rows) == list(range(1, len(ASKED) + 1))
+    assert not (report.folder / "stores").exists()
+
+
+async def test_what_each_memory_finds(tmp_path: Path, data: Path):
+    recalls = {}
+    for name in ("full_context", "agentic_memory", "no_memory"):
+        report = await bench(tmp_path, read_pipeline(CONFIGS / f"locomo_{name}_pipeline.yaml"), data)
+        recalls[name] = report.summary["overall"]["evidence_recall@10"]
+    assert recalls == {"full_context": 1.0, "agentic_memory": 1.0, "no_memory": 0.0}
+
+
+async def test_all_tasks_are_pooled(tmp_path: Path, data: Path):
+    report = await bench(tmp_path, design(), data, "all")
+    assert report.summary["questions"] == 2 * len(ASKED)
+    assert set(report.summary["by_task"]) == {"conv-1", "conv-2"}
+    assert set(report.summary["inserts"]) == {"conv-1", "conv-2"}
+
+
+async def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, data: Path):
+    config = read_pipeline(CONFIGS / "locomo_tim_pipeline.yaml")
+    written = [
+        (
+            (await bench(tmp_path, config, data, out=tmp_path / name)).folder / "conv-1" / "records.jsonl"
+        ).read_bytes()
+        for name in ("first", "second")
+    ]
+    assert written[0] == written[1]
+
+
+async def test_a_second_run_asks_nothing_and_shows_the_same(tmp_path: Path, data: Path):
+    first = await bench(tmp_path, design(), data)
+    again = await bench(tmp_path, design(), data)
+    assert (first.kept, again.kept) == (0, len(ASKED))
+    assert without_time(first.summary) == without_time(again.summary)
+    assert (await bench(tmp_path, design(), data, fresh=True)).kept == 0
+
+
+async def test_another_design_has_a_folder_of_its_own(tmp_path: Path, data: Path):
+    first = await bench(tmp_path, design(), data)
+    second = await bench(tmp_path, design(runtime={"test_segments": 2}), data)
+    assert first.folder != second.folder
+    verbose = await bench(tmp_path, design(runtime={"memory_test_verbose": True}), data)
+    assert verbose.folder == first.folder
+
+
+def without_time(summary: Mapping[str, Any]) -> dict[str, Any]:
+    cost = {name: value for name, value in summary["cost"].items() if name in ("history_tokens", "memories")}
+    return {**{name: value for name, value in summary.items() if name != "seconds"}, "cost": cost}
+
+
+# ── services and adapters from outside ──────────────────────────────────────────────────────────
+
+
+class Latest:
+    """A memory of this test's own: the last texts."""
+
+    def __init__(self, size: int, fails: bool) -> None:
+        self.size, self.fails, self.held = size, fails, list[Memory]()
+
+    async def insert(self, text: str, vector: Any = None, metadata: Any = None) -> str:
+        self.held.append(Memory(text=text, metadata=metadata, entry_id=str(len(self.held)), score=None))
+        return str(len(self.held))
+
+    async def retrieve(
+        self, query: Any = None, vector: Any = None, metadata: Any = None, *, top_k: Any = None
+    ):
+        if self.fails and "dog" in query:
+            raise RuntimeError("the dog ate it")
+        return self.held[-self.size :]
+
+
+class LatestSettings(Section):
+    size: int = 2
+    fails: bool = False
+
+
+@pytest.fixture
+def latest() -> Any:
+    register_service("latest", lambda settings, parts: Latest(settings.size, settings.fails), LatestSettings)
+    register_adapter("shouted", lambda entry: "\n".join(d["text"].upper() for d in entry["data"]["dialogs"]))
+    yield
+    unregister_service("latest")
+    unregister_adapter("shouted")
+
+
+async def test_a_registered_service_and_adapter_run_unchanged(tmp_path: Path, data: Path, latest: Any):
+    services = {
+        "register_memory_service": "latest",
+        "memory_insert_adapter": "shouted",
+        "latest": {"size": 50},
+    }
+    report = await bench(tmp_path, parse_pipeline({"services": services}), data)
+    assert report.summary["overall"]["evidence_recall@10"] == 1.0
+    row = json.loads((report.folder / "conv-1" / "records.jsonl").read_text().splitlines()[1])
+    assert row["memories"][0]["text"].startswith("I WORK AT GOOGLE NOW")
+
+
+async def test_a_failing_service_fails_its_questions_and_no_others(tmp_path: Path, data: Path, latest: Any):
+    services = {"register_memory_service": "latest", "latest": {"fails": True}}
+    found = (await bench(tmp_path, parse_pipeline({"services": services}), data)).summary
+    assert (found["questions"], found["tested"], found["failed"]) == (len(ASKED), len(ASKED) - 1, 1)
+    assert found["reasons"] == {"RuntimeError: the dog ate it": 1}
+
+
+# ── models behind endpoints ─────────────────────────────────────────────────────────────────────
+
+
+async def test_a_chat_model_reads_and_judges(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
+    model_server.answer = "Google"
+    runtime = {"base_url": model_server.base_url, "model_name": "local", "parallel": 4, "max_tokens": 40}
+    report = await bench(tmp_path, design(runtime=runtime), data)
+    assert report.summary["reader"] == "chat"
+    assert report.summary["by_category"]["single-hop"]["f1"] == 0.5
+    prompt = model_server.requests[-1]["messages"][-1]["content"]
+    assert prompt.startswith(
+        "The following is some history information.\n(2023-05-08)Alice: I work at Google"
+    )
+    assert 'respond with "Not mentioned in the conversation".' in prompt
+    assert model_server.requests[-1]["max_completion_tokens"] == 40
+
+
+async def test_an_embedding_endpoint_is_used(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
+    runtime = {
+        "embedding_base_url": model_server.base_url,
+        "embedding_model": "local",
+        "embedding_dimension": 64,
+    }
+    services = {"register_memory_service": "vector_hash_memory", "vector_hash_memory": {"nbits": 256}}
+    operators = {"pre_retrieval": {"action": "embedding"}}
+    config = parse_pipeline({"runtime": runtime, "services": services, "operators": operators})
+    assert (await bench(tmp_path, config, data)).summary["failed"] == 0
+    assert len(model_server.requests) > len(ASKED)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "told"),
+    [
+        ({"embedding_base_url": "http://127.0.0.1:9/v1", "embedding_model": "m", "embedding_dimension": 8}, "127.0.0.1:9"),
+        ({"base_url": "http://127.0.0.1:9/v1", "model_name": "m"}, "127.0.0.1:9"),
+    ],
+)  # fmt: skip
+async def test_a_dead_endpoint_ends_the_run_before_it_begins(
+    tmp_path: Path, data: Path, runtime: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agentic_rag.models.remote.MAX_RETRIES", 0)
+    with pytest.raises(ModelError, match=told):
+        await bench(tmp_path, design(runtime=runtime), data)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "told"),
+    [
+        ({"embedding_base_url": "http://x/v1"}, "embedding_model and runtime.embedding_dimension"),
+        ({"base_url": "http://x/v1"}, "runtime.model_name"),
+        ({"llm_judge": True}, "runtime.llm_judge needs a chat model"),
+    ],
+)
+async def test_half_a_setting_is_refused(tmp_path: Path, data: Path, runtime: dict[str, Any], told: str):
+    with pytest.raises(ConfigError, match=told):
+        await bench(tmp_path, design(runtime=runtime), data)
+
+
+async def test_vectors_of_another_length_end_the_run(tmp_path: Path, data: Path):
+    services = {"register_memory_service": "vector_hash_memory", "vector_hash_memory": {"dim": 1024}}
+    with pytest.raises(InputError, match="1024"):
+        await bench(tmp_path, parse_pipeline({"services": services}), data)
+
+
+# ── the command line ────────────────────────────────────────────────────────────────────────────
+
+
+def command(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("agentic-rag")), "bench", *arguments],
+        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "COLUMNS": "160"}, timeout=120,
+    )  # fmt: skip
+
+
+def test_the_command_prints_the_table_and_the_contract(tmp_path: Path, data: Path):
+    file = CONFIGS / "locomo_short_term_memory_pipeline.yaml"
+    shown = command(tmp_path, "--config", str(file), "--task_id", "conv-1", "--data", str(data))
+    assert shown.returncode == 0, shown.stderr
+    assert "6 questions: 6 tested, 0 failed" in shown.stdout
+    assert "always not_mentioned" in shown.stdout
+    printed = command(tmp_path, "--config", str(file), "--task-id", "conv-1", "--data", str(data), "--json")
+    found = json.loads(printed.stdout)
+    assert {
+        "task",
+        "service",
+        "questions",
+        "tested",
+        "failed",
+        "overall",
+        "by_category",
+        "seconds",
+    } <= found.keys()
+    assert {"f1", "exact_match", "evidence_recall@10"} <= found["overall"].keys()
+    assert all("questions" in category for category in found["by_category"].values())
+    compared = command(tmp_path, "compare", found["folder"], "--charts", str(tmp_path / "charts"))
+    assert compared.returncode == 0, compared.stderr
+    assert "locomo_short_term_memory_pipeline" in compared.stdout
+    assert (tmp_path / "charts" / "cost.png").is_file()
+
+
+def test_verbose_prints_what_each_operator_gets_and_gives(tmp_path: Path, data: Path):
+    values = yaml.safe_load((CONFIGS / "locomo_tim_pipeline.yaml").read_text(encoding="utf-8"))
+    values["runtime"] |= {"memory_insert_verbose": True, "memory_test_verbose": True}
+    file = tmp_path / "verbose.yaml"
+    file.write_text(yaml.safe_dump(values), encoding="utf-8")
+    shown = command(tmp_path, "--config", str(file), "--task-id", "conv-1", "--data", str(data))
+    assert shown.returncode == 0, shown.stderr
+    for name in ("PreInsert", "MemoryInsert", "PostInsert", "PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"):  # fmt: skip
+        assert f"── {name}" in shown.stderr
+    assert "… 384 numbers]" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "--config"),
+        (["--config", "none.yaml"], "cannot read the configuration none.yaml"),
+        (["--config", "{stm}"], "--data"),
+        (["--config", "{stm}", "--data", "{data}"], "--task-id conv-1"),
+        (
+            ["--config", "{stm}", "--data", "{data}", "--task-id", "conv-9"],
+            "use one of: conv-1, conv-2, or all",
+        ),
+        (["compare", "nowhere"], "folder that bench has named"),
+    ],
+)
+def test_bad_input_ends_with_2_and_says_what_to_do(
+    tmp_path: Path, data: Path, arguments: list[str], told: str
+):
+    names = {"stm": CONFIGS / "locomo_short_term_memory_pipeline.yaml", "data": data}
+    ended = command(tmp_path, *(argument.format(**names) for argument in arguments))
+    assert ended.returncode == 2
+    assert told in " ".join(ended.stderr.split())
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_to_the_same_table(tmp_path: Path):
+    if not SHARED.is_file():
+        pytest.skip("needs ../shared/data/locomo")
+    file = CONFIGS / "locomo_vector_hash_memory_pipeline.yaml"
+    arguments = ["--config", str(file), "--task-id", "conv-30", "--data", str(SHARED), "--json"]
+    whole = json.loads(command(tmp_path, *arguments, "--out", "whole").stdout)
+    killed = tmp_path / "killed" / "conv-30" / "records.jsonl"
+    for lines in (5, 40):
+        process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("agentic-rag")), "bench", *arguments, "--out", "killed"],
+            cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if killed.is_file() and killed.read_bytes().count(b"\n") > lines:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    again = json.loads(command(tmp_path, *arguments, "--out", "killed").stdout)
+    assert without_time({**again, "folder": ""}) == without_time({**whole, "folder": ""})
+    assert killed.read_bytes() == (tmp_path / "whole" / "conv-30" / "records.jsonl").read_bytes()

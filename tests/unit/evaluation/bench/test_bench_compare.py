@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentic_rag.errors import InputError
+from agentic_rag.evaluation.bench.compare import comparison, read_runs
+from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords
+from agentic_rag.evaluation.bench.summary import summary
+
+
+def run(folder: Path, config: str, f1: list[float]) -> Path:
+    records = RunRecords(folder / "c", "mark", fresh=False)
+    made = [
+        QuestionRecord(
+            task="c", question_id=number, tested_after=0, category="single-hop" if number % 2 else "temporal",
+            question="?", answer="tea", evidence=("D1:1",), status="ok", reason=None, memories=(), recall=value,
+            history_tokens=10, predicted_answer="tea", is_correct=value >= 0.5, f1=value, exact_match=0.0,
+            judge=None, degraded=(),
+        )
+        for number, value in enumerate(f1, start=1)
+    ]  # fmt: skip
+    for record in made:
+        records.add(record, {"MemoryTest": 1.0})
+    found: dict[str, Any] = {"task": "c", "config": config, "service": "s", "reader": "extractive", **summary(made, records.times())}  # fmt: skip
+    (folder / "summary.json").write_text(json.dumps(found), encoding="utf-8")
+    return folder
+
+
+def test_runs_are_tested_on_the_questions_they_share(tmp_path: Path):
+    weak, strong = run(tmp_path / "a", "weak", [0.0] * 20), run(tmp_path / "b", "strong", [1.0] * 18)
+    first, second = comparison(read_runs([weak, strong]))["runs"]
+    assert first["against_first"] == {}
+    test = second["against_first"]["f1"]
+    assert (test["difference"], test["questions"]) == (1.0, 18)
+    assert test["p_holm"] < 0.001
+    same = comparison(read_runs([weak, run(tmp_path / "c", "same", [0.0] * 20)]))["runs"][1]
+    assert same["against_first"]["f1"]["p_holm"] == 1.0
+
+
+def test_runs_of_one_design_get_a_number(tmp_path: Path):
+    folders = [run(tmp_path / name, "design", [0.5]) for name in "ab"]
+    assert [r.name for r in read_runs(folders)] == ["design", "design (2)"]
+
+
+def test_pictures_of_a_comparison(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    from agentic_rag.evaluation.bench.pictures import draw
+
+    runs = read_runs(
+        [run(tmp_path / "a", "a", [0.0, 1.0, 0.5]), run(tmp_path / "b", "b $x$", [0.5, 0.5, 0.5])]
+    )
+    files = draw(runs, tmp_path / "charts")
+    assert [file.name for file in files] == ["categories.png", "cost.png"]
+    assert all(file.stat().st_size > 10_000 for file in files)
+
+
+@pytest.mark.parametrize("text", [None, "no json", "[]", '{"config": "x"}'])
+def test_what_is_no_run_is_refused(tmp_path: Path, text: str | None):
+    if text is not None:
+        (tmp_path / "summary.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="folder that bench has named"):
+        read_runs([tmp_path])
+
+
+def test_nothing_to_compare_is_refused():
+    with pytest.raises(InputError, match="no run"):
+        read_runs([])

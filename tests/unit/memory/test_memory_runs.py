@@ -1,0 +1,211 @@
+"""The three graphs with operators of the test's own: order, results, failures, resuming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
+from agentic_rag.memory.conversation import Conversation, Dialog, Question, Session
+from agentic_rag.memory.graph import (
+    InsertOperators,
+    TestOperators,
+    build_insert_graph,
+    build_main_graph,
+    build_test_graph,
+)
+from agentic_rag.memory.runs import Pipelines, Runs
+from agentic_rag.memory.service import Memory
+
+
+class Lists:
+    """A memory that keeps texts, and is closed once."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.closed = 0
+
+    async def insert(self, text: str, vector: Any = None, metadata: Any = None) -> str:
+        self.texts.append(text)
+        return str(len(self.texts))
+
+    async def retrieve(
+        self, query: Any = None, vector: Any = None, metadata: Any = None, *, top_k: Any = None
+    ):
+        return [Memory(text=text, metadata=None, entry_id=text, score=None) for text in self.texts]
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class Step:
+    """An operator that writes down its name, and does what it is told."""
+
+    def __init__(self, name: str, log: list[str], does: Any = None) -> None:
+        self.name, self.log, self.does = name, log, does
+
+    async def execute(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        self.log.append(self.name)
+        found = self.does(data) if self.does is not None else {}
+        return await found if hasattr(found, "__await__") else found
+
+
+def conversation(questions: int = 2) -> Conversation:
+    def said(*texts: str) -> tuple[Dialog, ...]:
+        return tuple(Dialog(speaker="Alice", text=text, date_time="2023-08-01") for text in texts)
+
+    sessions = (Session(1, said("a", "b", "c"), ("D1:1", "D1:2", "D1:3")), Session(2, said("d"), ("D2:1",)))
+    asked = [
+        Question(1, "first?", "a", "single-hop", ("D1:1",)),
+        Question(2, "last?", "d", "single-hop", ("D2:1",)),
+    ]
+    return Conversation("c", sessions, tuple(asked[:questions]))
+
+
+class Design:
+    """Pipelines over ``Lists``, with what each step is to do."""
+
+    def __init__(self, **does: Any) -> None:
+        self.log: list[str] = []
+        self.does = does
+        self.services: list[Lists] = []
+        self.told: list[str] = []
+
+    async def open(self, _: Conversation) -> Pipelines:
+        service = Lists()
+        self.services.append(service)
+
+        async def inserted(data: Mapping[str, Any]) -> dict[str, Any]:
+            return {"inserted": [await service.insert(d["text"]) for d in data["dialogs"]]}
+
+        async def retrieved(data: Mapping[str, Any]) -> dict[str, Any]:
+            return {"memory_data": await service.retrieve(data["question"])}
+
+        does = {
+            "MemoryInsert": inserted,
+            "MemoryRetrieval": retrieved,
+            "MemoryTest": lambda data: {
+                "predicted_answer": data["memory_data"][-1]["text"],
+                "is_correct": True,
+            },
+            **self.does,
+        }
+        steps = {
+            name: Step(name, self.log, does.get(name))
+            for name in (
+                "PreInsert", "MemoryInsert", "PostInsert",
+                "PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest",
+            )
+        }  # fmt: skip
+        told = lambda name, given, written: self.told.append(name)  # noqa: E731
+        insert = InsertOperators(*(steps[n] for n in ("PreInsert", "MemoryInsert", "PostInsert")))
+        test = TestOperators(
+            *(steps[n] for n in ("PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"))
+        )
+        return Pipelines(service, build_insert_graph(insert, told), build_test_graph(test, told))
+
+    def runs(self, **options: Any) -> Runs:
+        async def load(data: str | None, task_id: str) -> Conversation:
+            return conversation(options.pop("questions", 2))
+
+        return Runs(load, self.open, segments=2, **{k: v for k, v in options.items() if k != "questions"})
+
+
+async def test_packets_and_questions_go_their_ways():
+    design = Design()
+    state = await build_main_graph(design.runs()).ainvoke({"task_id": "c"})
+    insert, test = ["PreInsert", "MemoryInsert", "PostInsert"], ["PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"]  # fmt: skip
+    assert design.log == [*insert, *test, *insert, *insert, *test]
+    assert design.told == design.log
+    assert [r["question_id"] for r in state["results"]] == [1, 2]
+    assert [r["predicted_answer"] for r in state["results"]] == ["b", "d"]
+    assert [r["status"] for r in state["results"]] == ["ok", "ok"]
+    assert state["results"][0].keys() >= {"question", "answer", "task_id", "session_id", "reference_time"}
+    assert set(state["results"][0]["milliseconds"]) == set(test)
+    assert state["inserts"] == {
+        "packets": 3, "inserted": 4, "skipped_turns": 0, "malformed_lines": 0, "merged": 0, "forgotten": 0,
+        "refused": 0, "failed": 0, "reasons": {},
+    }  # fmt: skip
+    assert [service.closed for service in design.services] == [1]
+
+
+async def test_each_run_has_a_memory_of_its_own():
+    design = Design()
+    graph = build_main_graph(design.runs())
+    first, second = await graph.ainvoke({"task_id": "c"}), await graph.ainvoke({"task_id": "c"})
+    assert first["results"][-1]["predicted_answer"] == second["results"][-1]["predicted_answer"] == "d"
+    assert [service.texts for service in design.services] == [["a", "b", "c", "d"]] * 2
+
+
+@pytest.mark.parametrize("operator", ["PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"])
+async def test_a_failing_operator_fails_its_question_with_the_reason(operator: str):
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        if data["question_id"] == 1:
+            raise ZeroDivisionError("nothing to divide by")
+        return {"memory_data": [], "predicted_answer": "d", "is_correct": True}
+
+    state = await build_main_graph(Design(**{operator: fails}).runs()).ainvoke({"task_id": "c"})
+    first, second = state["results"]
+    assert (first["status"], first["reason"]) == ("failed", "ZeroDivisionError: nothing to divide by")
+    assert second["question_id"] == 2
+
+
+async def test_a_failing_insert_is_counted_and_the_run_goes_on():
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        if data["packet_idx"] == 1:
+            raise ModelError("the embedding model is busy")
+        return {}
+
+    state = await build_main_graph(Design(PreInsert=fails).runs()).ainvoke({"task_id": "c"})
+    assert state["inserts"]["failed"] == 1
+    assert state["inserts"]["reasons"] == {"the embedding model is busy": 1}
+    assert state["inserts"]["inserted"] == 3
+    assert len(state["results"]) == 2
+
+
+async def test_wrong_input_ends_the_run_and_closes_the_memory():
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        raise ConfigError("vectors have 384 numbers, not 1024")
+
+    design = Design(PreInsert=fails)
+    runs = design.runs()
+    with pytest.raises(ConfigError, match="384"):
+        await build_main_graph(runs).ainvoke({"task_id": "c"})
+    await runs.close()
+    assert [service.closed for service in design.services] == [1]
+
+
+async def test_known_results_are_not_asked_again():
+    design = Design()
+    heard: list[int] = []
+    runs = design.runs(
+        known=lambda task, question, packet: (
+            {"question_id": question, "status": "kept"} if question == 1 else None
+        ),
+        heard=lambda task, packet, result: heard.append(result["question_id"]),
+    )
+    state = await build_main_graph(runs).ainvoke({"task_id": "c"})
+    assert [r["status"] for r in state["results"]] == ["kept", "ok"]
+    assert heard == [2]
+    assert design.log.count("MemoryTest") == 1
+    assert design.services[0].texts == ["a", "b", "c", "d"]
+
+
+async def test_several_questions_at_once_keep_their_order():
+    state = await build_main_graph(Design().runs(parallel=4)).ainvoke({"task_id": "c"})
+    assert [r["question_id"] for r in state["results"]] == [1, 2]
+
+
+async def test_a_conversation_without_turns_is_refused():
+    async def load(data: str | None, task_id: str) -> Conversation:
+        return Conversation("c", (), ())
+
+    with pytest.raises(InputError, match="no turns"):
+        await build_main_graph(Runs(load, Design().open)).ainvoke({"task_id": "c"})
+
+
+async def test_a_run_whose_memory_is_gone_says_so():
+    with pytest.raises(RunError, match="start the run again"):
+        await build_main_graph(Design().runs()).ainvoke({"task_id": "c", "run": 7})

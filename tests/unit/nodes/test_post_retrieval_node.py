@@ -1,0 +1,90 @@
+"""Post-retrieval steps on the main graph's reranked results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.runtime import Runtime
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.nodes.post_retrieval import steps_of
+from agentic_rag.nodes.rerank import rerank
+from agentic_rag.nodes.rerank_tools import RerankTools
+from agentic_rag.parameters import Parameters
+from agentic_rag.testing import FakeRetrievalEngine, fake_chunk
+
+
+def result(name: str, raw: float, date: str | None, text: str = "tea") -> dict[str, Any]:
+    sources = {"lancedb": {"raw": raw, "weight": 1.0, "rank": 1, "normalised": raw}}
+    return {
+        "id": name, "content": text, "metadata": {"date": date}, "sources": sources, "fused_score": raw,
+    }  # fmt: skip
+
+
+RESULTS = [result("old", 0.8, "2023-01-01"), result("new", 0.7, "2023-12-30"), result("none", 0.1, None)]
+
+
+async def run(*steps: dict[str, Any], tools: RerankTools | None = None, **keys: Any) -> dict[str, Any]:
+    parameters = Parameters().overridden({"post_retrieval": {"steps": list(steps)}})
+    state: Any = {"run": {"query": "When was the tea?"}, "fused_results": RESULTS, **keys}
+    return await rerank(parameters, tools)(state, runtime=Runtime())  # type: ignore[call-arg]
+
+
+def ids(written: dict[str, Any]) -> list[str]:
+    return [r["id"] for r in written["reranked_results"]]
+
+
+async def test_without_steps_nothing_is_recorded():
+    assert (await run())["post_retrieval"] == []
+
+
+async def test_a_filter_keeps_the_best():
+    written = await run({"action": "filter", "filter_type": "top_k", "top_k": 1})
+    assert ids(written) == ["old"]
+    (record,) = written["post_retrieval"]
+    assert (record["action"], record["type"], record["before"], record["after"]) == ("filter", "top_k", 3, 1)
+
+
+async def test_recent_results_come_first_and_keep_their_relevance():
+    before = {r["id"]: r["rerank_score"] for r in (await run())["reranked_results"]}
+    step = {"action": "rerank", "rerank_type": "time_weighted", "time_decay_rate": 0.001}
+    written = await run(step, as_of="2023-12-31")
+    assert ids(written)[0] == "new"
+    assert {r["id"]: r["rerank_score"] for r in written["reranked_results"]} == before
+    assert written["reranked_results"][0]["metadata"]["post_retrieval_score"] < before["new"]
+
+
+async def test_a_second_query_joins_what_it_finds():
+    engine = FakeRetrievalEngine([(fake_chunk("more", "tea in winter"), 0.75)])
+    step = {
+        "action": "merge", "merge_type": "multi_query", "secondary_queries": [{"query": "dates of {question}"}],
+    }  # fmt: skip
+    written = await run(step, tools=RerankTools(engine=engine))
+    joined = next(r for r in written["reranked_results"] if r["id"].startswith("more"))
+    assert joined["rerank_score"] == 0.75
+    assert joined["content"] == "tea in winter"
+    assert joined["sources"]["lancedb"]["rank"] == 1
+    assert len(written["reranked_results"]) == 4
+
+
+async def test_a_token_budget_needs_a_counter():
+    step = {"action": "filter", "filter_type": "token_budget", "token_budget": 3}
+    assert len((await run(step, tools=RerankTools(count_tokens=lambda texts: [2] * len(texts))))["reranked_results"]) == 1  # fmt: skip
+    with pytest.raises(ConfigError, match="count_tokens"):
+        await run(step)
+
+
+@pytest.mark.parametrize("action", ["augment", "compress", "format"])
+def test_what_shapes_a_readers_text_is_refused(action: str):
+    kinds = {"augment": "context", "compress": "extractive", "format": "chat"}
+    step = {"action": action, f"{action}_type": kinds[action]}
+    with pytest.raises(ConfigError, match=rf"post_retrieval\.steps\[0\]\.action: {action} shapes"):
+        steps_of([step])
+
+
+def test_an_unknown_action_lists_the_known():
+    with pytest.raises(
+        ConfigError, match=r"post_retrieval\.steps\[0\]\.action: unknown 'shuffle'; use one of: none"
+    ):
+        steps_of([{"action": "shuffle"}])
