@@ -13,10 +13,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from agentic_rag.environment import load_config
-from agentic_rag.shared_memory import SharedMemory
+from agentic_rag.shared_memory import shared_memory
 
 _DESIGN = Path(__file__).resolve().parents[1] / "configs" / "locomo_agentic_memory_pipeline.yaml"
-_shared = SharedMemory(load_config())
+_shared = shared_memory(load_config())
 
 
 async def main(config: RunnableConfig) -> CompiledStateGraph:  # type: ignore[type-arg]

@@ -31,6 +31,7 @@ from agentic_rag import errors
 from agentic_rag.cli.app import app
 from agentic_rag.config import RagConfig
 from agentic_rag.drawings import drawing
+from agentic_rag.memory.config import RuntimeConfig
 from agentic_rag.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -89,11 +90,24 @@ def graph() -> str:
     return f"```mermaid\n{drawing('agentic_rag').strip()}\n```"
 
 
+def memory_graphs() -> str:
+    """The three memory graphs, compiled."""
+    names = ("memory_main", "memory_insert", "memory_test")
+    return "\n\n".join(f"```mermaid\n{drawing(name).strip()}\n```" for name in names)
+
+
+def memory_runtime() -> str:
+    """``runtime`` of a memory design."""
+    return _table("runtime", RuntimeConfig.model_fields)
+
+
 GENERATED: Mapping[str, Callable[[], str]] = {
     "settings": settings,
     "commands": commands,
     "errors": error_tree,
     "graph": graph,
+    "memory-graphs": memory_graphs,
+    "memory-runtime": memory_runtime,
 }
 
 DOCUMENT = ["--operation", "document_retrieval"]
@@ -229,6 +243,8 @@ def _values(field: FieldInfo) -> str:
     kind = field.annotation if get_origin(field.annotation) in (Literal, dict) or not kinds else kinds[0]
     if get_origin(kind) is Literal:
         return ", ".join(f"`{value}`" for value in get_args(kind))
+    if get_origin(field.annotation) is tuple:
+        return "list of mappings"
     if get_origin(kind) is dict:
         return "names and texts"
     if isinstance(kind, type) and hasattr(kind, "__members__"):
@@ -240,7 +256,7 @@ def _values(field: FieldInfo) -> str:
 
 def _default(field: FieldInfo) -> str:
     value = field.default_factory() if field.default_factory else field.default  # type: ignore[call-arg]
-    if value is None or value is PydanticUndefined or value in ("", {}):
+    if value is None or value is PydanticUndefined or value in ("", {}, ()):
         return "–"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
@@ -250,10 +266,9 @@ def _default(field: FieldInfo) -> str:
 def _leaves(command: Any, above: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     for name, inner in getattr(command, "commands", {}).items():
         path = (*above, name)
-        if hasattr(inner, "commands"):
-            yield from _leaves(inner, path)
-        else:
+        if not hasattr(inner, "commands") or inner.invoke_without_command:
             yield " ".join(path), inner
+        yield from _leaves(inner, path)
 
 
 def _help(command: Any, name: str) -> str:

@@ -79,6 +79,14 @@ class SharedMemory:
         return _Design(pipelines, build_main_graph(runs))
 
 
+_SHARED: dict[Path, SharedMemory] = {}
+
+
+def shared_memory(rag_config: RagConfig) -> SharedMemory:
+    """The one of this process and data folder: LangGraph's server loads a file anew for each graph it names."""
+    return _SHARED.setdefault(rag_config.data_dir.absolute(), SharedMemory(rag_config))
+
+
 def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:
     read = lru_cache(maxsize=4)(read_conversations)
     opened = 0

@@ -144,3 +144,54 @@ def test_stores_are_opened_once_and_nothing_blocks(server: Server) -> None:
     assert log.count("opened stores and models of") == 1
     assert "Blocking call" not in log
     assert "Traceback" not in log, log[log.index("Traceback") - 500 :][:4000]
+
+
+MEMORY_NODES = {
+    "memory_main": ["MemorySource", "PipelineCaller", "MemorySink"],
+    "memory_insert": ["PreInsert", "MemoryInsert", "PostInsert"],
+    "memory_test": ["PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"],
+}
+PACKET = {
+    "task_id": "conv-1", "session_id": 1, "dialog_id": 0, "dialog_len": 2, "packet_idx": 0, "total_packets": 1,
+    "dialogs": [
+        {"speaker": "Alice", "text": "I work at Google now.", "date_time": "2023-08-01"},
+        {"speaker": "Bob", "text": "I moved to Paris.", "date_time": "2023-08-01"},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MEMORY_NODES)
+def test_the_memory_graphs_are_drawn(server: Server, name: str) -> None:
+    (assistant,) = posted(server, "/assistants/search", {"graph_id": name})
+    drawn = server.client.get(f"/assistants/{assistant['assistant_id']}/graph").json()
+    assert {node["id"] for node in drawn["nodes"]} == {"__start__", *MEMORY_NODES[name], "__end__"}
+
+
+def test_what_is_inserted_is_found(server: Server) -> None:
+    inserted = posted(server, "/runs/wait", {"assistant_id": "memory_insert", "input": PACKET})
+    assert inserted["insert_stats"] == {"inserted": 1, "entries": 1}
+    asked = {"question": "Where does Alice work?", "answer": "Google", "category": "single-hop", "task_id": "conv-1", "session_id": 1, "question_id": 1}  # fmt: skip
+    result = posted(server, "/runs/wait", {"assistant_id": "memory_test", "input": asked})
+    assert "Google" in result["history_text"]
+    assert result["ground_truth"] == "Google"
+    design = str(ROOT / "configs" / "locomo_no_memory_pipeline.yaml")
+    config = {"configurable": {"pipeline": design}}
+    other = posted(server, "/runs/wait", {"assistant_id": "memory_test", "input": asked, "config": config})
+    assert other["memory_data"] == []
+
+
+def test_a_whole_conversation_runs(server: Server, tmp_path: Path) -> None:
+    turns = [{"speaker": d["speaker"], "dia_id": f"D1:{n}", "text": d["text"]} for n, d in enumerate(PACKET["dialogs"], 1)]  # type: ignore[var-annotated, arg-type, call-overload]  # fmt: skip
+    sample = {
+        "sample_id": "conv-1",
+        "conversation": {"speaker_a": "Alice", "speaker_b": "Bob", "session_1": turns},
+        "qa": [
+            {"question": "Where does Alice work?", "answer": "Google", "evidence": ["D1:1"], "category": 4}
+        ],
+    }
+    data = tmp_path / "locomo.json"
+    data.write_text(json.dumps([sample]), encoding="utf-8")
+    given = {"task_id": "conv-1", "data": str(data)}
+    state = posted(server, "/runs/wait", {"assistant_id": "memory_main", "input": given})
+    assert [result["status"] for result in state["results"]] == ["ok"]
+    assert state["inserts"]["packets"] == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
@@ -43,15 +45,12 @@ def build_insert_graph(operators: InsertOperators, told: Told | None = None) -> 
         operators: built for one memory.
         told: hears each operator's input and output.
     """
-    graph: StateGraph[InsertState, Any, InsertState, InsertState] = StateGraph(InsertState)
-    graph.add_node("PreInsert", _step("PreInsert", operators.pre_insert, told))
-    graph.add_node("MemoryInsert", _step("MemoryInsert", operators.memory_insert, told))
-    graph.add_node("PostInsert", _step("PostInsert", operators.post_insert, told))
-    graph.add_edge(START, "PreInsert")
-    graph.add_edge("PreInsert", "MemoryInsert")
-    graph.add_edge("MemoryInsert", "PostInsert")
-    graph.add_edge("PostInsert", END)
-    return graph.compile(name="memory_insert")
+    steps = {
+        "PreInsert": operators.pre_insert,
+        "MemoryInsert": operators.memory_insert,
+        "PostInsert": operators.post_insert,
+    }
+    return _in_a_row("memory_insert", InsertState, steps, told)
 
 
 def build_test_graph(operators: TestOperators, told: Told | None = None) -> Compiled:
@@ -61,17 +60,13 @@ def build_test_graph(operators: TestOperators, told: Told | None = None) -> Comp
         operators: built for one memory.
         told: hears each operator's input and output.
     """
-    graph: StateGraph[TestState, Any, TestState, TestState] = StateGraph(TestState)
-    graph.add_node("PreRetrieval", _step("PreRetrieval", operators.pre_retrieval, told))
-    graph.add_node("MemoryRetrieval", _step("MemoryRetrieval", operators.memory_retrieval, told))
-    graph.add_node("PostRetrieval", _step("PostRetrieval", operators.post_retrieval, told))
-    graph.add_node("MemoryTest", _step("MemoryTest", operators.memory_test, told))
-    graph.add_edge(START, "PreRetrieval")
-    graph.add_edge("PreRetrieval", "MemoryRetrieval")
-    graph.add_edge("MemoryRetrieval", "PostRetrieval")
-    graph.add_edge("PostRetrieval", "MemoryTest")
-    graph.add_edge("MemoryTest", END)
-    return graph.compile(name="memory_test")
+    steps = {
+        "PreRetrieval": operators.pre_retrieval,
+        "MemoryRetrieval": operators.memory_retrieval,
+        "PostRetrieval": operators.post_retrieval,
+        "MemoryTest": operators.memory_test,
+    }
+    return _in_a_row("memory_test", TestState, steps, told)
 
 
 def build_main_graph(runs: Runs) -> Compiled:
@@ -91,6 +86,16 @@ def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
     """The next packet, or the end after the last one."""
     packet = state["packet"]
     return "__end__" if packet["packet_idx"] + 1 >= packet["total_packets"] else "MemorySource"
+
+
+def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], told: Told | None) -> Compiled:
+    """A graph of one node after the other."""
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(state)
+    for step, operator in steps.items():
+        graph.add_node(step, _step(step, operator, told))
+    for before, after in pairwise([START, *steps, END]):
+        graph.add_edge(before, after)
+    return graph.compile(name=name)
 
 
 def _step(name: str, operator: Operator, told: Told | None) -> Any:

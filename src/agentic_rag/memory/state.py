@@ -7,20 +7,13 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from agentic_rag.memory.conversation import Dialog, Packet
+from agentic_rag.memory.conversation import Packet
 from agentic_rag.memory.service import Memory
 
 
-class InsertState(TypedDict, total=False):
+class InsertState(Packet, total=False):
     """A packet, and what becomes of it."""
 
-    task_id: str
-    session_id: int
-    dialog_id: int
-    dialogs: list[Dialog]
-    dialog_len: int
-    packet_idx: int
-    total_packets: int
     entries: list[dict[str, Any]] | None
     """By PreInsert: what to remember; None where there is nothing."""
     skipped_turns: int

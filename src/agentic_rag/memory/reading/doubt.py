@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from agentic_rag.memory.reading.history import History
-from agentic_rag.memory.reading.questions import Question
+from agentic_rag.memory.reading.questions import Kind, Question
 from agentic_rag.memory.reading.statements import Statement
 
-ABSTAIN_FROM: Mapping[str, float] = {"time": 0.0, "other": -1.25}
-"""Log-odds from which an answer is withheld, by what is asked for: a time is told right more often, so more doubt
-is borne."""
+ABSTAIN_FROM = -1.25
+"""Log-odds from which an answer is withheld: a span is right so seldom that little doubt outweighs it."""
+ABSTAIN_SURER_FROM = 0.0
+"""The same for times and for one of a few offered answers, which are right more often."""
+SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
 WEIGHTS: Mapping[str, float] = {
-    "always": 1.82,
+    "always": 1.81,
     "covered": 0.93,
     "lead in meaning": 0.79,
     "lead in sentence": -1.6,
@@ -30,8 +32,8 @@ def doubtful(question: Question, statements: Sequence[Statement], history: Histo
     somebody else than it asks about said what matches."""
     if not any(one.own + one.turn + one.before for one in statements):
         return True
-    asked = "time" if question.kind in {"when", "year"} else "other"
-    return doubt(question, statements, history) > ABSTAIN_FROM[asked]
+    bar = ABSTAIN_SURER_FROM if question.kind in SURER else ABSTAIN_FROM
+    return doubt(question, statements, history) > bar
 
 
 def doubt(question: Question, statements: Sequence[Statement], history: History) -> float:

@@ -35,7 +35,7 @@ _IRREGULAR = {
 }  # fmt: skip
 FUNCTION = STOPWORDS | frozenset(
     "i'm i've i'd i'll you're you've it's that's there's we're we've they're he's she's let's don't didn't isn't "
-    "wasn't can't couldn't won't wouldn't like really yeah yes no oh hey hi thanks thank wow got get been".split()
+    "wasn't can't couldn't won't wouldn't really yeah yes no oh hey hi thanks thank wow got get been".split()
 )
 """Words that no short answer is made of alone."""
 
@@ -92,9 +92,10 @@ def stem(word: str) -> str:
 
 
 def telling(words: Iterable[Word]) -> frozenset[str]:
-    """Stems of the words that say something; of a run of Han, kana or Hangul its pairs of characters."""
+    """Stems of the words that say something; of a run of Han, kana or Hangul its characters and
+    pairs of them."""
     found: set[str] = set()
     for word in words:
         if not word.function:
-            found.update(content_tokens(word.text) if word.cjk else (word.stem,))
+            found.update((*content_tokens(word.text), *word.text) if word.cjk else (word.stem,))
     return frozenset(found)

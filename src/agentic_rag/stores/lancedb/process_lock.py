@@ -32,7 +32,7 @@ async def process_lock(uri: str, purpose: str, *, shared: bool = False) -> Async
     if "://" in uri:
         yield
         return
-    with _file(uri, purpose) as file:
+    with await asyncio.to_thread(_file, uri, purpose) as file:
         wait = FIRST_WAIT
         while not _locked(file, shared=shared):
             await asyncio.sleep(wait)
@@ -46,7 +46,7 @@ async def only_one(uri: str, purpose: str, refusal: str) -> AsyncIterator[None]:
     if "://" in uri:
         yield
         return
-    with _file(uri, purpose) as file:
+    with await asyncio.to_thread(_file, uri, purpose) as file:
         if not _locked(file, shared=False):
             raise StoreLocked(refusal)
         yield

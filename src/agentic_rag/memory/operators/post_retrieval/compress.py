@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from agentic_rag.errors import ModelError
+from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.memory.operators.post_retrieval.asking import answers
 from agentic_rag.memory.operators.post_retrieval.config import CompressStep
 from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem, best_first
@@ -31,7 +32,6 @@ GAP = " … "
 _NOTHING = re.compile(r"\s*none\s*\.?\s*", re.IGNORECASE)
 
 Compress = Callable[[CompressStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
-Counting = Callable[[Sequence[str]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ async def llm(step: CompressStep, items: Items, request: Request, tools: PostRet
 COMPRESSIONS: Mapping[str, Compress] = {"extractive": extractive, "llm": llm}
 
 
-def shortened(items: Items, question: str, most: int, count_tokens: Counting) -> Outcome:
+def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter) -> Outcome:
     """See ``extractive``; pure but for what counts the tokens."""
     if not items or sum(count_tokens([item.text for item in items])) <= most:
         return Outcome(items)
@@ -156,7 +156,7 @@ def _scores(sentences: Sequence[Sentence], question: str) -> list[float]:
 
 
 def _chosen(
-    best: Sequence[Sentence], most: int, count_tokens: Counting
+    best: Sequence[Sentence], most: int, count_tokens: TokenCounter
 ) -> tuple[list[Sentence], dict[Sentence, int]]:
     """As many as fit, best first, and the tokens of each; the first of a line brings its lead along."""
     sizes = count_tokens([sentence.text for sentence in best])
