@@ -15,7 +15,7 @@ from rich.table import Table
 
 from agentic_rag.cli.progress import bars
 from agentic_rag.config import RagConfig
-from agentic_rag.evaluation.bench.compare import Run, comparison, read_runs
+from agentic_rag.evaluation.bench.compare import ANSWERABLE, Run, comparison, read_runs
 from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag.evaluation.bench.summary import RECALL
 from agentic_rag.evaluation.report import SIGNIFICANT
@@ -86,13 +86,14 @@ def print_bench(report: BenchReport) -> None:
     """The table of one run, what it cost, and what was odd."""
     console = Console(highlight=False)
     found = report.summary
-    shown = Table(title=escape(_headline(found)), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("category", "questions", "F1", "exact", "correct", "evidence recall@10"):
-        shown.add_column(name, justify="left" if name == "category" else "right")
+    shown = _table(_headline(found), "category", "questions", "F1", "exact", "correct", "recall@10")
     for name, figures in found["by_category"].items():
         shown.add_row(escape(name), *_cells(figures))
     shown.add_section()
     shown.add_row("overall", *_cells(found["overall"]), style="bold")
+    answerable = found["overall"]["f1_answerable"]
+    if answerable is not None:
+        shown.add_row("answerable", "", f"{answerable:.3f}")
     for name, figures in found["baselines"].items():
         shown.add_row(
             f"[dim]always {escape(name)}[/dim]", *(f"[dim]{cell}[/dim]" for cell in _cells(figures)[:4]), ""
@@ -152,26 +153,14 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:
-    """A row a run: scores by category, recall, cost; then what one gets without reading."""
-    runs = found["runs"]
-    categories = list(dict.fromkeys(name for run in runs for name in run["by_category"]))
-    shown = Table(
-        title="memory designs compared", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
-    )
-    shown.add_column("run")
-    for name in ("F1", *categories, "recall@10", "questions", "failed", "tokens", "ms"):
-        shown.add_column(name.replace("-", "-\n") if name in categories else name, justify="right")
+    """A row a run: scores, recall and cost; then F1 by category."""
+    runs, console = found["runs"], Console(highlight=False)
+    shown = _table("memory designs compared", "run", "F1", "answerable", "recall@10", "questions", "failed", "tokens", "ms")  # fmt: skip
     for run in runs:
         overall, tests = run["overall"], run["against_first"]
-        recall = overall[RECALL]
         shown.add_row(
-            escape(run["name"]),
-            f"{overall['f1']:.3f}{_mark(tests.get('f1'))}",
-            *(
-                f"{run['by_category'][name]['f1']:.3f}" if name in run["by_category"] else "–"
-                for name in categories
-            ),
-            "–" if recall is None else f"{recall:.3f}{_mark(tests.get(RECALL))}",
+            _short_name(run["name"]),
+            *(_marked(overall[name], tests.get(name)) for name in ("f1", ANSWERABLE, RECALL)),
             str(run["questions"]),
             str(run["failed"]),
             f"{run['cost']['history_tokens']:.0f}",
@@ -179,14 +168,43 @@ def print_comparison(found: Mapping[str, Any]) -> None:
         )
     baseline = found["baselines"][runs[0]["name"]]["not_mentioned"]
     shown.add_section()
-    shown.add_row("[dim]always not mentioned[/dim]", f"[dim]{baseline['f1']:.3f}[/dim]")
-    caption = ["F1 by category; tokens and milliseconds a question; every question counts, a failed one 0"]
+    shown.add_row("[dim]always not mentioned[/dim]", f"[dim]{baseline['f1']:.3f}[/dim]", "[dim]0.000[/dim]")
+    caption = [
+        "answerable: F1 without the adversarial questions, which a memory that finds little gets right by that",
+        "tokens, ms: of a question; every question counts, a failed one 0",
+    ]
     if len(runs) > 1:
         caption.append(
-            f"▲ ▼ against {escape(runs[0]['name'])}: p < {SIGNIFICANT}, paired randomisation, Holm"
+            f"▲ ▼ against {_short_name(runs[0]['name'])}: p < {SIGNIFICANT}, paired randomisation, Holm"
         )
     shown.caption, shown.caption_justify = "\n".join(caption), "left"
-    Console(highlight=False).print(shown)
+    console.print(shown)
+    categories = list(dict.fromkeys(name for run in runs for name in run["by_category"]))
+    table = _table("F1 by category", "run", *categories)
+    for run in runs:
+        own = run["by_category"]
+        table.add_row(
+            _short_name(run["name"]),
+            *(f"{own[name]['f1']:.3f}" if name in own else "–" for name in categories),
+        )
+    console.print(table)
+
+
+def _table(title: str, first: str, *numbers: str) -> Table:
+    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    shown.add_column(first)
+    for name in numbers:
+        shown.add_column(name, justify="right")
+    return shown
+
+
+def _short_name(name: str) -> str:
+    """A design's name without what all the shipped files begin and end with."""
+    return escape(name.removeprefix("locomo_").replace("_pipeline", ""))
+
+
+def _marked(value: float | None, test: Mapping[str, float] | None) -> str:
+    return "–" if value is None else f"{value:.3f}{_mark(test)}"
 
 
 def _mark(test: Mapping[str, float] | None) -> str:

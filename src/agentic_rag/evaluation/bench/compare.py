@@ -13,9 +13,11 @@ from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, read_r
 from agentic_rag.evaluation.bench.summary import RECALL, latest
 from agentic_rag.evaluation.journal import read_rows
 from agentic_rag.evaluation.statistics import holm, randomisation_test
+from agentic_rag.memory.conversation import ADVERSARIAL
 
 SAMPLES = 20_000
-MEASURES = ("f1", RECALL)
+ANSWERABLE = "f1_answerable"
+MEASURES = ("f1", ANSWERABLE, RECALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,11 @@ def _pairs(first: Run, second: Run, measure: str) -> list[tuple[float, float]]:
 
 
 def _values(run: Run, measure: str) -> dict[tuple[str, int], float]:
-    read = {
-        (record.task, record.question_id): record.recall if measure == RECALL else record.f1
-        for record in run.records
-    }
+    read = {(record.task, record.question_id): _value(record, measure) for record in run.records}
     return {key: value for key, value in read.items() if value is not None}
+
+
+def _value(record: QuestionRecord, measure: str) -> float | None:
+    if measure == RECALL:
+        return record.recall
+    return None if measure == ANSWERABLE and record.category == ADVERSARIAL else record.f1

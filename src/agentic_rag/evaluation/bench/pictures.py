@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TITLES = {"f1": "F1", RECALL: "evidence recall@10"}
+"""Of the measures that are drawn."""
 
 
 def draw(runs: Sequence[Run], folder: Path) -> list[Path]:

@@ -12,6 +12,7 @@ import numpy as np
 from agentic_rag.evaluation.bench.records import QuestionRecord
 from agentic_rag.evaluation.locomo import CATEGORIES
 from agentic_rag.evaluation.statistics import bootstrap_interval
+from agentic_rag.memory.conversation import ADVERSARIAL
 from agentic_rag.memory.reading import NOT_MENTIONED
 from agentic_rag.memory.scoring import score
 
@@ -34,13 +35,16 @@ def figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
     """Means over questions, each with its denominator; a failed question counts 0.
 
     Returns:
-        ``f1``, ``exact_match`` and ``correct`` over all ``questions``; ``evidence_recall@10`` over those
-        whose evidence can be looked for (``evidence_questions``), None where there are none.
+        ``f1``, ``exact_match`` and ``correct`` over all ``questions``; ``f1_answerable`` without those that
+        nothing answers, and ``evidence_recall@10`` over those whose evidence can be looked for
+        (``evidence_questions``), each None where there are none.
     """
+    answerable = [record.f1 for record in records if record.category != ADVERSARIAL]
     recalls = [record.recall for record in records if record.recall is not None]
     return {
         "questions": len(records),
         "f1": _mean([record.f1 for record in records]),
+        "f1_answerable": _mean(answerable) if answerable else None,
         "exact_match": _mean([record.exact_match for record in records]),
         "correct": _mean([float(record.is_correct) for record in records]),
         RECALL: _mean(recalls) if recalls else None,
@@ -66,7 +70,8 @@ def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[st
         "overall": overall,
         "intervals": {
             "f1": _interval([record.f1 for record in judged]),
-            RECALL: _interval(recalls) if recalls else None,
+            "f1_answerable": _interval([r.f1 for r in judged if r.category != ADVERSARIAL]),
+            RECALL: _interval(recalls),
         },
         "by_category": {
             name: figures([record for record in judged if record.category == name])
@@ -140,7 +145,9 @@ def _mean(values: Sequence[float]) -> float:
     return round(fmean(values), DIGITS) if values else 0.0
 
 
-def _interval(values: Sequence[float]) -> list[float]:
+def _interval(values: Sequence[float]) -> list[float] | None:
+    if not values:
+        return None
     found = bootstrap_interval(values, samples=SAMPLES)
     return [round(found.low, DIGITS), round(found.high, DIGITS)]
 

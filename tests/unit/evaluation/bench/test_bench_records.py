@@ -135,7 +135,7 @@ RECORDS = [
 
 def test_a_failed_question_stays_in_the_denominator():
     assert figures(RECORDS) == {
-        "questions": 3, "f1": 0.5, "exact_match": 0.3333, "correct": 0.6667,
+        "questions": 3, "f1": 0.5, "f1_answerable": 0.5, "exact_match": 0.3333, "correct": 0.6667,
         "evidence_recall@10": 0.5, "evidence_questions": 2,
     }  # fmt: skip
     found = summary(RECORDS, [{"MemoryTest": 2.0}, {"MemoryTest": 4.0}])
