@@ -23,8 +23,8 @@ def _main_graph() -> str:
     from agentic_rag.graph import GraphParts, build_rag_graph
     from agentic_rag.retrieval.engine import RetrievalEngine
     from agentic_rag.retrieval.graph_engine import GraphEngine
-    from agentic_rag.stores.memory import InMemoryChunkStore
-    from agentic_rag.stores.memory_graph import InMemoryGraphStore
+    from agentic_rag.stores.in_memory import InMemoryChunkStore
+    from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
     from agentic_rag.testing import HashingEmbedding
 
     embedding = HashingEmbedding()

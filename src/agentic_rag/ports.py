@@ -1,6 +1,6 @@
 """What the stages need of stores and models: protocols whose docstrings are the contracts.
 
-Each port has an in-memory reference (``stores.memory``, ``testing``) and one conformance suite in
+Each port has an in-memory reference (``stores.in_memory``, ``testing``) and one conformance suite in
 ``tests/contract`` that every adapter passes. Every async method raises ``StoreError`` or
 ``ModelError`` (never a third-party exception) when the thing behind it fails.
 """

@@ -14,7 +14,7 @@ import pytest
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
 from agentic_rag.errors import InputError, ManifestMismatch
 from agentic_rag.ports import GraphCounts, GraphStore
-from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
 
 JAN, JUN = datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)

@@ -10,9 +10,9 @@ import pytest
 
 from agentic_rag.errors import InputError
 from agentic_rag.ports import DocumentRecord, Ledger
+from agentic_rag.stores.in_memory import InMemoryLedger
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.ledger import LanceLedger
-from agentic_rag.stores.memory import InMemoryLedger
 
 HOSTILE = [
     "'",

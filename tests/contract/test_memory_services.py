@@ -22,8 +22,8 @@ from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.stores.memory import InMemoryChunkStore
-from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 
 # The real stores belong to the loop they were opened in, and are opened once: each test has its own namespace.
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -36,7 +36,7 @@ from test_chunk_store import (
 from agentic_rag.errors import ConfigError, ManifestMismatch, StoreError, StoreLocked
 from agentic_rag.filters import Comparison, Expression, matches, parse_filters
 from agentic_rag.ports import ChunkStore, EmbeddedDocument, Restriction
-from agentic_rag.stores.memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
 from vector_stores import EXTRAS, opened, skip_without, uri_of
 
 SECRET = "pw-very-secret"

@@ -19,7 +19,7 @@ from agentic_rag.ingest.report import IngestReport
 from agentic_rag.stores.graphiti.extractor import GraphitiExtractor, extractor_from_config
 from agentic_rag.stores.graphiti.schemas import KINDS
 from agentic_rag.stores.graphiti.store import GraphitiStore
-from agentic_rag.stores.memory import InMemoryChunkStore, InMemoryLedger
+from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.testing import HashingEmbedding
 from local_openai_server import (
     DROP,

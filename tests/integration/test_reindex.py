@@ -21,10 +21,10 @@ from stored import assert_same, assert_whole, everything, tables
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import ConfigError, ManifestMismatch, ModelError, StoreLocked, UnknownDataset
 from agentic_rag.ports import FloatArray
+from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import manifests
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.process_lock import only_one
-from agentic_rag.stores.memory import InMemoryChunkStore
 from agentic_rag.testing import HashingEmbedding
 
 OLD, NEW = 64, 96

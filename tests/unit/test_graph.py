@@ -30,8 +30,8 @@ from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat, EmbeddedDocument
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.stores.memory import InMemoryChunkStore
-from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import (
     FakeGraphEngine,
     FakeRetrievalEngine,

@@ -11,8 +11,8 @@ import pytest
 from agentic_rag.domain import Block, Document, DocumentGraph
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
-from agentic_rag.stores.memory import InMemoryChunkStore
-from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
 
 

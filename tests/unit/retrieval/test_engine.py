@@ -15,7 +15,7 @@ from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.strategies import STRATEGIES
-from agentic_rag.stores.memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.testing import HashingEmbedding, fake_chunk
 
 EVERY = sorted(STRATEGIES)

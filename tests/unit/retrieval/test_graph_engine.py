@@ -15,8 +15,8 @@ from agentic_rag.filters import Expression, parse_filters
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import graph_engine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.stores.memory import InMemoryChunkStore
-from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding, fake_chunk
 
 OLD, NEW = datetime(2020, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)

@@ -1,7 +1,7 @@
 """BM25 for stores without full text: Robertson's formula with Lucene's idf, over ``text.tokens``.
 
 score(d) = Σ idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · |d| / mean |d|)) over the distinct query
-terms t, idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)), k1 = 1.2, b = 0.75: what ``stores.memory`` and LanceDB compute.
+terms t, idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)), k1 = 1.2, b = 0.75: what ``stores.in_memory`` and LanceDB compute.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ import pytest
 from agentic_rag.errors import AllSourcesFailed, InputError, ModelError, StoreError, UnknownDataset
 from agentic_rag.memory.service import Deletes
 from agentic_rag.memory.services import ServiceParts, build_service
-from agentic_rag.stores.memory import InMemoryChunkStore
-from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
 
 DIALOGS = [

@@ -20,8 +20,8 @@ from agentic_rag.memory.services import (
 )
 from agentic_rag.memory.services.short_term_memory import ShortTermMemory
 from agentic_rag.parameters import Section
-from agentic_rag.stores.memory import InMemoryChunkStore
-from agentic_rag.stores.memory_graph import InMemoryGraphStore
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
 
 BUILT_IN = (
