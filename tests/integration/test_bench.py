@@ -287,7 +287,7 @@ def test_the_command_prints_the_table_and_the_contract(tmp_path: Path, data: Pat
     assert all("questions" in category for category in found["by_category"].values())
     compared = command(tmp_path, "compare", found["folder"], "--charts", str(tmp_path / "charts"))
     assert compared.returncode == 0, compared.stderr
-    assert "locomo_short_term_memory_pipeline" in compared.stdout
+    assert "short_term_memory" in compared.stdout
     assert (tmp_path / "charts" / "cost.png").is_file()
 
 
@@ -330,11 +330,11 @@ def test_bad_input_ends_with_2_and_says_what_to_do(
 def test_a_killed_run_goes_on_to_the_same_table(tmp_path: Path):
     if not SHARED.is_file():
         pytest.skip("needs ../shared/data/locomo")
-    file = CONFIGS / "locomo_vector_hash_memory_pipeline.yaml"
+    file = CONFIGS / "locomo_short_term_memory_pipeline.yaml"
     arguments = ["--config", str(file), "--task-id", "conv-30", "--data", str(SHARED), "--json"]
     whole = json.loads(command(tmp_path, *arguments, "--out", "whole").stdout)
     killed = tmp_path / "killed" / "conv-30" / "records.jsonl"
-    for lines in (5, 40):
+    for lines in (5, 60):
         process = subprocess.Popen(
             [str(Path(sys.executable).with_name("agentic-rag")), "bench", *arguments, "--out", "killed"],
             cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

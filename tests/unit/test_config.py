@@ -114,7 +114,10 @@ def test_a_whole_configuration_gives_its_parameters():
 @pytest.mark.parametrize(
     ("context", "told"),
     [
-        ({"fuson": {"k": 1}}, "'fuson'; use one of: fusion, retrieval, rerank, quality, rewrite, answer"),
+        (
+            {"fuson": {"k": 1}},
+            "'fuson'; use one of: fusion, retrieval, rerank, post_retrieval, quality, rewrite, answer",
+        ),
         ({"fusion": 3}, "'fusion'"),
         ({"fusion": {"kk": 1}}, "'fusion.kk': no such setting; use one of: strategy, k"),
         ({"fusion": {"k": 0}}, "'fusion.k'"),

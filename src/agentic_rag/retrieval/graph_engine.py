@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 
 from agentic_rag.domain import Chunk, GraphHit, Hit
-from agentic_rag.errors import StoreError
+from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
 from agentic_rag.ports import ChunkStore, Embedding, FloatArray, GraphLinks, GraphStore, Restriction
@@ -173,6 +173,8 @@ class GraphEngine:
     async def _vectors(self, dataset: str, ids: Sequence[str]) -> dict[str, FloatArray]:
         try:
             return await self._chunks.get_vectors(dataset, ids)
+        except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
+            raise
         except StoreError as error:
             _LOGGER.warning("the graph's passages are judged without their vectors: %s", error)
             return {}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
-from agentic_rag.errors import StoreError
+from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.filters import Expression, parse_filters
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import graph_engine
@@ -195,6 +195,16 @@ async def test_without_vectors_the_graph_judges_by_itself(caplog: pytest.LogCapt
     )
     assert {"film#0", "director#0"} <= {hit["id"] for hit in hits}
     assert "disk gone" in caplog.text
+
+
+async def test_vectors_of_another_model_are_no_reason_to_judge_without():
+    class Switched(InMemoryChunkStore):
+        async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
+            raise ManifestMismatch("reindexed with another model")
+
+    engine = await linked(Switched(dimension=HashingEmbedding().dimension))
+    with pytest.raises(ManifestMismatch):
+        await engine.search("notes", "Where was the maker of Film born?", limit=10)
 
 
 async def test_what_other_words_find_is_judged_by_the_question():

@@ -18,7 +18,7 @@ from agentic_rag.memory.reading.questions import Kind, Question
 from agentic_rag.memory.reading.spans import Span, spans_of
 from agentic_rag.memory.reading.statements import Statement
 from agentic_rag.memory.reading.traits import traits
-from agentic_rag.memory.reading.weights import WEIGHTS
+from agentic_rag.memory.reading.weights import ReaderWeights
 from agentic_rag.memory.scoring import normalised, token_f1
 
 READ = 14
@@ -38,17 +38,18 @@ _GROUPS: Mapping[Kind, str] = {
 }  # fmt: skip
 
 
-def chosen_spans(question: Question, statements: Sequence[Statement]) -> list[Span]:
+def chosen_spans(question: Question, statements: Sequence[Statement], weights: ReaderWeights) -> list[Span]:
     """The span that answers; where several things are asked for, up to ``MOST`` of different lines.
 
     Args:
         question: of any kind.
         statements: best first.
+        weights: what each trait of a span counts.
 
     Returns:
         Best first; [] where no sentence has a span.
     """
-    scored = ranked_spans(question, statements)[:COMPARED]
+    scored = ranked_spans(question, statements, weights)[:COMPARED]
     if not scored:
         return []
     expected = _expected([span.text for span, _ in scored], [score for _, score in scored])
@@ -71,14 +72,16 @@ def _with_others(best: Span, scored: Sequence[tuple[Span, float]]) -> list[Span]
     return found
 
 
-def ranked_spans(question: Question, statements: Sequence[Statement]) -> list[tuple[Span, float]]:
+def ranked_spans(
+    question: Question, statements: Sequence[Statement], weights: ReaderWeights
+) -> list[tuple[Span, float]]:
     """Every span with its score, highest first, then in the order of the sentences."""
     group = group_of(question)
     scored = [
         (
             span,
             math.fsum(
-                WEIGHTS.get(name, 0.0) * value for name, value in traits(span, question, group).items()
+                weights.spans.get(name, 0.0) * value for name, value in traits(span, question, group).items()
             ),
         )
         for statement in statements[:READ]

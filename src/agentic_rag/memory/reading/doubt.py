@@ -2,43 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from agentic_rag.memory.reading.history import History
 from agentic_rag.memory.reading.questions import Kind, Question
 from agentic_rag.memory.reading.statements import Statement
+from agentic_rag.memory.reading.weights import ReaderWeights
 
-ABSTAIN_FROM = -1.25
-"""Log-odds from which an answer is withheld: a span is right so seldom that little doubt outweighs it."""
-ABSTAIN_SURER_FROM = 0.0
-"""The same for times and for one of a few offered answers, which are right more often."""
 SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
-WEIGHTS: Mapping[str, float] = {
-    "always": 1.81,
-    "covered": 0.93,
-    "lead in meaning": 0.79,
-    "lead in sentence": -1.6,
-    "lead in turn": -2.2,
-    "nobody": -1.5,
-    "several": -2.69,
-    "support": -3.99,
-    "unknown names": 1.6,
-}
-"""Of the signs, in log-odds: a logistic regression on the questions of LoCoMo's conv-30 and conv-49."""
+"""Kinds whose answers are right more often than a span."""
 
 
-def doubtful(question: Question, statements: Sequence[Statement], history: History) -> bool:
+def doubtful(
+    question: Question, statements: Sequence[Statement], history: History, weights: ReaderWeights
+) -> bool:
     """Whether it is better to say that it is not mentioned: nothing shares the question's telling words, or
     somebody else than it asks about said what matches."""
     if not any(one.own + one.turn + one.before for one in statements):
         return True
-    bar = ABSTAIN_SURER_FROM if question.kind in SURER else ABSTAIN_FROM
-    return doubt(question, statements, history) > bar
+    bar = weights.abstain_surer_from if question.kind in SURER else weights.abstain_from
+    return doubt(question, statements, history, weights) > bar
 
 
-def doubt(question: Question, statements: Sequence[Statement], history: History) -> float:
+def doubt(
+    question: Question, statements: Sequence[Statement], history: History, weights: ReaderWeights
+) -> float:
     """Log-odds that nothing in the history answers; higher is more doubtful."""
-    return sum(WEIGHTS.get(name, 0.0) * value for name, value in signs(question, statements, history).items())
+    found = signs(question, statements, history)
+    return sum(weights.doubt.get(name, 0.0) * value for name, value in found.items())
 
 
 def signs(question: Question, statements: Sequence[Statement], history: History) -> dict[str, float]:

@@ -12,6 +12,7 @@ from agentic_rag.memory.reading.reader import NOT_MENTIONED
 from agentic_rag.memory.reading.remembered import RememberedEmbedding
 from agentic_rag.memory.reading.statements import Statement, bearing_statements
 from agentic_rag.memory.reading.verdicts import choice, speaker_answer, verdict
+from agentic_rag.memory.reading.weights import ReaderWeights, shipped
 from agentic_rag.ports import Embedding
 from agentic_rag.text import script
 
@@ -25,10 +26,12 @@ class ExtractiveReader:
 
     Args:
         embedding: for meaning; None: sentences are ranked by words alone.
+        weights: what it has learned; None: the package's own.
     """
 
-    def __init__(self, embedding: Embedding | None = None) -> None:
-        self._embedding = None if embedding is None else RememberedEmbedding(embedding)
+    def __init__(self, embedding: Embedding | None = None, weights: ReaderWeights | None = None) -> None:
+        self.embedding = None if embedding is None else RememberedEmbedding(embedding)
+        self._weights = shipped() if weights is None else weights
 
     async def read(self, question: str, history_text: str) -> str:
         """See ``Reader``.
@@ -38,12 +41,19 @@ class ExtractiveReader:
         """
         history = read_history(history_text)
         asked = read_question(question, history.speakers)
-        statements = await bearing_statements(asked, history, self._embedding)
-        if not statements or doubtful(asked, statements, history):
+        statements = await bearing_statements(asked, history, self.embedding)
+        if not statements or doubtful(asked, statements, history, self._weights):
             return NOT_MENTIONED
-        return await self._answer(asked, statements, history) or NOT_MENTIONED
+        return await self.answer(asked, statements, history) or NOT_MENTIONED
 
-    async def _answer(self, question: Question, statements: list[Statement], history: History) -> str:
+    async def answer(self, question: Question, statements: list[Statement], history: History) -> str:
+        """The answer without any doubt; "" where no words can be one.
+
+        Args:
+            question: as it was read.
+            statements: of the history, best first; at least one.
+            history: as it was read.
+        """
         if question.kind in {"when", "year"}:
             told = moment_answer(question, statements, history)
             if told:
@@ -51,11 +61,11 @@ class ExtractiveReader:
         if script(question.text) == "cjk":
             return clause_answer(question, statements)
         if question.kind == "choice":
-            return await choice(question, statements, self._embedding)
+            return await choice(question, statements, self.embedding)
         if question.kind in {"yes_no", "likely"}:
             return verdict(question, statements)
         if question.kind == "who" and not question.people:
             told = speaker_answer(statements[0])
             if told:
                 return told
-        return ", ".join(span.text for span in chosen_spans(question, statements))
+        return ", ".join(span.text for span in chosen_spans(question, statements, self._weights))

@@ -1,127 +1,40 @@
-"""What each trait of a span counts (see ``spans.traits``): positive speaks for it being the answer.
-
-A listwise softmax over the spans of a question, fitted with an L2 penalty of 0.1 to the token F1 of each span on
-the answerable questions of LoCoMo's conv-30 and conv-49; what counts less than 0.03 is left out.
-"""
+"""What the reader has learned: which span answers, and when nothing does. Fitted by ``evaluation/fit_reader.py``."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
-WEIGHTS: Mapping[str, float] = {
-    "about": -1.47,
-    "after adjective": -0.16,
-    "after be": -0.38,
-    "after preposition count": -0.15,
-    "after preposition how": -0.85,
-    "after preposition where": 0.78,
-    "after preposition which": -0.06,
-    "after preposition who": -0.43,
-    "after preposition why": -0.26,
-    "after reason count": -0.08,
-    "after reason how": 1.44,
-    "after reason what": -0.21,
-    "after reason where": 0.69,
-    "after reason which": -0.23,
-    "after reason who": -0.16,
-    "after reason why": 0.13,
-    "after term": 0.15,
-    "after verb": 0.32,
-    "before focus what": -0.76,
-    "before focus which": -0.11,
-    "before noun": -0.08,
-    "commas": 0.15,
-    "determiner first": 0.23,
-    "ends": 0.54,
-    "ends before link": 0.11,
-    "finite": -0.4,
-    "finite count": -0.15,
-    "finite how": -0.13,
-    "finite what": 0.26,
-    "finite where": -0.57,
-    "finite which": 0.43,
-    "finite who": 0.3,
-    "finite why": -0.54,
-    "focus last": 0.69,
-    "gerund first": 0.08,
-    "gerund first count": -0.06,
-    "gerund first how": 0.13,
-    "gerund first what": 0.22,
-    "gerund first where": -0.4,
-    "gerund first which": 0.68,
-    "gerund first who": -0.23,
-    "gerund first why": -0.25,
-    "hollow": -1.73,
-    "kin": 0.9,
-    "known": -0.48,
-    "length 0": -0.15,
-    "length 0 count": 0.58,
-    "length 0 how": 0.36,
-    "length 0 what": 0.1,
-    "length 0 which": -0.13,
-    "length 0 who": -0.13,
-    "length 0 why": -0.96,
-    "length 1": 0.15,
-    "length 1 count": 0.09,
-    "length 1 how": -0.22,
-    "length 1 what": 0.04,
-    "length 1 where": 0.23,
-    "length 1 which": 0.07,
-    "length 1 who": 0.34,
-    "length 1 why": -0.39,
-    "length 2": 0.08,
-    "length 2 count": -0.17,
-    "length 2 how": -0.08,
-    "length 2 what": -0.07,
-    "length 2 where": -0.46,
-    "length 2 which": 0.34,
-    "length 2 who": 0.25,
-    "length 2 why": 0.27,
-    "length 3": 0.06,
-    "length 3 count": -0.25,
-    "length 3 how": -0.12,
-    "length 3 what": -0.03,
-    "length 3 where": -0.19,
-    "length 3 which": 0.12,
-    "length 3 who": 0.19,
-    "length 3 why": 0.32,
-    "length 4 count": -0.17,
-    "length 4 how": -0.04,
-    "length 4 where": 0.36,
-    "length 4 which": -0.16,
-    "length 4 who": -0.37,
-    "length 4 why": 0.39,
-    "length 5": -0.15,
-    "length 5 count": -0.08,
-    "length 5 how": 0.1,
-    "length 5 what": -0.04,
-    "length 5 where": 0.04,
-    "length 5 which": -0.25,
-    "length 5 who": -0.28,
-    "length 5 why": 0.36,
-    "name count": -0.07,
-    "name how": -0.18,
-    "name what": 0.25,
-    "name where": 3.69,
-    "name which": 1.61,
-    "name why": -0.32,
-    "near": 0.47,
-    "number": 1.89,
-    "opens": 0.23,
-    "own": 0.37,
-    "quoted": 0.43,
-    "reason first how": 0.3,
-    "reason first why": 0.68,
-    "self": -0.81,
-    "splits name": 0.49,
-    "support": 1.01,
-    "time count": -0.11,
-    "time how": -0.8,
-    "time what": -1.19,
-    "time where": -0.63,
-    "time which": -0.86,
-    "time who": -0.54,
-    "time why": 0.05,
-    "way first how": 0.44,
-    "way first why": -0.19,
-}
+FILE = Path(__file__).with_name("weights.json")
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderWeights:
+    """Coefficients of the offline reader."""
+
+    spans: Mapping[str, float]
+    """By trait of a span (see ``traits``): positive speaks for it being the answer."""
+    doubt: Mapping[str, float]
+    """By sign (see ``doubt.signs``), in log-odds: positive speaks for there being no answer."""
+    abstain_from: float
+    """Log-odds from which a span is withheld: it is right so seldom that little doubt outweighs it."""
+    abstain_surer_from: float
+    """The same for times and for one of a few offered answers, which are right more often."""
+    fitted_on: tuple[str, ...]
+    """Conversations; what the reader scores on them is not held out."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, in a fixed order."""
+        values = asdict(self)
+        return {name: values[name] for name in sorted(values, key=lambda name: (name == "spans", name))}
+
+
+@lru_cache(maxsize=1)
+def shipped() -> ReaderWeights:
+    """The weights in the package."""
+    values = json.loads(FILE.read_text(encoding="utf-8"))
+    return ReaderWeights(**{**values, "fitted_on": tuple(values["fitted_on"])})

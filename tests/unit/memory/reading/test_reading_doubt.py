@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.memory.reading.doubt import WEIGHTS, doubt, doubtful, signs
+from agentic_rag.memory.reading.doubt import doubt, doubtful, signs
 from agentic_rag.memory.reading.history import History, read_history
 from agentic_rag.memory.reading.questions import Question, read_question
 from agentic_rag.memory.reading.statements import Statement, bearing_statements
+from agentic_rag.memory.reading.weights import shipped
+
+WEIGHTS = shipped()
 
 TALK = (
     "(2023-05-08)Melanie: I have been researching adoption agencies.\n"
@@ -30,13 +33,13 @@ async def read(question: str, history: str = TALK) -> tuple[Question, list[State
     ],
 )
 async def test_who_said_it_and_what_was_said(question: str, expected: bool) -> None:
-    assert doubtful(*await read(question)) is expected
+    assert doubtful(*await read(question), WEIGHTS) is expected
 
 
 async def test_somebody_who_is_not_known() -> None:
     history = "Alice works at Google\nBob lives in New York"
-    assert doubtful(*await read("Where does Carol work?", history))
-    assert not doubtful(*await read("Where does Alice work?", history))
+    assert doubtful(*await read("Where does Carol work?", history), WEIGHTS)
+    assert not doubtful(*await read("Where does Alice work?", history), WEIGHTS)
 
 
 async def test_the_lead_is_of_those_who_are_asked_about() -> None:
@@ -54,9 +57,11 @@ async def test_the_share_of_names_that_are_not_known() -> None:
 
 
 async def test_every_sign_has_a_weight() -> None:
-    assert signs(*await read("What did Melanie research?")).keys() == WEIGHTS.keys()
+    assert signs(*await read("What did Melanie research?")).keys() == WEIGHTS.doubt.keys()
 
 
 async def test_doubt_is_the_weighted_sum() -> None:
     asked = await read("What did Caroline research?")
-    assert doubt(*asked) == pytest.approx(sum(WEIGHTS[name] * value for name, value in signs(*asked).items()))
+    assert doubt(*asked, WEIGHTS) == pytest.approx(
+        sum(WEIGHTS.doubt[name] * value for name, value in signs(*asked).items())
+    )

@@ -6,7 +6,7 @@ from agentic_rag.memory.reading.questions import Question, read_question
 from agentic_rag.memory.reading.spans import LONGEST, Span, spans_of
 from agentic_rag.memory.reading.statements import Statement, bearing_statements
 from agentic_rag.memory.reading.traits import traits
-from agentic_rag.memory.reading.weights import WEIGHTS
+from agentic_rag.memory.reading.weights import shipped
 
 FLOORING = "Jon: I'm after Marley flooring, which is what dance studios use."
 
@@ -74,17 +74,17 @@ async def test_every_weight_is_of_a_trait() -> None:
     known: set[str] = set()
     for question in ("Why did he go?", "How is she?", "Who was it?", "Where was it?", "Which car was red?", "What was red?", "How many were there?"):  # fmt: skip
         asked, statements = await read(question, history)
-        for span, _ in ranked_spans(asked, statements):
+        for span, _ in ranked_spans(asked, statements, shipped()):
             known |= {name.rsplit(" ", 1)[0] if name.endswith(f" {group_of(asked)}") else name for name in traits(span, asked, group_of(asked))}  # fmt: skip
     groups = ("why", "how", "who", "where", "which", "what", "count")
-    stems = {next((name.removesuffix(f" {group}") for group in groups if name.endswith(f" {group}")), name) for name in WEIGHTS}  # fmt: skip
+    stems = {next((name.removesuffix(f" {group}") for group in groups if name.endswith(f" {group}")), name) for name in shipped().spans}  # fmt: skip
     assert len(stems & known) / len(stems) > 0.8
 
 
 async def test_the_best_span_answers() -> None:
     history = 'Jon: I am tired.\nGina: Me too.\nJon: I am reading "The Lean Startup" for my business.'
     asked, statements = await read("What book is Jon reading?", history)
-    assert [span.text for span in chosen_spans(asked, statements)] == ["The Lean Startup"]
+    assert [span.text for span in chosen_spans(asked, statements, shipped())] == ["The Lean Startup"]
 
 
 async def test_several_things_come_from_several_lines() -> None:
@@ -92,9 +92,11 @@ async def test_several_things_come_from_several_lines() -> None:
         "Jon: I visited Rome.\nGina: Nice!\nJon: I visited Paris.\nJon: I visited Oslo.\nJon: I visited Bern."
     )
     asked, statements = await read("Which cities has Jon visited?", history)
-    assert [span.text for span in chosen_spans(asked, statements)] == ["Rome", "Paris", "Oslo"][:MOST]
+    assert [span.text for span in chosen_spans(asked, statements, shipped())] == ["Rome", "Paris", "Oslo"][
+        :MOST
+    ]
 
 
 async def test_no_span_is_no_answer() -> None:
     asked, statements = await read("What is it?", "Jon: It is.")
-    assert chosen_spans(asked, statements) == []
+    assert chosen_spans(asked, statements, shipped()) == []
