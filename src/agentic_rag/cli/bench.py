@@ -15,7 +15,7 @@ from rich.table import Table
 
 from agentic_rag.cli.progress import bars
 from agentic_rag.config import RagConfig
-from agentic_rag.evaluation.bench.compare import ANSWERABLE, Run, comparison, read_runs
+from agentic_rag.evaluation.bench.compare import ANSWERABLE, Run, comparison, read_runs, short_name
 from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag.evaluation.bench.summary import RECALL
 from agentic_rag.evaluation.report import SIGNIFICANT
@@ -155,11 +155,11 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run
 def print_comparison(found: Mapping[str, Any]) -> None:
     """A row a run: scores, recall and cost; then F1 by category."""
     runs, console = found["runs"], Console(highlight=False)
-    shown = _table("memory designs compared", "run", "F1", "answerable", "recall@10", "questions", "failed", "tokens", "ms")  # fmt: skip
+    shown = _table("memory designs compared", "run", "F1", "answerable", "recall@10", "asked", "failed", "tokens", "ms")  # fmt: skip
     for run in runs:
         overall, tests = run["overall"], run["against_first"]
         shown.add_row(
-            _short_name(run["name"]),
+            escape(short_name(run["name"])),
             *(_marked(overall[name], tests.get(name)) for name in ("f1", ANSWERABLE, RECALL)),
             str(run["questions"]),
             str(run["failed"]),
@@ -175,7 +175,7 @@ def print_comparison(found: Mapping[str, Any]) -> None:
     ]
     if len(runs) > 1:
         caption.append(
-            f"▲ ▼ against {_short_name(runs[0]['name'])}: p < {SIGNIFICANT}, paired randomisation, Holm"
+            f"▲ ▼ against {escape(short_name(runs[0]['name']))}: p < {SIGNIFICANT}, paired randomisation, Holm"
         )
     shown.caption, shown.caption_justify = "\n".join(caption), "left"
     console.print(shown)
@@ -184,7 +184,7 @@ def print_comparison(found: Mapping[str, Any]) -> None:
     for run in runs:
         own = run["by_category"]
         table.add_row(
-            _short_name(run["name"]),
+            escape(short_name(run["name"])),
             *(f"{own[name]['f1']:.3f}" if name in own else "–" for name in categories),
         )
     console.print(table)
@@ -192,15 +192,10 @@ def print_comparison(found: Mapping[str, Any]) -> None:
 
 def _table(title: str, first: str, *numbers: str) -> Table:
     shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column(first)
+    shown.add_column(first, no_wrap=True)
     for name in numbers:
         shown.add_column(name, justify="right")
     return shown
-
-
-def _short_name(name: str) -> str:
-    """A design's name without what all the shipped files begin and end with."""
-    return escape(name.removeprefix("locomo_").replace("_pipeline", ""))
 
 
 def _marked(value: float | None, test: Mapping[str, float] | None) -> str:

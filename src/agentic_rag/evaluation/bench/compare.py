@@ -32,6 +32,11 @@ class Run:
     """Of each question the last."""
 
 
+def short_name(name: str) -> str:
+    """A design's name without what all the shipped files begin and end with."""
+    return name.removeprefix("locomo_").replace("_pipeline", "")
+
+
 def read_run(folder: Path) -> Run:
     """A run as ``bench`` left it.
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.evaluation.bench.compare import Run
+from agentic_rag.evaluation.bench.compare import Run, short_name
 from agentic_rag.evaluation.bench.summary import RECALL
 from agentic_rag.evaluation.drawing import GREY, dot, drawable, horizontal, new_figure, save, styles
 
@@ -32,7 +32,7 @@ def _categories(runs: Sequence[Run]) -> Figure:
     """A panel a measure, a group of rows a category, a colour a run."""
     categories = list(dict.fromkeys(name for run in runs for name in run.summary["by_category"]))
     groups = ["overall", *categories]
-    names = drawable({"run": [run.name for run in runs], "category": groups})
+    names = drawable({"run": [short_name(run.name) for run in runs], "category": groups})
     size = len(runs) + 1
     figure = new_figure(9.0, 0.15 * size * len(groups) + 1.4 + 0.2 * ((len(runs) + 2) // 3))
     panels = figure.subplots(1, len(TITLES), sharey=True)
@@ -41,7 +41,7 @@ def _categories(runs: Sequence[Run]) -> Figure:
             for group, category in enumerate(groups):
                 found = _figure_of(run.summary, category, measure)
                 if found is not None:
-                    label = names[run.name] if group == 0 and panel is panels[0] else None
+                    label = names[short_name(run.name)] if group == 0 and panel is panels[0] else None
                     dot(panel, found, group * size + place, style, label)
         horizontal(panel, size * len(groups) - 1)
         for group in range(1, len(groups)):
@@ -60,7 +60,7 @@ def _categories(runs: Sequence[Run]) -> Figure:
 
 def _cost(runs: Sequence[Run]) -> Figure:
     """F1 and evidence recall against the tokens a reader is given and the time a question takes."""
-    names = drawable({"run": [run.name for run in runs]})
+    names = drawable({"run": [short_name(run.name) for run in runs]})
     figure = new_figure(9.0, 6.2)
     panels = figure.subplots(len(TITLES), 2, sharey="row", squeeze=False)
     costs = (("history tokens a question", _tokens), ("milliseconds a question (p50)", _milliseconds))
@@ -79,7 +79,7 @@ def _cost(runs: Sequence[Run]) -> Figure:
                     [found["value"]],
                     marker,
                     color=colour,
-                    label=names[run.name] if first_panel else None,
+                    label=names[short_name(run.name)] if first_panel else None,
                 )
             baseline = runs[0].summary["baselines"]["not_mentioned"]
             if measure == "f1":
