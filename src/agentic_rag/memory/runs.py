@@ -6,12 +6,13 @@ import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.errors import InputError, RunError
+from agentic_rag.errors import AgenticRagError, InputError, RunError
 from agentic_rag.memory.conversation import Conversation, DueQuestions, Packet, Question, last_date, schedule
 from agentic_rag.memory.service import Closes, MemoryService
 from agentic_rag.memory.state import MainState
@@ -165,14 +166,21 @@ class PipelineCaller:
     async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
         free = asyncio.Semaphore(self._runs.parallel)
         now = _now(run, packet)
+        task = run.conversation.task_id
+        known = {q: self._runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
+        if any(result is not None for result in known.values()):
+            # A memory may store what it was given when it is asked: asked as often as in the run that was
+            # interrupted, it is the same to the last bit. What fails here fails again where it counts.
+            with suppress(AgenticRagError):
+                await run.pipelines.service.retrieve(point.questions[0].text, top_k=1)
 
         async def one(question: Question) -> dict[str, Any]:
-            kept = self._runs.known(run.conversation.task_id, question.question_id, packet["packet_idx"])
+            kept = known[question]
             if kept is not None:
                 return kept
             async with free:
                 result = await _answered(run, question, packet, now)
-            self._runs.heard(run.conversation.task_id, packet["packet_idx"], result)
+            self._runs.heard(task, packet["packet_idx"], result)
             return result
 
         return list(await asyncio.gather(*map(one, point.questions)))

@@ -25,6 +25,7 @@ class Lists:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.asked: list[str] = []
         self.closed = 0
 
     async def insert(self, text: str, vector: Any = None, metadata: Any = None) -> str:
@@ -34,6 +35,7 @@ class Lists:
     async def retrieve(
         self, query: Any = None, vector: Any = None, metadata: Any = None, *, top_k: Any = None
     ):
+        self.asked.append(str(query))
         return [Memory(text=text, metadata=None, entry_id=text, score=None) for text in self.texts]
 
     async def close(self) -> None:
@@ -191,6 +193,9 @@ async def test_known_results_are_not_asked_again():
     assert heard == [2]
     assert design.log.count("MemoryTest") == 1
     assert design.services[0].texts == ["a", "b", "c", "d"]
+    assert design.services[0].asked == ["first?", "last?"], (
+        "it is asked at the same points as without records"
+    )
 
 
 async def test_several_questions_at_once_keep_their_order():
