@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from agentic_rag.ingest.report import IngestReport, Progress
     from agentic_rag.ingest.sources import SourceKind
+    from agentic_rag.ingest.splitting import TokenCounter
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
@@ -69,7 +70,7 @@ class Rag:
         given = [paths] if isinstance(paths, str | Path) else list(paths)
         extractor = self._extractor()
         pipeline = IngestPipeline(
-            self.chunks, self.knowledge, self.ledger, self.embedding, _token_counter(), extractor
+            self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
         )
         try:
             return await pipeline.run([Path(path) for path in given], dataset, kind, progress)
@@ -157,7 +158,7 @@ async def open_rag(
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, _nats())
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
         reranker = reranker or _reranker(config, chat)
-        parts = GraphParts(graph_engine, engine, embedding, chat, reranker, _token_counter())
+        parts = GraphParts(graph_engine, engine, embedding, chat, reranker, token_counter())
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         yield Rag(config, graph, engine, graph_engine, chunks, knowledge, ledger, embedding, chat, reranker)
 
@@ -273,7 +274,8 @@ def _nats() -> Nats:
     return nats
 
 
-def _token_counter() -> Any:
+def token_counter() -> TokenCounter:
+    """The bundled model's tokens of a batch of texts; every counting of tokens goes by it."""
     from agentic_rag.models.bundled import count_tokens_batch
 
     return count_tokens_batch

@@ -16,12 +16,23 @@ def parse_as_of(text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        if len(text) <= 10:
-            return datetime.combine(date.fromisoformat(text), time.max, tzinfo=UTC)
-        moment = datetime.fromisoformat(text)
+        return _read(text, bare=time.max)
     except (ValueError, TypeError) as error:
         raise InputError(f"as_of must be an ISO date or time such as 2024-06-30, not {text!r}") from error
-    return as_utc(moment)
+
+
+def moment_of(value: object) -> datetime | None:
+    """An ISO 8601 date (its start) or time in UTC; UTC where no zone is given; None for anything else.
+
+    >>> moment_of("2023-08-01").isoformat(), moment_of("last Tuesday")
+    ('2023-08-01T00:00:00+00:00', None)
+    """
+    if not isinstance(value, str):
+        return None
+    try:
+        return _read(value.strip(), bare=time.min)
+    except (ValueError, InputError):
+        return None
 
 
 def as_utc(moment: datetime) -> datetime:
@@ -34,3 +45,10 @@ def as_utc(moment: datetime) -> datetime:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except OverflowError as error:
         raise InputError(f"{moment.isoformat()} is outside the years 1 to 9999 in UTC") from error
+
+
+def _read(text: str, *, bare: time) -> datetime:
+    """An ISO date, at that time of the day in UTC, or an ISO time; ``ValueError`` for anything else."""
+    if len(text) <= len("2023-08-01"):
+        return datetime.combine(date.fromisoformat(text), bare, tzinfo=UTC)
+    return as_utc(datetime.fromisoformat(text))

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from agentic_rag.composition import Rag, open_rag
+from agentic_rag.composition import Rag, open_rag, token_counter
 from agentic_rag.config import ChatConfig, EmbeddingConfig, RagConfig
 from agentic_rag.errors import ConfigError
 from agentic_rag.memory.config import PipelineConfig
@@ -45,6 +45,7 @@ class MemoryLab:
         self._rag = rag
         self._insert_told = insert_told
         self._test_told = test_told
+        self._count_tokens = token_counter()
         self._reader = self._new_reader()
         self._reranker = self._new_reranker()
 
@@ -78,7 +79,7 @@ class MemoryLab:
             knowledge=rag.knowledge,
             graph_engine=rag.graph_engine,
             ask=rag.graph,
-            count_tokens=_count_tokens,
+            count_tokens=self._count_tokens,
             seed=self._config.runtime.seed,
         )
         return build_service(kind, self._config.services.settings.get(kind), parts)
@@ -105,7 +106,7 @@ class MemoryLab:
             service,
             self._reranker,
             chat,
-            _count_tokens,
+            self._count_tokens,
             linked_services=LINKED_SERVICES,
             secondary=secondary,
         )
@@ -121,7 +122,7 @@ class MemoryLab:
         )
 
     def _tools(self) -> OperatorTools:
-        return OperatorTools(self._rag.embedding, self._rag.chat, _count_tokens)
+        return OperatorTools(self._rag.embedding, self._rag.chat, self._count_tokens)
 
     def _new_reader(self) -> Reader:
         if self._rag.chat is None:
@@ -201,9 +202,3 @@ def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:
             seed=runtime.seed,
         )
     return rag_config.model_copy(update={"embedding": embedding, "chat": chat})
-
-
-def _count_tokens(texts: object) -> list[int]:
-    from agentic_rag.models.bundled import count_tokens_batch
-
-    return count_tokens_batch(texts)  # type: ignore[arg-type]

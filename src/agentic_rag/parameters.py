@@ -236,19 +236,19 @@ SECRETS = frozenset({"api_key", "password", "storage_options", "uri"})
 S = TypeVar("S", bound=Section)
 
 
-def validated(kind: type[S], values: Mapping[str, Any]) -> S:
-    """An instance of a section; ``ConfigError`` names the key where a value is wrong."""
+def validated(kind: type[S], values: Mapping[str, Any], where: str = "") -> S:
+    """An instance of a section; ``ConfigError`` names the key where a value is wrong, its path begun by ``where``."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(told(error, kind)) from error
+        raise ConfigError(told(error, kind, where)) from error
 
 
-def told(error: ValidationError, kind: type[BaseModel]) -> str:
+def told(error: ValidationError, kind: type[BaseModel], where: str = "") -> str:
     """A validation error of ``kind`` on one line: each key, what is wrong, and the value unless it is secret."""
     lines = []
     for item in error.errors():
-        key = ".".join(str(part) for part in item["loc"]) or "settings"
+        key = ".".join(filter(None, [where, *(str(part) for part in item["loc"])])) or "settings"
         if item["type"] == "extra_forbidden":  # its value is not told: the name may be a misspelt secret's
             lines.append(f"{key!r}: no such setting; use one of: {', '.join(_known(kind, item['loc'][:-1]))}")
             continue

@@ -39,7 +39,7 @@ class Journal:
                 "or name another place for them"
             )
         self.rows = [_object(line, f"{path}:{number}") for number, line in enumerate(lines[1:], start=2)]
-        """Everything the file holds."""
+        """What the file held when it was opened."""
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Write a row to the disk."""
@@ -50,7 +50,6 @@ class Journal:
                 file.write(line if file.tell() else self._head + line)
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror or error}") from error
-        self.rows.append(dict(row))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

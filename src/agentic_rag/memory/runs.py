@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 
 from agentic_rag.errors import AgenticRagError, InputError, RunError
+from agentic_rag.memory.asking import answers
 from agentic_rag.memory.conversation import Conversation, DueQuestions, Packet, Question, last_date, schedule
 from agentic_rag.memory.service import Closes, MemoryService
 from agentic_rag.memory.state import MainState
@@ -164,7 +164,6 @@ class PipelineCaller:
         return {"insert_result": inserted, "test_results": results}
 
     async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
-        free = asyncio.Semaphore(self._runs.parallel)
         now = _now(run, packet)
         task = run.conversation.task_id
         known = {q: self._runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
@@ -178,12 +177,11 @@ class PipelineCaller:
             kept = known[question]
             if kept is not None:
                 return kept
-            async with free:
-                result = await _answered(run, question, packet, now)
+            result = await _answered(run, question, packet, now)
             self._runs.heard(task, packet["packet_idx"], result)
             return result
 
-        return list(await asyncio.gather(*map(one, point.questions)))
+        return await answers(one, point.questions, parallel=self._runs.parallel)
 
 
 class MemorySink:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NotRequired, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict
@@ -109,6 +109,15 @@ class Closes(Protocol):
 def matches_metadata(held: Mapping[str, Any] | None, wanted: Mapping[str, Any] | None) -> bool:
     """Whether a memory's metadata have all the wanted values."""
     return not wanted or all((held or {}).get(name) == value for name, value in wanted.items())
+
+
+def merged_sources(every: Iterable[Mapping[str, Any] | None]) -> list[Any]:
+    """``sources`` of several memories' metadata, in order, each once."""
+    sources: list[Any] = []
+    for metadata in every:
+        held = (metadata or {}).get("sources")
+        sources += [source for source in (held if isinstance(held, list) else []) if source not in sources]
+    return sources
 
 
 def vector_of(given: Sequence[float] | FloatArray | None) -> FloatArray | None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from agentic_rag.errors import ModelError
 from agentic_rag.ports import FloatArray
+from agentic_rag.vector_cache import VectorCache
 
 DIMENSION = 384
 MAX_TOKENS = 510
@@ -114,22 +115,16 @@ class BundledEmbedding:
     max_tokens = MAX_TOKENS
 
     def __init__(self) -> None:
-        self._cache: dict[str, FloatArray] = {}
+        self._cache = VectorCache(QUERY_CACHE)
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        found = {text: self._cache[text] for text in texts if text in self._cache}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        vectors = await self._embed([f"query: {text.strip()}" for text in missing])
-        found.update(zip(missing, vectors, strict=True))
-        for text in found:
-            self._cache.pop(text, None)
-            self._cache[text] = found[text]
-        while len(self._cache) > QUERY_CACHE:
-            self._cache.pop(next(iter(self._cache)))
-        return _stacked([found[text] for text in texts])
+        return _stacked(await self._cache.vectors(texts, self._embed_new))
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         return await self._embed([f"passage: {text.strip()}" for text in texts])
+
+    async def _embed_new(self, queries: list[str]) -> FloatArray:
+        return await self._embed([f"query: {text.strip()}" for text in queries])
 
     async def _embed(self, texts: list[str]) -> FloatArray:
         if not texts:

@@ -69,6 +69,9 @@ class RunRecords:
         for number, row in enumerate(self._records.rows, start=2):
             record = read_record(row, f"{self._records.path}:{number}")
             self._kept.setdefault((record.question_id, record.tested_after), record)
+        self._milliseconds: dict[tuple[int, int], Mapping[str, float]] = {
+            (row["question_id"], row["tested_after"]): row["milliseconds"] for row in self._times.rows
+        }
 
     @property
     def path(self) -> Path:
@@ -86,13 +89,11 @@ class RunRecords:
         self._times.add({**key, "milliseconds": dict(milliseconds)})
         self._records.add(asdict(record))
         self._kept[record.question_id, record.tested_after] = record
+        self._milliseconds[record.question_id, record.tested_after] = dict(milliseconds)
 
     def times(self) -> list[Mapping[str, float]]:
         """Milliseconds by operator of every question on the disk; a repeated one counts once, the last."""
-        found: dict[tuple[int, int], Mapping[str, float]] = {}
-        for row in self._times.rows:
-            found[row["question_id"], row["tested_after"]] = row["milliseconds"]
-        return list(found.values())
+        return list(self._milliseconds.values())
 
 
 def record_of(

@@ -182,12 +182,13 @@ async def _run_all(
     run: _Run, rag_config: RagConfig, heard: tuple[Told | None, Told | None]
 ) -> dict[str, Any]:
     """Run every task that is not complete; what was inserted, by task."""
-    earlier = _earlier_inserts(run.folder)
+    found = _earlier(run.folder)
+    earlier: dict[str, Any] = dict(found.get("inserts") or {})
     waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
     inserts = {name: earlier[name] for name in run.tasks if name not in waiting}
     stores = run.folder / STORES
     if not waiting:
-        run.reader = str(_earlier(run.folder).get("reader", ""))
+        run.reader = str(found.get("reader", ""))
         return inserts
     await asyncio.to_thread(shutil.rmtree, stores, ignore_errors=True)
     try:
@@ -283,10 +284,6 @@ def _earlier(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return loaded if isinstance(loaded, dict) else {}
-
-
-def _earlier_inserts(folder: Path) -> dict[str, Any]:
-    return dict(_earlier(folder).get("inserts") or {})
 
 
 def _write(path: Path, found: Mapping[str, Any]) -> None:

@@ -10,9 +10,9 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.instants import moment_of
 from agentic_rag.memory.operators.duplicates import similarity, told_words
-from agentic_rag.memory.operators.post_retrieval.items import moment_of
-from agentic_rag.memory.service import Deletes, Memory, MemoryService, vector_of
+from agentic_rag.memory.service import Deletes, Memory, MemoryService, merged_sources, vector_of
 from agentic_rag.parameters import Section
 from agentic_rag.ports import Chat
 from agentic_rag.prompts import fenced
@@ -180,9 +180,7 @@ async def _carried_out(verdict: _Verdict, service: MemoryService, deletes: Delet
 def _joined(group: Sequence[Memory]) -> dict[str, Any]:
     """Sources of all, oldest memory first, each once; the latest timestamp."""
     every = [memory["metadata"] or {} for memory in group]
-    sources: list[Any] = []
-    for metadata in every:
-        sources += [source for source in metadata.get("sources", ()) if source not in sources]
+    sources = merged_sources(every)
     dated = [
         (moment, metadata["timestamp"])
         for metadata in every

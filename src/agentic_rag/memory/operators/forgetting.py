@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from agentic_rag.instants import moment_of
 from agentic_rag.memory.operators.duplicates import overlap
-from agentic_rag.memory.operators.post_retrieval.items import moment_of
 from agentic_rag.memory.service import Memory
 from agentic_rag.parameters import Section
 

@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from agentic_rag.errors import InputError
+from agentic_rag.instants import moment_of
 from agentic_rag.memory.data_parser import DataParser
 from agentic_rag.memory.operators.actions import parse_action
 from agentic_rag.memory.operators.distillation import Distillation, deleting, distil, judging_by
 from agentic_rag.memory.operators.forgetting import Forgetter, Forgetting
 from agentic_rag.memory.operators.memory_insert import entries_of, memory_metadata
 from agentic_rag.memory.operators.operator import Data
-from agentic_rag.memory.operators.post_retrieval.items import moment_of
 from agentic_rag.memory.operators.pre_insert import OperatorTools, latest_date
 from agentic_rag.memory.service import Memory, MemoryService
 from agentic_rag.parameters import Section

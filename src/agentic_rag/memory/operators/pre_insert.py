@@ -10,11 +10,11 @@ from pydantic import Field
 
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.ingest.splitting import TokenCounter
+from agentic_rag.instants import moment_of
 from agentic_rag.memory.conversation import Dialog, Packet
 from agentic_rag.memory.data_parser import dialog_lines
 from agentic_rag.memory.operators.actions import parse_action
 from agentic_rag.memory.operators.operator import Data
-from agentic_rag.memory.operators.post_retrieval.items import moment_of
 from agentic_rag.memory.triples import (
     TRIPLE_EXTRACTION_PROMPT,
     Statement,

@@ -12,10 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+from agentic_rag.ingest.conversation import MONTHS
+
 FIRST, LAST = date(1000, 1, 1), date(9998, 12, 31)
 """Days from which can be counted; any other is taken for unknown."""
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.vector_cache import VectorCache
 
 REMEMBERED = 8192
 """Texts; with 384 dimensions some 12 MB."""
@@ -21,7 +22,7 @@ class RememberedEmbedding:
 
     def __init__(self, embedding: Embedding) -> None:
         self._embedding = embedding
-        self._vectors: dict[str, FloatArray] = {}
+        self._cache = VectorCache(REMEMBERED)
 
     @property
     def name(self) -> str:
@@ -35,15 +36,6 @@ class RememberedEmbedding:
         return await self._embedding.embed_queries(texts)
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        found = {text: self._vectors[text] for text in texts if text in self._vectors}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        if missing:
-            found.update(zip(missing, await self._embedding.embed_passages(missing), strict=True))
-        for text in found:
-            self._vectors.pop(text, None)
-            self._vectors[text] = found[text]
-        while len(self._vectors) > REMEMBERED:
-            self._vectors.pop(next(iter(self._vectors)))
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return np.stack([found[text] for text in texts])
+        return np.stack(await self._cache.vectors(texts, self._embedding.embed_passages))

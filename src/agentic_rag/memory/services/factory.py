@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import create_model
-
 from agentic_rag.errors import ConfigError
 from agentic_rag.memory.service import MemoryService
 from agentic_rag.memory.services import (
@@ -94,18 +92,11 @@ def build_service(name: str, settings: Mapping[str, Any] | None, parts: ServiceP
     registered = _registered(name)
     if settings is not None and not isinstance(settings, Mapping):
         raise ConfigError(f"services.{name} must be a mapping of settings, not {settings!r}")
-    return registered.build(_checked(name, registered.settings, settings or {}), parts)
+    checked = validated(registered.settings, settings or {}, f"services.{name}")
+    return registered.build(checked, parts)
 
 
 def _registered(name: str) -> _Registered:
     if name not in _SERVICES:
         raise ConfigError(f"unknown service {name!r}; use one of: {', '.join(known_services())}")
     return _SERVICES[name]
-
-
-def _checked(name: str, kind: type[Section], settings: Mapping[str, Any]) -> Section:
-    """The settings; an error names them as the configuration file does, ``services.<name>.<key>``."""
-    own = create_model("Own", __base__=Section, **{name: (kind, ...)})  # type: ignore[call-overload]
-    outer = create_model("Services", __base__=Section, services=(own, ...))
-    checked: Section = getattr(validated(outer, {"services": {name: dict(settings)}}).services, name)  # type: ignore[attr-defined]
-    return checked

@@ -93,7 +93,7 @@ async def test_an_insight_from_nowhere_fails_the_step(reply: str):
         await augmented("reflection", ScriptedChat(reply))
     assert str(failed.value) == (
         "the chat model was asked for insights, one a line with its passages' numbers (1 to 3), and said "
-        "something else; use another runtime.llm_model"
+        "something else; use another runtime.model_name"
     )
 
 

@@ -152,7 +152,7 @@ async def test_any_other_reply_fails_the_step_and_is_not_repeated(reply: str):
         await filtered([memory("a"), memory("b"), memory("c")], "llm", chat=ScriptedChat(reply))
     assert str(failed.value) == (
         "the chat model was asked for numbers from 1 to 3, or NONE, and said something else; "
-        "use another runtime.llm_model, or another filter_type"
+        "use another runtime.model_name, or another filter_type"
     )
 
 

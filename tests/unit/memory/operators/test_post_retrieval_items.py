@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.errors import StoreError
-from agentic_rag.memory.operators.post_retrieval.asking import PARALLEL, answers
+from agentic_rag.memory.asking import PARALLEL, answers
 from agentic_rag.memory.operators.post_retrieval.items import (
     as_memories,
     best_first,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentic_rag.memory.operators.post_retrieval.items import Items, moment_of
+from agentic_rag.instants import moment_of
+from agentic_rag.memory.operators.post_retrieval.items import Items
 from agentic_rag.memory.operators.post_retrieval.outcome import Request, told
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 from agentic_rag.errors import ModelError
 from agentic_rag.identity import digest
+from agentic_rag.memory.asking import says_none
 from agentic_rag.memory.operators.post_retrieval.config import AugmentStep
 from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem
 from agentic_rag.memory.operators.post_retrieval.outcome import Outcome, Request, settled
 from agentic_rag.memory.operators.post_retrieval.templates import filled
 from agentic_rag.memory.operators.post_retrieval.tools import PostRetrievalTools
+from agentic_rag.memory.service import merged_sources
 from agentic_rag.prompts import fenced
 
 REFLECTION_SYSTEM = (
@@ -25,7 +27,6 @@ REFLECTION_SYSTEM = (
 _INSIGHT = re.compile(
     r"(?:[-*•]\s+|\d{1,2}[.)]\s+)?(?P<text>\S.*?)\s*\[(?P<from>\d{1,6}(?:\s*,\s*\d{1,6})*)\]\s*\.?"
 )
-_NOTHING = re.compile(r"\s*none\s*\.?\s*", re.IGNORECASE)
 
 Augment = Callable[[AugmentStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
 
@@ -51,7 +52,7 @@ async def reflection(step: AugmentStep, items: Items, request: Request, tools: P
     system = REFLECTION_SYSTEM.format(count=step.reflection_count)
     passages = fenced([item.text for item in items])
     reply = await tools.needed_chat().complete(system, f"{passages}\n\nQuestion: {request.question}")
-    insights = [] if _NOTHING.fullmatch(reply) else _insights(reply, items)
+    insights = [] if says_none(reply) else _insights(reply, items)
     known = {item.entry_id for item in items}
     fresh = {item.entry_id: item for item in insights if item.entry_id not in known}
     kept = list(fresh.values())[: step.reflection_count]
@@ -80,7 +81,7 @@ def _insights(reply: str, items: Items) -> list[MemoryItem]:
             # What it said may repeat a memory, so the error does not.
             raise ModelError(
                 "the chat model was asked for insights, one a line with its passages' numbers "
-                f"(1 to {len(items)}), and said something else; use another runtime.llm_model"
+                f"(1 to {len(items)}), and said something else; use another runtime.model_name"
             )
         found.append(_insight(match["text"], [items[number - 1] for number in dict.fromkeys(numbers)]))
     if not found:
@@ -89,15 +90,11 @@ def _insights(reply: str, items: Items) -> list[MemoryItem]:
 
 
 def _insight(text: str, cited: Sequence[MemoryItem]) -> MemoryItem:
-    sources: list[Any] = []
-    for item in cited:
-        held = item.get("sources")
-        sources += [source for source in (held if isinstance(held, list) else []) if source not in sources]
     metadata: dict[str, Any] = {"kind": "reflection", "from": [item.entry_id for item in cited]}
     return MemoryItem(
         text=text,
         score=max((item.score for item in cited if item.score is not None), default=None),
-        metadata={**metadata, "sources": sources},
+        metadata={**metadata, "sources": merged_sources(item.metadata for item in cited)},
         entry_id=f"reflection-{digest(text)}",
         original_index=0,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from itertools import pairwise
 
 from agentic_rag.errors import ModelError
 from agentic_rag.ingest.splitting import TokenCounter
-from agentic_rag.memory.operators.post_retrieval.asking import answers
+from agentic_rag.memory.asking import answers, says_none
 from agentic_rag.memory.operators.post_retrieval.config import CompressStep
 from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem, best_first
 from agentic_rag.memory.operators.post_retrieval.outcome import Outcome, Request, settled, told
@@ -29,7 +28,6 @@ COMPRESS_SYSTEM = (
 )
 GAP = " … "
 """Where sentences between two others were left out."""
-_NOTHING = re.compile(r"\s*none\s*\.?\s*", re.IGNORECASE)
 
 Compress = Callable[[CompressStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
 
@@ -92,9 +90,7 @@ async def llm(step: CompressStep, items: Items, request: Request, tools: PostRet
         raise ModelError(
             "the chat model was asked to shorten a memory, or for NONE, and said nothing; try again"
         )
-    pairs = [
-        (item, reply) for item, reply in zip(items, replies, strict=True) if not _NOTHING.fullmatch(reply)
-    ]
+    pairs = [(item, reply) for item, reply in zip(items, replies, strict=True) if not says_none(reply)]
     grown = sum(len(reply) > len(item.text) for item, reply in pairs)
     shorter = tuple(
         item if len(reply) > len(item.text) else replace(item, text=reply) for item, reply in pairs

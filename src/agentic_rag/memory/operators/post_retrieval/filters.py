@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agentic_rag.errors import ModelError
-from agentic_rag.memory.operators.post_retrieval.asking import answers
+from agentic_rag.memory.asking import answers, says_none
 from agentic_rag.memory.operators.post_retrieval.config import FilterStep
 from agentic_rag.memory.operators.post_retrieval.items import (
     Items,
@@ -26,7 +26,6 @@ FILTER_SYSTEM = (
     "or, if none of them helps, with NONE"
 )
 _NUMBERS = re.compile(r"\s*\[?\s*(\d{1,6}(?:\s*,\s*\d{1,6})*)\s*\]?\s*\.?\s*")
-_NOTHING = re.compile(r"\s*none\s*\.?\s*", re.IGNORECASE)
 
 Filter = Callable[[FilterStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
 
@@ -97,7 +96,7 @@ def _within(items: Items, counts: Sequence[int], budget: int) -> list[MemoryItem
 
 
 def _chosen(reply: str, most: int) -> list[int]:
-    if _NOTHING.fullmatch(reply):
+    if says_none(reply):
         return []
     found = _NUMBERS.fullmatch(reply)
     numbers = [int(number) for number in found[1].split(",")] if found is not None else []
@@ -105,6 +104,6 @@ def _chosen(reply: str, most: int) -> list[int]:
         # What it said may repeat a memory, so the error does not.
         raise ModelError(
             f"the chat model was asked for numbers from 1 to {most}, or NONE, and said something else; "
-            "use another runtime.llm_model, or another filter_type"
+            "use another runtime.model_name, or another filter_type"
         )
     return numbers

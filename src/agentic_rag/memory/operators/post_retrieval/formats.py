@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
+from agentic_rag.instants import moment_of
 from agentic_rag.memory.operators.post_retrieval.config import FormatStep
-from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem, moment_of
+from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem
 from agentic_rag.memory.operators.post_retrieval.outcome import Outcome, Request
 from agentic_rag.memory.operators.post_retrieval.templates import filled
 from agentic_rag.memory.operators.post_retrieval.tools import PostRetrievalTools

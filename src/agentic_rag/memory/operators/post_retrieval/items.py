@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from agentic_rag.errors import InputError
-from agentic_rag.instants import as_utc
+from agentic_rag.instants import moment_of
 from agentic_rag.memory.operators.post_retrieval.config import UNKNOWN_SCORE
 from agentic_rag.memory.service import Memory
 
@@ -53,22 +53,6 @@ class MemoryItem:
 
 
 Items = tuple[MemoryItem, ...]
-
-
-def moment_of(value: Any) -> datetime | None:
-    """An ISO 8601 date (its start) or time in UTC; UTC where no zone is given; None for anything else.
-
-    >>> moment_of("2023-08-01").isoformat(), moment_of("last Tuesday")
-    ('2023-08-01T00:00:00+00:00', None)
-    """
-    if not isinstance(value, str):
-        return None
-    try:
-        if len(value.strip()) <= len("2023-08-01"):
-            return datetime.combine(date.fromisoformat(value.strip()), time.min, tzinfo=UTC)
-        return as_utc(datetime.fromisoformat(value.strip()))
-    except (ValueError, InputError):  # people write dates in many ways; what cannot be read is told by count
-        return None
 
 
 def read_memories(memories: Any, start: int = 0) -> Items:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from agentic_rag.memory.operators.post_retrieval.asking import answers
+from agentic_rag.memory.asking import answers
 from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem, read_memories
 from agentic_rag.memory.service import Neighbours
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 
-from agentic_rag.memory.operators.post_retrieval.asking import answers
+from agentic_rag.memory.asking import answers
 from agentic_rag.memory.operators.post_retrieval.config import MergeStep, SecondaryQuery
 from agentic_rag.memory.operators.post_retrieval.items import (
     Items,
