@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import Any
 
 from agentic_rag.errors import InputError
 
@@ -61,6 +62,38 @@ def episode_uuid(dataset: str, chunk: str) -> str:
 def entity_key(name: str) -> str:
     """Identity of a name: NFKC, case folded, white space joined; "Oolong  Tea" and "oolong tea" are one."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def aliases(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a note calls itself besides its title: its property ``aliases`` or ``alias``, each name once."""
+    return unique_names(names_in(metadata, ("aliases", "alias"), r"[,\r\n]+"))
+
+
+def names_in(values: Mapping[str, Any], keys: Sequence[str], separator: str) -> list[str]:
+    """Names in properties, given as a list or as one text with separators, as Obsidian reads both.
+
+    Args:
+        values: by key, whose case does not matter.
+        keys: the properties that are read.
+        separator: a regular expression.
+    """
+    folded = {key.casefold(): value for key, value in values.items()}
+    names: list[str] = []
+    for key in keys:
+        value = folded.get(key)
+        members = re.split(separator, value) if isinstance(value, str) else value
+        if not isinstance(members, list):
+            members = [members]
+        names += [str(member).strip() for member in members if isinstance(member, str | int | float)]
+    return [name for name in names if name]
+
+
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Each name once, as first written; names that differ only in case are one."""
+    first: dict[str, str] = {}
+    for name in names:
+        first.setdefault(name.casefold(), name)
+    return tuple(first.values())
 
 
 def entity_uuid(dataset: str, key: str) -> str:

@@ -240,6 +240,8 @@ class GraphLinks:
     chunk_ids: Sequence[str]
     titles: Sequence[str]
     """Of each chunk's document."""
+    aliases: Sequence[tuple[str, ...]]
+    """Of each chunk's document: what else it is called."""
     dates: NDArray[np.datetime64]
     """Of each chunk, UTC, to the microsecond; NaT for none."""
     entities: Sequence[Entity]

@@ -86,7 +86,15 @@ def tea(*, date: datetime | None = None) -> DocumentGraph:
     return DocumentGraph(
         document_id="tea",
         chunks=(
-            chunk("tea", "0", "Oolong comes from Fujian.", date, year=2024, tags=["a", None]),
+            chunk(
+                "tea",
+                "0",
+                "Oolong comes from Fujian.",
+                date,
+                year=2024,
+                tags=["a", None],
+                aliases=["Wu Long", "青茶"],
+            ),
             chunk("tea", "1", "苹果是水果", date),
         ),
         entities=(
@@ -145,6 +153,7 @@ async def test_links_are_the_whole_graph(store: GraphStore) -> None:
     assert list(zip(links.chunk_ids, links.titles, strict=True)) == [
         ("tea#0", "tea"), ("tea#1", "tea"), ("travel#0", "travel"),
     ]  # fmt: skip
+    assert list(links.aliases) == [("Wu Long", "青茶"), (), ()]
     assert links.dates.astype(str).tolist() == ["2024-01-01T00:00:00.000000"] * 2 + ["NaT"]
     pairs = {
         (links.chunk_ids[chunk], links.entities[entity].key)

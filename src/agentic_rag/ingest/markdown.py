@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from agentic_rag.domain import Block, BlockKind, Document, Link
+from agentic_rag.identity import aliases, names_in, unique_names
 from agentic_rag.ingest.frontmatter import Frontmatter, read_frontmatter
 from agentic_rag.ingest.inline import InlineField, fields, hide_code, is_tag, tags
 from agentic_rag.ingest.links import markdown_links, wikilinks
@@ -73,8 +74,8 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         blocks=_with_properties(front, body.blocks),
         metadata=metadata,
         date=metadata_date(front.values) or metadata_date(metadata) or date_in_name(stem),
-        aliases=_unique(_names(front.values, ("aliases", "alias"), r"[,\r\n]+")),
-        tags=_unique([*_property_tags(front.values), *tags(masked)]),
+        aliases=aliases(front.values),
+        tags=unique_names([*_property_tags(front.values), *tags(masked)]),
         links=front.links + _links(text, masked, body.regions, found),
         url=url,
     )
@@ -233,30 +234,5 @@ def _title(value: Any) -> str | None:
 
 
 def _property_tags(values: Mapping[str, Any]) -> list[str]:
-    names = (name.lstrip("#").strip("/") for name in _names(values, ("tags", "tag"), r"[,\s]+"))
+    names = (name.lstrip("#").strip("/") for name in names_in(values, ("tags", "tag"), r"[,\s]+"))
     return [name for name in names if is_tag(name)]
-
-
-def _names(values: Mapping[str, Any], keys: tuple[str, ...], separator: str) -> list[str]:
-    """Names in a property, given as a list or as one text with separators, as Obsidian reads both."""
-    folded = {key.casefold(): value for key, value in values.items()}
-    names: list[str] = []
-    for key in keys:
-        value = folded.get(key)
-        members = (
-            value
-            if isinstance(value, list)
-            else re.split(separator, value)
-            if isinstance(value, str)
-            else [value]
-        )
-        names += [str(member).strip() for member in members if isinstance(member, str | int | float)]
-    return [name for name in names if name]
-
-
-def _unique(names: Iterable[str]) -> tuple[str, ...]:
-    """Each name once, as first written; names that differ only in case are one."""
-    first: dict[str, str] = {}
-    for name in names:
-        first.setdefault(name.casefold(), name)
-    return tuple(first.values())

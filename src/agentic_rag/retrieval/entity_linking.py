@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from agentic_rag.domain import Entity
 from agentic_rag.identity import entity_key
@@ -29,16 +29,20 @@ class EntityNames:
 
     Args:
         entities: told apart by their place in the sequence.
+        aliases: what else one is called, by ``Entity.key``.
     """
 
-    def __init__(self, entities: Sequence[Entity]) -> None:
+    def __init__(
+        self, entities: Sequence[Entity], aliases: Mapping[str, Collection[str]] | None = None
+    ) -> None:
         self._by_name: dict[str, list[int]] = defaultdict(list)
         self._placed = {place for place, entity in enumerate(entities) if set(entity.labels) - _UNPLACED}
         for place, entity in enumerate(entities):
-            key = entity_key(entity.name)
-            self._by_name[key].append(place)
+            names = [entity.name, *(aliases or {}).get(entity.key, ())]
             if (qualified := _QUALIFIED.fullmatch(entity.name)) is not None:
-                self._by_name[entity_key(qualified.group(1))].append(place)
+                names.append(qualified.group(1))
+            for key in dict.fromkeys(map(entity_key, names)):
+                self._by_name[key].append(place)
 
     def is_placed(self, place: int) -> bool:
         """Whether somebody gave the entity a place of its own: a note, a person, a tag, a heading."""
@@ -48,7 +52,7 @@ class EntityNames:
         """Places of the entities the question names, ascending, each once.
 
         The longest name wins where names overlap. A name of several entities ("Mercury" of two notes with
-        a qualifier in brackets) names all of them.
+        a qualifier in brackets, an alias that two notes have) names all of them.
         """
         found: set[int] = set()
         words = list(_WORD.finditer(question))

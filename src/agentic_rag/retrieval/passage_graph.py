@@ -9,6 +9,7 @@ Graph Partitioning using PageRank Vectors, FOCS 2006.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,15 +50,18 @@ class PassageGraph:
 
     def __init__(self, links: GraphLinks) -> None:
         self._links = links
-        self._names = EntityNames(links.entities)
+        titles = [entity_key(title) for title in links.titles]
+        aliases: dict[str, set[str]] = defaultdict(set)
+        for title, names in zip(titles, links.aliases, strict=True):
+            aliases[title].update(names)
+        self._names = EntityNames(links.entities, aliases)
         self._placed = np.array([self._names.is_placed(n) for n in range(len(links.entities))], dtype=bool)
         self._place = {chunk_id: number for number, chunk_id in enumerate(links.chunk_ids)}
         chunks, entities = len(links.chunk_ids), len(links.entities)
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
         self._rarity: Floats = np.log1p(chunks / frequency)
         keys = np.array([entity.key for entity in links.entities], dtype=object)
-        titles = np.array([entity_key(title) for title in links.titles], dtype=object)
-        own = keys[links.mentioned] == titles[links.mentioning]
+        own = keys[links.mentioned] == np.array(titles, dtype=object)[links.mentioning]
         weights = self._rarity[links.mentioned] * np.where(own, OWN_WEIGHT, 1.0)
         ties = sparse.csr_array((weights, (links.mentioning, links.mentioned)), shape=(chunks, entities))
         self._to_entities, self._to_chunks = _Ties.of(ties), _Ties.of(sparse.csr_array(ties.T))

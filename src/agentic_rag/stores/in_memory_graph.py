@@ -12,7 +12,7 @@ import numpy as np
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, search_text
 from agentic_rag.errors import InputError, ManifestMismatch
-from agentic_rag.identity import entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
+from agentic_rag.identity import aliases, entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
 from agentic_rag.instants import as_utc
 from agentic_rag.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
 from agentic_rag.text import tokens
@@ -185,6 +185,7 @@ def _links(data: _Dataset) -> GraphLinks:
     return GraphLinks(
         chunk_ids=[chunk.id for chunk in chunks],
         titles=[chunk.title for chunk in chunks],
+        aliases=[aliases(chunk.metadata) for chunk in chunks],
         dates=np.array(dates, dtype="datetime64[us]"),
         entities=[entities[key] for key in sorted(entities)],
         mentioning=mentioning,

@@ -65,3 +65,15 @@ def test_only_what_has_a_place_of_its_own_is_placed():
 def test_any_question_is_accepted(question: str):
     places = FOUND.named_in(question)
     assert places == sorted(set(places))
+
+
+def test_a_note_is_named_by_its_aliases_in_any_script():
+    found = EntityNames(ENTITIES, {"oolong": ["青茶", "Wu Long"], "da hong pao": ["青茶"], "gone": ["Gone"]})
+
+    def named(question: str) -> list[str]:
+        return [ENTITIES[place].name for place in found.named_in(question)]
+
+    assert named("is wu long roasted?") == ["Oolong"]
+    assert named("青茶和绿茶") == ["Da Hong Pao", "Oolong"]
+    assert named("is oolong roasted?") == ["Oolong"]
+    assert named("Gone?") == []

@@ -32,6 +32,7 @@ def links(mentions: dict[str, list[str]] = MENTIONS, label: str = "Note") -> Gra
     return GraphLinks(
         chunk_ids=list(mentions),
         titles=[found[0] for found in mentions.values()],
+        aliases=[("Movie",) if found[0] == "Film" else () for found in mentions.values()],
         dates=np.array(dates, dtype="datetime64[us]"),
         entities=[Entity(entity_key(name), name, (label,)) for name in names],
         mentioning=mentioning,
@@ -53,6 +54,10 @@ def test_hops_fall_off_with_their_distance():
     assert list(reached) == ["film", "director", "town"]
     assert reached["film"] == 1.0
     assert 1.0 > reached["director"] > reached["town"] > 0.0
+
+
+def test_a_walk_starts_at_what_an_alias_names():
+    assert visits("Who made the Movie?") == visits("Who made Film?")
 
 
 def test_the_walk_starts_at_what_was_found_too():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agentic_rag.domain import Entity
-from agentic_rag.identity import entity_key
+from agentic_rag.identity import aliases, entity_key
 from agentic_rag.ports import GraphLinks
 from agentic_rag.stores.graphiti.chunks import is_chunk
 from agentic_rag.stores.graphiti.schemas import Kind
@@ -77,9 +78,10 @@ def _assembled(
     episodes: pa.Table, entities: pa.Table, mentions: pa.Table | None, facts: pa.Table | None
 ) -> GraphLinks:
     metadata = [json.loads(text) if text else None for text in episodes["metadata"].to_pylist()]
-    episodes = episodes.append_column(
-        "title", pa.array([noted.get("title", "") if is_chunk(noted) else None for noted in metadata])
-    )
+    titles = [noted.get("title", "") if is_chunk(noted) else None for noted in metadata]
+    called = [list(_aliases(noted)) if is_chunk(noted) else [] for noted in metadata]
+    episodes = episodes.append_column("title", pa.array(titles, pa.string()))
+    episodes = episodes.append_column("aliases", pa.array(called, pa.list_(pa.string())))
     # In id order, whatever order the rows lie in: the same graph gives the same walk.
     episodes = episodes.filter(pc.is_valid(episodes["title"])).sort_by("chunk_id")
     entities = entities.sort_by("uuid")
@@ -93,11 +95,17 @@ def _assembled(
     return GraphLinks(
         chunk_ids=episodes["chunk_id"].to_pylist(),
         titles=episodes["title"].to_pylist(),
+        aliases=[tuple(names) for names in episodes["aliases"].to_pylist()],
         dates=episodes["chunk_date"].to_numpy().astype("datetime64[us]"),
         entities=[Entity(entity_key(name), name, tuple(labels or ())) for name, labels in named],
         mentioning=mentioning,
         mentioned=mentioned,
     )
+
+
+def _aliases(noted: Mapping[str, str]) -> tuple[str, ...]:
+    properties = noted["metadata"]
+    return aliases(json.loads(properties)) if "alias" in properties.casefold() else ()
 
 
 def _places(pairs: list[tuple[Any, Any]], chunks: Any, entities: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:  # fmt: skip
