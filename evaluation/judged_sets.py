@@ -10,17 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
+from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.pipeline import MAX_CHUNK_TOKENS
 from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
-from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray
+from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, Restriction
 from agentic_rag.text import script
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 CACHE = Path(__file__).parent / ".cache"
+OWN = Path(__file__).parent / "datasets"
+"""Sets that are part of this project, each over a vault of notes."""
 SETS = {
     "rgb/zh_fact": "beir/rgb/zh_fact",
     "rgb/en_fact": "beir/rgb/en_fact",
@@ -130,6 +133,25 @@ async def judged_set(
         taken = np.linspace(0, len(queries) - 1, limit).round().astype(int)
         queries, query_vectors = tuple(queries[i] for i in taken), query_vectors[taken]
     return JudgedSet(name, tuple(documents), queries, query_vectors)
+
+
+async def vault_set(name: str, folder: Path, cache: Path = CACHE) -> JudgedSet:
+    """One of ``OWN``, ingested in ``folder``."""
+    loaded, embedding = load_dataset(OWN / name), KeptEmbedding(cache)
+    async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+        await rag.ingest(loaded.source, dataset=name, kind=loaded.kind)
+        ids = await rag.chunks.matching_chunk_ids(name, Restriction(), limit=100_000)
+        chunks = await rag.chunks.get_chunks(name, ids)
+        vectors = await rag.chunks.get_vectors(name, ids)
+    by_document: dict[str, list[Chunk]] = {}
+    for chunk in sorted(chunks.values(), key=lambda chunk: (chunk.document_id, chunk.ordinal)):
+        by_document.setdefault(chunk.document_id, []).append(chunk)
+    documents = tuple(
+        EmbeddedDocument(document_id, tuple(own), np.stack([vectors[chunk.id] for chunk in own]))
+        for document_id, own in by_document.items()
+    )
+    queries = loaded.ranked_queries
+    return JudgedSet(name, documents, queries, await embedding.embed_queries([q.text for q in queries]))
 
 
 def gibberish(queries: Sequence[str], seed: int = 7) -> list[str]:

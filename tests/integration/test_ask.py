@@ -187,6 +187,11 @@ UNANSWERABLE = [
     "zebra migration in Kenya",
     "Who won the 1998 football world cup?",
     "How many moons does Jupiter have?",
+    "symptoms of appendicitis",
+    "how to fix a flat bicycle tyre",
+    "怎么申请日本签证",
+    "量子计算机的原理是什么",
+    "微信怎么退群",
 ]
 
 

@@ -19,7 +19,6 @@ from importlib import resources
 from agentic_rag.odds import probability
 from agentic_rag.text import Script
 
-CROSS = "cross"
 COSINE_UNIT = 0.03
 BM25_UNIT = 10.0
 BM25_CAP = 40.0
@@ -95,7 +94,7 @@ class Sense:
 class Calibration:
     """Turns ``Evidence`` into relevance.
 
-    ``centres`` are the cosines of typical relevant pairs by script pair (``latin``, ``cjk``, ``cross``);
+    ``centres`` are the cosines of typical relevant pairs by script pair (see ``script_pair``);
     ``models`` the coefficients by which legs ran: ``dense``, ``sparse`` or ``hybrid``.
     """
 
@@ -152,15 +151,16 @@ class Calibration:
 
 
 def script_pair(scripts: tuple[Script, Script]) -> str:
-    """``latin``, ``cjk`` or ``cross``; a text without letters goes with the other one."""
+    """``latin``, ``cjk``, or ``latin_cjk`` and ``cjk_latin``, the query's first: a Chinese question is much nearer
+    to any English passage than an English one to any Chinese. A text without letters goes with the other one."""
     query, passage = scripts
     if query == "other":
         query = passage
     if passage == "other":
         passage = query
-    if query != passage:
-        return CROSS
-    return "cjk" if query == "cjk" else "latin"
+    if query == passage:
+        return "cjk" if query == "cjk" else "latin"
+    return f"{query}_{passage}"
 
 
 def _legs_that_ran(evidence: Evidence) -> str:

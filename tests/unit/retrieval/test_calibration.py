@@ -22,7 +22,7 @@ LATIN: tuple[Script, Script] = ("latin", "latin")
 SHIPPED = Calibration.for_model("multilingual-e5-small-int8")
 STEP = Coefficients({"latin": 0.0, "cjk": 1.0}, {"latin": 1.0, "cjk": 2.0}, 0.5, 0.0, 0.0)
 PLAIN = Calibration(
-    {"latin": 0.8, "cjk": 0.9, "cross": 0.7},
+    {"latin": 0.8, "cjk": 0.9, "latin_cjk": 0.7, "cjk_latin": 0.75},
     {"dense": STEP, "sparse": STEP, "hybrid": STEP},
     Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5),
 )
@@ -41,7 +41,7 @@ def logistic(value: float) -> float:
         (0.80 - 2 * COSINE_UNIT, LATIN, -2.0),
         (0.90 + COSINE_UNIT, ("cjk", "cjk"), 1.0 + 2.0),
         (0.70 + COSINE_UNIT, ("latin", "cjk"), 1.0),
-        (0.70 + COSINE_UNIT, ("cjk", "latin"), 1.0),
+        (0.75 + COSINE_UNIT, ("cjk", "latin"), 1.0),
         (0.90, ("other", "cjk"), 1.0),
         (0.80, ("other", "other"), 0.0),
     ],
@@ -67,7 +67,8 @@ def test_what_the_dense_leg_missed_lies_no_higher_than_its_last():
     [
         (("latin", "latin"), "latin"),
         (("cjk", "cjk"), "cjk"),
-        (("latin", "cjk"), "cross"),
+        (("latin", "cjk"), "latin_cjk"),
+        (("cjk", "latin"), "cjk_latin"),
         (("other", "cjk"), "cjk"),
         (("latin", "other"), "latin"),
         (("other", "other"), "latin"),
@@ -79,7 +80,7 @@ def test_script_pairs(pair: tuple[Script, Script], expected: str):
 
 def test_the_shipped_models_cover_every_way_of_searching():
     assert set(SHIPPED.models) == {"dense", "sparse", "hybrid"}
-    assert set(SHIPPED.centres) == {"latin", "cjk", "cross"}
+    assert set(SHIPPED.centres) == {"latin", "cjk", "latin_cjk", "cjk_latin"}
     assert Calibration.for_model("unknown") == SHIPPED
 
 
