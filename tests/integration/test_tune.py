@@ -17,7 +17,7 @@ from agentic_rag import RagConfig, open_rag
 from agentic_rag.environment import load_config
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.run import EvalOptions, evaluate
-from agentic_rag.evaluation.tune import TuneOptions, TuneReport, tune
+from agentic_rag.evaluation.tuning.run import TuneOptions, TuneReport, tune
 from agentic_rag.rerank.learned import load_ranker
 
 THINGS = (
@@ -190,7 +190,7 @@ def test_a_ranker_is_written_beside_the_settings(
 ) -> None:
     pytest.importorskip("lightgbm")
     # the settings are perfect on this set: let the ranker win all the same
-    monkeypatch.setattr("agentic_rag.evaluation.tune.is_better", lambda first, second: True)
+    monkeypatch.setattr("agentic_rag.evaluation.tuning.run.is_better", lambda first, second: True)
     assert command(str(place / "things.json"), "--learned", "--write", "mine/settings.toml") == 0
     assert "learned ranker" in capsys.readouterr().out
     rerank = tomllib.loads(Path("mine/settings.toml").read_text(encoding="utf-8"))["rerank"]

@@ -347,7 +347,7 @@ def tune(
     """
     from agentic_rag.cli.tune import Outputs, tune_source
     from agentic_rag.environment import load_config
-    from agentic_rag.evaluation.tune import TuneOptions
+    from agentic_rag.evaluation.tuning.run import TuneOptions
 
     if not source.exists():
         raise InputError(f"there is no file or folder {str(source)!r}")

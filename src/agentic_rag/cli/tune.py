@@ -20,8 +20,8 @@ from agentic_rag.composition import open_rag
 from agentic_rag.config import RagConfig
 from agentic_rag.environment import SETTINGS_FILE, load_config
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.evaluation.tune import MODEL, Gain, TuneOptions, TuneReport, default_settings, tune
-from agentic_rag.evaluation.tune_settings import file_values, merged_settings, read_settings, write_settings
+from agentic_rag.evaluation.tuning.run import MODEL, Gain, TuneOptions, TuneReport, default_settings, tune
+from agentic_rag.evaluation.tuning.settings import file_values, merged_settings, read_settings, write_settings
 from agentic_rag.identity import digest
 
 STAGES = {

@@ -11,9 +11,9 @@ import pytest
 
 from agentic_rag.domain import Hit
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery
-from agentic_rag.evaluation.tune import FEWEST, TUNED, TuneOptions, TuneReport, _tuned, default_settings
-from agentic_rag.evaluation.tune_replay import Changes, Collected, Outcome, Replay
-from agentic_rag.evaluation.tune_search import (
+from agentic_rag.evaluation.tuning.replay import Changes, Collected, Outcome, Replay
+from agentic_rag.evaluation.tuning.run import FEWEST, TUNED, TuneOptions, TuneReport, _tuned, default_settings
+from agentic_rag.evaluation.tuning.search import (
     FOLDS,
     FUSION,
     MULTIPLES,

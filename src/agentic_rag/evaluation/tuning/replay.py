@@ -1,4 +1,4 @@
-"""Tuning, the replay: what any settings would have ranked, from hits that were collected once.
+"""The replay: what any settings would have ranked, from hits that were collected once.
 
 Under the offline rerank the fusion decides which results there are and how much the graph weighs, so the
 rerank's terms are kept by the set of results, and a setting costs one sort a query.

@@ -1,4 +1,4 @@
-"""Tuning, the learned ranker: trained, calibrated and judged on queries it was not trained on."""
+"""The learned ranker: trained, calibrated and judged on queries it was not trained on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agentic_rag.evaluation.tune_replay import Changes, Floats, Fused, Outcome, Places, Replay, nested
-from agentic_rag.evaluation.tune_search import METHOD, Values, choose, folds_of
+from agentic_rag.evaluation.tuning.replay import Changes, Floats, Fused, Outcome, Places, Replay, nested
+from agentic_rag.evaluation.tuning.search import METHOD, Values, choose, folds_of
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS
 from agentic_rag.rerank.learned import LearnedRanker, fit_calibration, fit_trees

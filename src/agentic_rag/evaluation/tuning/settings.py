@@ -1,4 +1,4 @@
-"""Tuning, the settings file: what was there is kept, what was tuned is replaced, and it is written at once.
+"""The settings file: what was there is kept, what was tuned is replaced, and it is written at once.
 
 A file as people write it (``[section]``, then ``key = value`` lines) keeps its comments and order; one that is
 written in another way (dotted keys, inline tables) is written anew with the same values.

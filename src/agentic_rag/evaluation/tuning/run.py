@@ -24,8 +24,8 @@ from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import Told, dataset_of, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
-from agentic_rag.evaluation.tune_learned import Learned, learn
-from agentic_rag.evaluation.tune_replay import (
+from agentic_rag.evaluation.tuning.learned import Learned, learn
+from agentic_rag.evaluation.tuning.replay import (
     Changes,
     Collected,
     Floats,
@@ -35,7 +35,7 @@ from agentic_rag.evaluation.tune_replay import (
     nested,
     with_changes,
 )
-from agentic_rag.evaluation.tune_search import (
+from agentic_rag.evaluation.tuning.search import (
     METHOD,
     SEARCHED,
     WEIGHTS,
@@ -45,7 +45,7 @@ from agentic_rag.evaluation.tune_search import (
     folds_of,
     is_better,
 )
-from agentic_rag.evaluation.tune_thresholds import abstention_threshold, carried, rightness
+from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
 from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
 from agentic_rag.nodes.prepare_query import bounded

@@ -1,4 +1,4 @@
-"""Tuning, the thresholds: below which relevance nothing is answered, and below which it is tried again."""
+"""The thresholds: below which relevance nothing is answered, and below which it is tried again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from agentic_rag.evaluation.abstention import MOST_REFUSED, refusal_threshold
-from agentic_rag.evaluation.tune_replay import Floats
+from agentic_rag.evaluation.tuning.replay import Floats
 
 STEPS = 10_000
 """A threshold is a whole number of these parts of 1."""

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag.evaluation.tune_settings import (
+from agentic_rag.evaluation.tuning.settings import (
     MARK,
     file_values,
     merged_settings,

@@ -13,8 +13,8 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import ranking_of
-from agentic_rag.evaluation.tune_replay import Changes, Collected, Replay, Unit, nested, with_changes
-from agentic_rag.evaluation.tune_search import coordinates, fusion_grid
+from agentic_rag.evaluation.tuning.replay import Changes, Collected, Replay, Unit, nested, with_changes
+from agentic_rag.evaluation.tuning.search import coordinates, fusion_grid
 from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.nodes.check_quality import judged
 from agentic_rag.parameters import Parameters

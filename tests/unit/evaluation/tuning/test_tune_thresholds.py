@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agentic_rag.evaluation.tune_thresholds import abstention_threshold, carried, rightness
+from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
 
 
 def test_at_most_a_tenth_of_the_answerable_is_refused():

@@ -1,4 +1,4 @@
-"""Tuning, the search: which settings are best on some queries, and how the queries are cut into folds.
+"""The search: which settings are best on some queries, and how the queries are cut into folds.
 
 Coordinate ascent over a grid: fusion together with whether to rerank, then each weight of the rerank, until
 nothing gets better. Then simplified: what is not better than its default by more than one standard error of
@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from agentic_rag.evaluation.datasets import EvalQuery
-from agentic_rag.evaluation.tune_replay import Changes, Floats, Outcome, Places, with_changes
+from agentic_rag.evaluation.tuning.replay import Changes, Floats, Outcome, Places, with_changes
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS
 from agentic_rag.identity import digest
 from agentic_rag.parameters import FusionStrategy, RerankParameters
