@@ -1,4 +1,4 @@
-"""Probabilities and log-odds: evidence adds up in log-odds, people and thresholds read probabilities."""
+"""Probabilities, log-odds and visits of a walk: evidence adds up in log-odds, people and thresholds read probabilities."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 LEAST = 1e-6
 """Probabilities nearer to 0 or 1 than this count as so near."""
 MOST_ODDS = 60.0
+FEWEST_VISITS = 1e-4
+"""What a walk visits less, or not at all, counts as visited so often."""
 
 
 def log_odds(probability: float) -> float:
@@ -18,3 +20,8 @@ def log_odds(probability: float) -> float:
 def probability(odds: float) -> float:
     """The logistic function: log-odds, however large, to [0, 1]."""
     return 1.0 / (1.0 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))
+
+
+def log_visits(visits: float | None) -> float:
+    """``ln`` of how often a walk visits a place, in [0, 1] of the most visited; finite, ≤ 0."""
+    return math.log(max(visits or 0.0, FEWEST_VISITS))

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.odds import log_odds
+from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.text import content_tokens, tokens
 
@@ -73,8 +73,6 @@ FEATURES: Mapping[str, str] = {
 """What the learned ranker reads, by column; not a number (NaN) where a result has no such thing."""
 FEATURES_VERSION = 1
 
-FEWEST_VISITS = 1e-4
-"""What a walk visits less, or not at all, counts as visited so often."""
 TYPICAL_COVERAGE = 0.5
 TYPICAL_TURN = math.log(1 + 20)
 BRIEF, BRIEF_CHARACTERS = 20, 240
@@ -237,7 +235,7 @@ def _visits(results: Sequence[Result]) -> list[float]:
     visits = [result["metadata"].get("walk") for result in results]
     if all(share is None for share in visits):
         return [0.0] * len(results)
-    return [math.log(max(share or 0.0, FEWEST_VISITS)) for share in visits]
+    return [log_visits(share) for share in visits]
 
 
 def _is_turn(result: Result) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agentic_rag.domain import Chunk, GraphHit, Hit, search_text
-from agentic_rag.odds import log_odds, probability
+from agentic_rag.odds import log_odds, log_visits, probability
 from agentic_rag.retrieval.calibration import Calibration, Evidence
 from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.text import Script, content_tokens, coverage, script, script_beside
@@ -17,8 +16,6 @@ MAX_FACTS = 5
 """Facts kept as evidence on one chunk, best first."""
 WALK, UNJUDGED = 2.0, 3.0
 """In log-odds; chosen on the first halves of hotpot, musique and 2wiki."""
-FEWEST_VISITS = 1e-4
-"""What is visited less, or not at all, counts as visited so often."""
 
 
 @dataclass(slots=True)
@@ -148,7 +145,7 @@ def _moved(hit: Hit, visits: Mapping[str, float]) -> Hit:
     if "document_id" not in hit["metadata"]:
         return hit
     share = visits.get(hit["id"], 0.0)
-    odds = log_odds(hit["score"] or 0.0) + WALK * math.log(max(share, FEWEST_VISITS))
+    odds = log_odds(hit["score"] or 0.0) + WALK * log_visits(share)
     return {**hit, "score": probability(odds), "metadata": {**hit["metadata"], "walk": share}}
 
 
