@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "beir"
 
 FLOORS = {
-    ROOT / "evaluation" / "datasets" / "vault_100": (60, 0.50),
+    ROOT / "evaluation" / "datasets" / "vault_100": (60, 0.60),
     SHARED / "cmrc2018" / "trial": (60, 0.93),
 }
 """By set: how many queries, and the least MRR@10; some .03 below what was measured when they were last set."""
