@@ -27,7 +27,7 @@ from agentic_rag.retrieval.engine import MIN_CANDIDATES, RetrievalEngine
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.full_text import searched
-from agentic_rag.stores.lancedb.indexes import NPROBES
+from agentic_rag.stores.lancedb.indexes import probes
 from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS
 from retrieval_benchmark.corpus import FILTER, GivenVectors, base, documents, queries
 
@@ -97,7 +97,7 @@ async def _bare(
     """The two LanceDB calls that the engine makes, and nothing of what it makes of them."""
     from lancedb.query import MatchQuery
 
-    dense = table.query().nearest_to(vector).distance_type("cosine").nprobes(NPROBES).limit(limit)
+    dense = table.query().nearest_to(vector).distance_type("cosine").nprobes(probes(where)).limit(limit)
     dense = dense.select([*columns, "_distance"])
     words = table.query().nearest_to_text(MatchQuery(searched(text), "search_text")).limit(limit)
     words = words.select([*columns, "_score"])

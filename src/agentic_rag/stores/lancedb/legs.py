@@ -13,7 +13,7 @@ import pyarrow as pa
 from agentic_rag.ports import FloatArray, ScoredChunk
 from agentic_rag.stores.batch import first_by_score
 from agentic_rag.stores.lancedb.full_text import searched
-from agentic_rag.stores.lancedb.indexes import NPROBES
+from agentic_rag.stores.lancedb.indexes import probes
 from agentic_rag.stores.lancedb.rows import CHUNK_COLUMNS, unpacked, vectors_of
 
 MIN_NEAREST = 30
@@ -34,7 +34,7 @@ class Searched:
 
     def nearest(self, vector: FloatArray, limit: int, columns: Sequence[str]) -> Any:
         """A LanceDB query for the nearest rows by cosine."""
-        query = self.table.query().nearest_to(vector).distance_type("cosine").nprobes(NPROBES)
+        query = self.table.query().nearest_to(vector).distance_type("cosine").nprobes(probes(self.where))
         return self._limited(query, limit, [*columns, "_distance"])
 
     def matching(self, words: str, limit: int, columns: Sequence[str]) -> Any:
