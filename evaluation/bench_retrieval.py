@@ -6,8 +6,8 @@ Parts: scale, peers, embedding, cold, quality, filters. Chunks beyond the judged
 recombined texts, vectors between two real ones with noise. Embedding the question is not counted in
 scale and peers; its own figures are in embedding. Needs judged sets that are not part of this project
 (by default ../shared/data); their vectors are kept in evaluation/.cache. ``--quick`` leaves out the
-million and scifact, and compares with peers on fewer chunks. Charts go to evaluation/results, and
-with the whole run the table does too. Exits 1 when a floor is missed, 2 without the data.
+million and scifact, compares with peers on fewer chunks and draws nothing; else charts go to
+evaluation/results. Exits 1 when a floor is missed, 2 without the data.
 """
 
 from __future__ import annotations
