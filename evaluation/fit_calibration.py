@@ -7,8 +7,8 @@ candidates is a case, relevant or not, once with the relevant passages and once 
 the best of a search that finds nothing is a case too. A query counts alike in every set, relevant and
 irrelevant passages alike in every query: the odds beforehand are even. The centres of the cosines within a
 script come from the model's README and stay; those of a question and a passage in different scripts are fitted
-last, on two vaults whose notes are in both, and the intercepts then on all of these. Needs judged sets that are not part of this project (by default in
-../shared/data). ``--write`` replaces the calibration in the package.
+last, on two vaults whose notes are in both, and the intercepts then on all of these. Needs judged sets that are
+not part of this project (by default in ../shared/data). ``--write`` replaces the calibration in the package.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from judged_sets import CACHE, DATA, JudgedSet, KeptEmbedding, available, gibber
 FITTED = ("hotpot_train100", "musique_train100", "2wiki_train500", "cmrc2018/trial")
 VAULTS = ("vault_night_sky", "vault_pottery")
 """In two scripts; of this project, and not reported anywhere."""
-ACROSS = {"latin_cjk": "latin", "cjk_latin": "cjk"}
-"""Pairs of scripts whose centre is fitted, with the question's."""
+ACROSS = ("latin_cjk", "cjk_latin")
+"""Pairs of scripts whose centre is fitted; the question's comes first."""
 CENTRES = tuple(np.arange(0.74, 0.9, 0.01).round(2).tolist())
 REPORTED = ("rgb/zh_fact", "rgb/en_fact", "cranfield", "scifact/train")
 LEGS = {"hybrid": ("dense", "sparse"), "dense": ("dense",), "sparse": ("sparse",)}
@@ -143,83 +143,74 @@ def fitted(sets: Sequence[Sequence[Search]], strategy: str, start: Calibration) 
     calibration = start
     columns = [TERMS.index(term) for term in USED[strategy]]
     for _ in range(ROUNDS):
-        parts = [part for searches in sets for part in _cases(searches, strategy, calibration)]
-        rows = np.concatenate([part[0] for part in parts])[:, columns]
-        relevant = np.concatenate([part[1] for part in parts])
-        weights = np.concatenate([part[2] for part in parts]) / len(sets)
+        rows, relevant, weights = _all_cases(sets, strategy, calibration)
         free = np.array([0.0 if term in ("latin", "cjk") else RIDGE for term in USED[strategy]])
-
-        found = solved(rows, relevant, weights, free)
+        found = solved(rows[:, columns], relevant, weights, free)
         terms = dict.fromkeys(TERMS, 0.0) | dict(zip(USED[strategy], found.round(3).tolist(), strict=True))
         models = {**calibration.models, strategy: _coefficients(terms)}
-        calibration = Calibration(calibration.centres, models, calibration.sense)
+        calibration = replace(calibration, models=models)
     return calibration
 
 
-def solved(rows: Array, outcomes: Array, weights: Array, ridge: Array) -> Array:
-    """Coefficients of a logistic model; rows of terms, outcomes 0 or 1."""
+def solved(rows: Array, outcomes: Array, weights: Array, ridge: Array, known: Array | float = 0.0) -> Array:
+    """Coefficients of a logistic model; rows of terms, outcomes 0 or 1, ``known`` log-odds that are there already."""
 
     def loss(w: Array) -> tuple[float, Array]:
-        logits = rows @ w
-        value = (weights * (np.logaddexp(0.0, logits) - outcomes * logits)).sum()
+        logits = known + rows @ w
         slope = rows.T @ (weights * (1.0 / (1.0 + np.exp(-logits)) - outcomes))
-        return float(value + (ridge * w * w).sum() / 2), slope + ridge * w
+        return cross_entropy(logits, outcomes, weights) + float((ridge * w * w).sum() / 2), slope + ridge * w
 
     found: Array = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
     return found
 
 
+def cross_entropy(logits: Array, outcomes: Array, weights: Array) -> float:
+    """Weighted, in nats."""
+    return float((weights * (np.logaddexp(0.0, logits) - outcomes * logits)).sum())
+
+
 def fitted_centres(sets: Sequence[Sequence[Search]], start: Calibration) -> Calibration:
     """The calibration with the centres of pairs in different scripts by which a hybrid search is judged best."""
     calibration = start
-    for pair, asked in ACROSS.items():
+    for pair in ACROSS:
+        asked = pair.split("_")[0]
         those = [[search for search in searches if script(search.text) == asked] for searches in sets]
-        at = {
-            centre: Calibration({**calibration.centres, pair: centre}, calibration.models, calibration.sense)
-            for centre in CENTRES
-        }
-        losses = {
-            centre: sum(_loss(searches, changed) for searches in those) for centre, changed in at.items()
-        }
-        calibration = at[min(losses, key=losses.__getitem__)]
+        at = [replace(calibration, centres={**calibration.centres, pair: centre}) for centre in CENTRES]
+        calibration = min(at, key=lambda changed: _loss(those, changed))
     return calibration
+
+
+def _loss(sets: Sequence[Sequence[Search]], calibration: Calibration) -> float:
+    """Cross entropy of a hybrid search's relevance, over the cases that models are fitted on."""
+    rows, relevant, weights = _all_cases(sets, "hybrid", calibration)
+    return cross_entropy(rows @ _weights(calibration.models["hybrid"]), relevant, weights)
 
 
 def fitted_intercepts(sets: Sequence[Sequence[Search]], strategy: str, start: Calibration) -> Calibration:
     """The calibration with a strategy's intercepts fitted anew; no order within one script changes by it."""
     model = start.models[strategy]
-    parts = [part for searches in sets for part in _cases(searches, strategy, start)]
-    rows = np.concatenate([part[0] for part in parts])
-    relevant = np.concatenate([part[1] for part in parts])
-    weights = np.concatenate([part[2] for part in parts]) / len(sets)
-    known = rows @ _weights(model)
-
-    def loss(more: Array) -> float:
-        logits = known + rows[:, :2] @ more
-        return float((weights * (np.logaddexp(0.0, logits) - relevant * logits)).sum())
-
-    latin, cjk = minimize(loss, np.zeros(2), method="Nelder-Mead").x.round(3).tolist()
+    rows, relevant, weights = _all_cases(sets, strategy, start)
+    more = solved(rows[:, :2], relevant, weights, np.zeros(2), rows @ _weights(model)).round(3)
     intercept = {
-        "latin": round(model.intercept["latin"] + latin, 3),
-        "cjk": round(model.intercept["cjk"] + cjk, 3),
+        name: round(model.intercept[name] + shift, 3)
+        for name, shift in zip(TERMS[:2], more.tolist(), strict=True)
     }
-    models = {**start.models, strategy: replace(model, intercept=intercept)}
-    return Calibration(start.centres, models, start.sense)
-
-
-def _loss(searches: Sequence[Search], calibration: Calibration) -> float:
-    """Mean cross entropy of a hybrid search's relevance, over the cases that models are fitted on."""
-    total = 0.0
-    for rows, relevant, weights in _cases(searches, "hybrid", calibration):
-        logits = rows @ _weights(calibration.models["hybrid"])
-        total += float((weights * (np.logaddexp(0.0, logits) - relevant * logits)).sum())
-    return total
+    return replace(start, models={**start.models, strategy: replace(model, intercept=intercept)})
 
 
 def _weights(model: Coefficients) -> Array:
     """In the order of ``TERMS``."""
     shared = [getattr(model, name) for name in TERMS[4:]]
     return np.array([*(model.intercept[s] for s in ("latin", "cjk")), *(model.cosine[s] for s in ("latin", "cjk")), *shared])  # fmt: skip
+
+
+def _all_cases(
+    sets: Sequence[Sequence[Search]], strategy: str, calibration: Calibration
+) -> tuple[Array, Array, Array]:
+    """``_cases`` of sets as one table; every set counts alike."""
+    parts = [part for searches in sets for part in _cases(searches, strategy, calibration)]
+    rows, relevant, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return rows, relevant, weights / len(sets)
 
 
 def _cases(
@@ -368,7 +359,7 @@ async def run(data: Path, write: bool) -> int:
             [sets[name].judged for name in (*FITTED, *VAULTS)], strategy, calibration
         )
     sense = fitted_sense([sets[name] for name in FITTED])
-    calibration = Calibration(calibration.centres, calibration.models, sense)
+    calibration = replace(calibration, sense=sense)
     out = Console(highlight=False, width=140)
     for title, names in (
         ("fitted on", FITTED),

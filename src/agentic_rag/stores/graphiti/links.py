@@ -79,7 +79,7 @@ def _assembled(
 ) -> GraphLinks:
     metadata = [json.loads(text) if text else None for text in episodes["metadata"].to_pylist()]
     titles = [noted.get("title", "") if is_chunk(noted) else None for noted in metadata]
-    called = [list(_aliases(noted)) if is_chunk(noted) else [] for noted in metadata]
+    called = [_aliases(noted) if is_chunk(noted) else () for noted in metadata]
     episodes = episodes.append_column("title", pa.array(titles, pa.string()))
     episodes = episodes.append_column("aliases", pa.array(called, pa.list_(pa.string())))
     # In id order, whatever order the rows lie in: the same graph gives the same walk.
