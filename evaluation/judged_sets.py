@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.pipeline import MAX_CHUNK_TOKENS
 from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
-from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, Restriction
+from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, PassageVectors, Restriction
 from agentic_rag.text import script
+from agentic_rag.token_vectors import QuestionTokens
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 CACHE = Path(__file__).parent / ".cache"
@@ -52,26 +53,42 @@ class KeptEmbedding:
         self._folder = folder
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        return await self._kept("passages", texts)
+        return (await self._kept("passages", texts, self._model.embed_passage_tokens)).vectors
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        return await self._kept("queries", texts)
+        async def embed(texts: Sequence[str]) -> PassageVectors:
+            return PassageVectors(await self._model.embed_queries(texts), (b"",) * len(texts))
 
-    async def _kept(self, kind: str, texts: Sequence[str]) -> FloatArray:
+        return (await self._kept("queries", texts, embed)).vectors
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        return await self._kept("passages", texts, self._model.embed_passage_tokens)
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        return await self._model.question_tokens(text)
+
+    async def _kept(
+        self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Awaitable[PassageVectors]]
+    ) -> PassageVectors:
         if len(texts) < 2:
-            return await self._model.embed_queries(texts)
+            return await embed(texts)
         digest = hashlib.sha256("\0".join([self.name, kind, *texts]).encode("utf-8", "replace")).hexdigest()
-        file = self._folder / f"{kind}-{digest[:24]}.npy"
+        file = self._folder / f"{kind}-{digest[:24]}.npz"
         if file.is_file():
-            kept: FloatArray = np.load(file)
-            return kept
-        embed = self._model.embed_passages if kind == "passages" else self._model.embed_queries
-        vectors = await embed(texts)
+            with np.load(file) as held:
+                tokens = np.split(held["tokens"], held["ends"])[:-1]
+                return PassageVectors(held["vectors"], tuple(own.tobytes() for own in tokens))
+        found = await embed(texts)
         self._folder.mkdir(parents=True, exist_ok=True)
-        partial = file.with_suffix(".partial.npy")
-        np.save(partial, vectors)
+        partial = file.with_suffix(".partial.npz")
+        np.savez(
+            partial,
+            vectors=found.vectors,
+            tokens=np.frombuffer(b"".join(found.tokens), dtype=np.uint8),
+            ends=np.cumsum([len(tokens) for tokens in found.tokens]),
+        )
         partial.rename(file)
-        return vectors
+        return found
 
 
 @dataclass(frozen=True, slots=True)

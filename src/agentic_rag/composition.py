@@ -15,7 +15,17 @@ from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.identity import dataset_name
-from agentic_rag.ports import Chat, ChunkStore, Embedding, GraphExtractor, GraphStore, Ledger, Reranker
+from agentic_rag.ports import (
+    Chat,
+    ChunkStore,
+    Embedding,
+    GraphExtractor,
+    GraphStore,
+    Ledger,
+    Reranker,
+    TokenEmbedding,
+)
+from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.floor import Nats
@@ -50,6 +60,8 @@ class Rag:
     chat: Chat | None
     reranker: Reranker | None = None
     """The model that ``rerank.method`` names, if it names one."""
+    late_interaction: LateInteraction | None = None
+    """Where the embedding tells tokens apart."""
 
     async def ingest(
         self,
@@ -158,9 +170,22 @@ async def open_rag(
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, _nats())
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
         reranker = reranker or _reranker(config, chat)
-        parts = GraphParts(graph_engine, engine, embedding, chat, reranker, token_counter())
+        by_tokens = LateInteraction(embedding, chunks) if isinstance(embedding, TokenEmbedding) else None
+        parts = GraphParts(graph_engine, engine, embedding, chat, reranker, token_counter(), by_tokens)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        yield Rag(config, graph, engine, graph_engine, chunks, knowledge, ledger, embedding, chat, reranker)
+        yield Rag(
+            config,
+            graph,
+            engine,
+            graph_engine,
+            chunks,
+            knowledge,
+            ledger,
+            embedding,
+            chat,
+            reranker,
+            by_tokens,
+        )
 
 
 def embedding_from_config(config: RagConfig) -> Embedding:

@@ -24,6 +24,7 @@ from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.parameters import FusionStrategy, Overrides, Parameters
 from agentic_rag.ports import Chat, Embedding, Reranker
+from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.state import CanvasRAGState
@@ -42,6 +43,8 @@ class GraphParts:
     reranker: Reranker | None = None
     count_tokens: TokenCounter | None = None
     """For post-retrieval steps that keep to a budget."""
+    late_interaction: LateInteraction | None = None
+    """For the rerank, where the model tells tokens apart."""
 
 
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
@@ -53,7 +56,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     """
     defaults = defaults or Parameters()
     graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides)
-    tools = RerankTools(parts.reranker, parts.chat, parts.lancedb, parts.count_tokens)
+    tools = RerankTools(parts.reranker, parts.chat, parts.lancedb, parts.count_tokens, parts.late_interaction)
     graph.add_node("prepare_query", prepare_query)
     graph.add_node("retrieve_graphiti", retrieve_graphiti(parts.graphiti, defaults))
     graph.add_node("retrieve_lancedb", retrieve_lancedb(parts.lancedb, defaults))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, GraphHit
 from agentic_rag.filters import Expression
+from agentic_rag.token_vectors import QuestionTokens
 
 FloatArray = NDArray[np.float32]
 
@@ -43,6 +44,29 @@ class Embedding(Protocol):
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of stored text, float32, shape (len(texts), dimension), L2 norm 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PassageVectors:
+    """Stored texts as a model sees them."""
+
+    vectors: FloatArray
+    """Unit vectors, float32, shape (texts, dimension)."""
+    tokens: tuple[bytes, ...]
+    """Each text's packed token vectors (see ``token_vectors``); empty where the model tells none apart."""
+
+
+@runtime_checkable
+class TokenEmbedding(Embedding, Protocol):
+    """An embedding that tells a text's tokens apart too, for late interaction."""
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        """The vectors of ``embed_passages``, and the tokens of each text."""
+        ...
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        """A question's tokens, in the space of the passages'."""
         ...
 
 
@@ -91,6 +115,8 @@ class EmbeddedDocument:
     document_id: str
     chunks: tuple[Chunk, ...]
     vectors: FloatArray
+    tokens: tuple[bytes, ...] = ()
+    """Packed token vectors of each chunk (see ``token_vectors``), where the model tells tokens apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +211,10 @@ class ChunkStore(Protocol):
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         """Stored unit vectors of the chunks that exist among the ids."""
+        ...
+
+    async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
+        """Packed token vectors of those chunks among the ids that were stored with them."""
         ...
 
     async def profile(self, dataset: str) -> DatasetProfile | None:

@@ -13,12 +13,13 @@ import numpy as np
 from agentic_rag.domain import Chunk, Hit
 from agentic_rag.errors import ModelError
 from agentic_rag.filters import Expression
-from agentic_rag.ports import FloatArray
+from agentic_rag.ports import FloatArray, PassageVectors
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult, chunk_metadata
 from agentic_rag.text import tokens
+from agentic_rag.token_vectors import QuestionTokens, packed
 
 
 class HashingEmbedding:
@@ -55,6 +56,30 @@ class HashingEmbedding:
             if not vectors[row].any():  # words that cancel each other
                 vectors[row, 0] = 1.0
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True) if len(texts) else vectors
+
+
+class TokenHashingEmbedding(HashingEmbedding):
+    """``ports.TokenEmbedding`` that hashes words: each word is a token, near to itself and to no other."""
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        vectors = await self.embed_passages(texts)
+        return PassageVectors(vectors, tuple(packed(self._tokens(text)) for text in texts))
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        vectors = self._tokens(text)
+        return QuestionTokens(vectors, np.full(len(vectors), 1 / max(len(vectors), 1), dtype=np.float32))
+
+    def _tokens(self, text: str) -> FloatArray:
+        """Of random signs, shape (words, dimension), L2 norm 1."""
+        drawn = [
+            np.random.default_rng(list(token.encode("utf-8", "surrogatepass"))).choice(
+                [-1.0, 1.0], self._dimension
+            )
+            for token in tokens(text)
+        ]
+        signs = np.array(drawn, dtype=np.float32).reshape(len(drawn), self._dimension)
+        unit: FloatArray = signs / np.sqrt(self._dimension, dtype=np.float32)
+        return unit
 
 
 def fake_chunk(document_id: str, text: str = "", *, ordinal: int = 0, **fields: Any) -> Chunk:

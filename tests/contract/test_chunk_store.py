@@ -22,6 +22,7 @@ from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch
 from agentic_rag.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
 from agentic_rag.instants import parse_as_of
 from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, Restriction
+from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from vector_stores import EVERY, EXTRAS, opened, skip_without, uri_of
@@ -118,6 +119,42 @@ async def test_a_chunk_comes_back_as_it_was(store: ChunkStore):
     assert list(vectors) == [whole.id]
     assert vectors[whole.id].dtype == np.float32
     assert vectors[whole.id].tolist() == EAST.tolist()
+
+
+async def test_tokens_come_back_where_a_store_keeps_them(store: ChunkStore):
+    one, two = chunk("a"), chunk("a", "1")
+    vectors = np.tile(EAST, (2, 1))
+    await store.replace_documents("notes", [EmbeddedDocument("a", (one, two), vectors, (b"\x00\xff", b""))])
+    kept = await store.get_token_vectors("notes", [one.id, two.id, "no such"])
+    assert kept in ({one.id: b"\x00\xff"}, {})
+    assert kept or not isinstance(store, InMemoryChunkStore | LanceChunkStore)
+    await store.replace_documents("notes", embedded(one))
+    assert await store.get_token_vectors("notes", [one.id, two.id]) == {}
+    assert await store.get_token_vectors("none", [one.id]) == {}
+
+
+@pytest.mark.parametrize("kind", ["memory", "lancedb"])
+async def test_tokens_are_one_a_chunk(kind: str, tmp_path: Path):
+    async with opened(kind, str(tmp_path / "lance"), DIMENSION) as store:
+        with pytest.raises(InputError, match="2 chunks and token vectors of 1"):
+            await store.replace_documents(
+                "notes",
+                [EmbeddedDocument("a", (chunk("a"), chunk("a", "1")), np.tile(EAST, (2, 1)), (b"x",))],
+            )
+        assert await store.count("notes") == 0
+
+
+async def test_a_table_from_before_there_were_tokens_goes_on(lance: LanceChunkStore):
+    with_tokens = [EmbeddedDocument("a", (chunk("a"),), EAST[None, :], (b"\x01",))]
+    await lance.replace_documents("notes", with_tokens)
+    (name,) = [name for name in await lance.connection.table_names() if name.startswith("chunks_")]
+    table = await lance.connection.table(name)
+    assert table is not None
+    await table.drop_columns(["token_vectors"])
+    assert await lance.get_token_vectors("notes", ["a#0"]) == {}
+    await lance.replace_documents("notes", with_tokens + embedded(chunk("b")))
+    assert await lance.get_token_vectors("notes", ["a#0"]) == {}
+    assert await dense(lance) == ["a#0", "b#0"]
 
 
 async def test_an_unknown_dataset_is_empty(store: ChunkStore):

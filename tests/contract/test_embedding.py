@@ -13,6 +13,7 @@ from agentic_rag.models import bundled
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens, count_tokens_batch
 from agentic_rag.ports import Embedding
 from agentic_rag.testing import HashingEmbedding
+from agentic_rag.token_vectors import similarities
 
 ODD = ["", " ", "\n\t", "\0", "a\0b", "🍵", "👩‍👩‍👧", "\ud800", "é", "…"]
 LONG = " ".join(f"word{number}" for number in range(700))
@@ -171,3 +172,55 @@ async def test_a_vector_is_the_same_after_a_restart():
     )
     here = await BundledEmbedding().embed_passages(["乌龙茶", "Oolong tea. " * 30])
     assert bytes.fromhex(done.stdout) == here.tobytes()
+
+
+# --- tokens, for late interaction ----------------------------------------------------------------
+
+
+async def test_tokens_come_with_the_same_vectors():
+    embedding = BundledEmbedding()
+    texts = [*ODD, "tea", "A longer text about oolong tea and how it is brewed.", LONG, "茶"]
+    found = await embedding.embed_passage_tokens(texts)
+    assert (found.vectors == await embedding.embed_passages(texts)).all()
+    width = bundled.TOKEN_DIMENSION // 2
+    for text, tokens in zip(texts, found.tokens, strict=True):
+        assert len(tokens) == width * count_tokens(f"passage: {text.strip()}"), text[:20]
+        assert (await BundledEmbedding().embed_passage_tokens([text])).tokens == (tokens,)
+    assert (await embedding.embed_passage_tokens([])).tokens == ()
+
+
+async def test_tokens_tell_what_a_passage_speaks_of():
+    embedding = BundledEmbedding()
+    passages = [
+        "乌龙茶来自福建。",
+        "火车晚点了两个小时。",
+        "Oolong is grown in Fujian.",
+        "The train is two hours late.",
+    ]
+    stored = (await embedding.embed_passage_tokens(passages)).tokens
+    for asked, near in (("Where does oolong tea come from?", (0, 2)), ("火车晚点多久?", (1, 3))):
+        found = similarities(await embedding.question_tokens(asked), stored)
+        assert sorted(np.argsort(found)[-2:].tolist()) == list(near), asked
+
+
+async def test_rare_tokens_of_a_question_count_more():
+    tokens = await BundledEmbedding().question_tokens("the oolong")
+    assert tokens.weights.sum() == pytest.approx(1.0)
+    assert tokens.weights[0] == tokens.weights.min()
+    assert np.linalg.norm(tokens.vectors, axis=1) == pytest.approx(np.ones(len(tokens.vectors)), abs=1e-5)
+
+
+@pytest.mark.parametrize("text", [*ODD, LONG])
+async def test_any_question_has_tokens_or_none(text: str):
+    tokens = await BundledEmbedding().question_tokens(text)
+    assert np.isfinite(tokens.vectors).all()
+    assert tokens.weights.sum() == pytest.approx(1.0 if len(tokens.weights) else 0.0)
+
+
+async def test_a_question_asked_again_is_not_read_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bundled, "QUESTIONS", 1)
+    embedding = BundledEmbedding()
+    first = await embedding.question_tokens("tea")
+    assert await embedding.question_tokens("tea") is first
+    await embedding.question_tokens("coffee")
+    assert await embedding.question_tokens("tea") is not first

@@ -20,12 +20,12 @@ from stored import assert_same, assert_whole, everything, tables
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import ConfigError, ManifestMismatch, ModelError, StoreLocked, UnknownDataset
-from agentic_rag.ports import FloatArray
+from agentic_rag.ports import FloatArray, Restriction
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import manifests
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.process_lock import only_one
-from agentic_rag.testing import HashingEmbedding
+from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
 
 OLD, NEW = 64, 96
 QUERIES = ("leaf and water", "Note 3", "clay", "苹果")
@@ -97,6 +97,23 @@ async def test_it_gives_what_a_fresh_ingest_gives(vault: Path, tmp_path: Path) -
     assert told[0] == ("embed", 0, rows)
     assert told[-1] == ("embed", rows, rows)
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+
+
+async def test_tokens_come_with_a_model_that_tells_them(vault: Path, tmp_path: Path) -> None:
+    """Data that were stored without any get them, and a question is compared by them."""
+    await ingested(tmp_path / "data", vault)
+    async with opened(tmp_path / "data", NEW, TokenHashingEmbedding(NEW)) as rag:
+        await rag.reindex()
+        ids = await rag.chunks.matching_chunk_ids("default", Restriction(), limit=1000)
+        tokens = await rag.chunks.get_token_vectors("default", ids)
+        state = await rag.graph.ainvoke({"query": "leaf"})
+    assert sorted(tokens) == ids
+    near = [result["metadata"]["token_similarity"] for result in state["reranked_results"]]
+    assert near
+    assert max(near) == pytest.approx(1.0)
+    async with opened(tmp_path / "fresh", NEW, TokenHashingEmbedding(NEW)) as rag:
+        await rag.ingest(vault)
+        assert await rag.chunks.get_token_vectors("default", ids) == tokens
 
 
 async def test_ingest_goes_on_where_it_was(vault: Path, tmp_path: Path) -> None:

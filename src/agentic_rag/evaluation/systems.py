@@ -23,7 +23,7 @@ from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import FusionStrategy, Parameters
-from agentic_rag.rerank import rerank_results
+from agentic_rag.rerank import compared_by_tokens, rerank_results
 
 DEFAULT_OPERATION = "document_retrieval"
 RERANKED = "+rerank"
@@ -104,8 +104,11 @@ class Systems:
         results = await self._known[name.removesuffix(RERANKED)](task)
         calls = 0
         if name.endswith(RERANKED):
-            parameters = self._rag.config
-            results = await rerank_results(task.query.text, results, parameters.rerank, self._rag.reranker)
+            text, parameters = task.query.text, self._rag.config
+            results = await compared_by_tokens(
+                text, results, task.dataset, parameters.rerank, self._rag.late_interaction
+            )
+            results = await rerank_results(text, results, parameters.rerank, self._rag.reranker)
             calls = _rerank_calls(parameters, len(results))
         return Scored(results, (time.perf_counter() - started) * 1000, calls)
 

@@ -102,7 +102,7 @@ class DocumentWriter:
 async def embedded_documents(
     store: ChunkStore, embedding: Embedding, dataset: str, chunked: Chunked, held: Sequence[str], meter: Meter
 ) -> list[EmbeddedDocument]:
-    """Vectors of the chunks; one whose text is stored already keeps its vector.
+    """Vectors of the chunks and their tokens; one whose text is stored already keeps them.
 
     Args:
         store: where the chunks are, or will be.
@@ -119,14 +119,22 @@ async def embedded_documents(
     stored = await store.get_chunks(dataset, held)
     same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
     vectors: dict[str, FloatArray] = await store.get_vectors(dataset, same)
+    tokens: dict[str, bytes] = await store.get_token_vectors(dataset, same)
     missing = [chunk for chunk in chunks if chunk.id not in vectors]
     meter.add(text_work([chunk for chunk in chunks if chunk.id in vectors]))
     texts = [search_text(chunk) for chunk in missing]
-    made = await embedded(embedding, texts, [embedding_work(text) for text in texts], meter)
-    vectors.update({chunk.id: vector for chunk, vector in zip(missing, made, strict=True)})
+    work = [embedding_work(text) for text in texts]
+    made = await embedded(embedding, texts, work, meter, tokens=True)
+    vectors.update({chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)})
+    tokens.update({chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)})
     empty = np.zeros((0, embedding.dimension), dtype=np.float32)
     return [
-        EmbeddedDocument(document_id, tuple(own), np.stack([vectors[c.id] for c in own]) if own else empty)
+        EmbeddedDocument(
+            document_id,
+            tuple(own),
+            np.stack([vectors[c.id] for c in own]) if own else empty,
+            tuple(tokens.get(c.id, b"") for c in own),
+        )
         for document_id, own in chunked
     ]
 

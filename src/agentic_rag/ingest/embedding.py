@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agentic_rag.ingest.report import Meter
-from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.ports import Embedding, PassageVectors, TokenEmbedding
 
 EMBED_TEXTS = 32
 """Texts a call."""
@@ -25,25 +25,36 @@ def embedding_work(text: str) -> float:
 
 
 async def embedded(
-    embedding: Embedding, texts: Sequence[str], work: Sequence[float], meter: Meter
-) -> FloatArray:
-    """Vectors of stored texts, shape (len(texts), dimension); each text's work is told when it is done.
+    embedding: Embedding,
+    texts: Sequence[str],
+    work: Sequence[float],
+    meter: Meter,
+    *,
+    tokens: bool = False,
+) -> PassageVectors:
+    """Vectors of stored texts; each text's work is told when it is done.
+
+    ``tokens``: those of their tokens too, where the model tells them apart.
 
     Raises ``ModelError``.
     """
-    parts: list[FloatArray] = [np.zeros((0, embedding.dimension), dtype=np.float32)]
-    under_way: deque[tuple[asyncio.Future[FloatArray], float]] = deque()
+    parts = [PassageVectors(np.zeros((0, embedding.dimension), dtype=np.float32), ())]
+    under_way: deque[tuple[asyncio.Future[PassageVectors], float]] = deque()
+
+    async def call(part: Sequence[str]) -> PassageVectors:
+        if tokens and isinstance(embedding, TokenEmbedding):
+            return await embedding.embed_passage_tokens(part)
+        return PassageVectors(await embedding.embed_passages(part), (b"",) * len(part))
 
     async def finish_first() -> None:
-        vectors, done = under_way.popleft()
-        parts.append(await vectors)
+        part, done = under_way.popleft()
+        parts.append(await part)
         meter.add(done)
 
     try:
         for start in range(0, len(texts), EMBED_TEXTS):
             part = slice(start, start + EMBED_TEXTS)
-            call = asyncio.ensure_future(embedding.embed_passages(texts[part]))
-            under_way.append((call, sum(work[part])))
+            under_way.append((asyncio.ensure_future(call(texts[part])), sum(work[part])))
             if len(under_way) == CALLS:
                 await finish_first()
         while under_way:
@@ -51,4 +62,7 @@ async def embedded(
     finally:
         for unfinished, _ in under_way:
             unfinished.cancel()
-    return np.concatenate(parts)
+    return PassageVectors(
+        np.concatenate([part.vectors for part in parts]),
+        tuple(packed for part in parts for packed in part.tokens),
+    )

@@ -1,5 +1,8 @@
 """The bundled embedding model: multilingual-e5-small, int8 ONNX, run in process with onnxruntime.
 
+It tells a text's tokens apart too, for late interaction: their vectors come from the same run, less their mean,
+projected (see ``evaluation/fit_token_projection.py``).
+
 Nothing is read before the first text is embedded. Runs are spread over one-thread calls on a single
 session, which on two cores is faster than one two-thread call for all but the shortest texts.
 """
@@ -9,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib import resources
@@ -18,16 +21,22 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.errors import ModelError
-from agentic_rag.ports import FloatArray
+from agentic_rag.ports import FloatArray, PassageVectors
+from agentic_rag.token_vectors import QuestionTokens, packed
 from agentic_rag.vector_cache import VectorCache
 
 DIMENSION = 384
+TOKEN_DIMENSION = 96
+QUERY_PREFIX = 3
+"""Tokens of ``query:``."""
 MAX_TOKENS = 510
 """Tokens of one run besides the two the model adds; the prefix counts among them."""
 BATCH_TEXTS = 16
 BATCH_TOKENS = 2048
 """A run holds at most this many tokens with padding, so that memory stays bounded."""
 QUERY_CACHE = 4096
+QUESTIONS = 256
+"""Whose tokens are remembered."""
 WORKERS = os.cpu_count() or 1
 
 _BEGIN, _PAD, _END = 0, 1, 2
@@ -51,15 +60,40 @@ class _Engine:
             with (
                 resources.as_file(folder / "model_int8.onnx") as model,
                 resources.as_file(folder / "sentencepiece.model") as pieces,
+                resources.as_file(folder / "token_projection.npz") as projection,
             ):
                 self.session = onnxruntime.InferenceSession(
                     str(model), options, providers=["CPUExecutionProvider"]
                 )
                 self.tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(pieces))
+                with np.load(projection) as held:
+                    self._mean: FloatArray = held["mean"]
+                    self._components: FloatArray = held["components"]
         except Exception as error:
             raise ModelError(f"the bundled embedding model cannot be loaded: {error}") from error
 
     def run(self, rows: Sequence[list[int]]) -> FloatArray:
+        """The rows' sentence vectors."""
+        return self._outputs(rows, ["sentence_embedding"])[0]
+
+    def run_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
+        """The same, and the projected tokens of each row, without the two that the model adds."""
+        sentences, tokens = self.run_raw_tokens(rows)
+        return sentences, [self._projected(of_row) for of_row in tokens]
+
+    def run_raw_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
+        """The same before they are projected: unit vectors, shape (tokens, DIMENSION)."""
+        sentences, tokens = self._outputs(rows, ["sentence_embedding", "token_embeddings"])
+        own = [of_row[1 : len(row) + 1] for of_row, row in zip(tokens, rows, strict=True)]
+        return sentences, [of_row / np.linalg.norm(of_row, axis=1, keepdims=True) for of_row in own]
+
+    def _projected(self, raw: FloatArray) -> FloatArray:
+        """What tells tokens apart: unit vectors, shape (tokens, TOKEN_DIMENSION)."""
+        made = (raw - self._mean) @ self._components
+        unit: FloatArray = made / np.linalg.norm(made, axis=1, keepdims=True)
+        return unit
+
+    def _outputs(self, rows: Sequence[list[int]], names: list[str]) -> list[FloatArray]:
         width = max(len(row) for row in rows) + 2
         ids = np.full((len(rows), width), _PAD, dtype=np.int64)
         mask = np.zeros((len(rows), width), dtype=np.int64)
@@ -68,10 +102,10 @@ class _Engine:
             mask[index, : len(row) + 2] = 1
         inputs = {"input_ids": ids, "attention_mask": mask}
         try:
-            output: FloatArray = self.session.run(["sentence_embedding"], inputs)[0]
+            outputs: list[FloatArray] = self.session.run(names, inputs)
         except Exception as error:
             raise ModelError(f"the bundled embedding model failed: {error}") from error
-        return output
+        return outputs
 
 
 _load_lock = threading.Lock()
@@ -99,12 +133,19 @@ def load_ahead() -> None:
     _workers().submit(_loaded)
 
 
+def raw_tokens(texts: Sequence[str]) -> FloatArray:
+    """Unit vectors of all tokens of stored texts before projection, shape (tokens, DIMENSION); for fitting it."""
+    rows = _windows([_passage(text) for text in texts])[0]
+    found = [_loaded().run_raw_tokens([rows[i] for i in batch])[1] for batch in _batches(rows)]
+    return np.concatenate([tokens for of_batch in found for tokens in of_batch])
+
+
 RAREST = 15.0
 """Nats of the rarest pieces."""
 
 
 class BundledEmbedding:
-    """``ports.Embedding`` on the model inside the package; 384 dimensions, cosine.
+    """``ports.TokenEmbedding`` on the model inside the package; 384 dimensions, cosine.
 
     A text longer than the model takes is embedded in consecutive windows and their mean is
     normalised, so nothing is cut off. Queries are cached (least recently used).
@@ -116,30 +157,74 @@ class BundledEmbedding:
 
     def __init__(self) -> None:
         self._cache = VectorCache(QUERY_CACHE)
+        self._questions: dict[str, QuestionTokens] = {}
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         return _stacked(await self._cache.vectors(texts, self._embed_new))
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        return await self._embed([f"passage: {text.strip()}" for text in texts])
+        return await self._embed([_passage(text) for text in texts])
 
     async def _embed_new(self, queries: list[str]) -> FloatArray:
-        return await self._embed([f"query: {text.strip()}" for text in queries])
+        return await self._embed([_query(text) for text in queries])
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        kept: dict[int, bytes] = {}
+
+        def run(rows: list[list[int]], batch: list[int]) -> FloatArray:
+            sentences, tokens = _loaded().run_tokens([rows[i] for i in batch])
+            kept.update({i: packed(own) for i, own in zip(batch, tokens, strict=True)})
+            return sentences
+
+        vectors, owners = await self._run([_passage(text) for text in texts], run)
+        of_texts = [b""] * len(texts)
+        for i, owner in enumerate(owners):
+            of_texts[owner] += kept[i]
+        return PassageVectors(_merged(vectors, owners, len(texts)), tuple(of_texts))
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        if text not in self._questions:
+            loop = asyncio.get_running_loop()
+            self._questions[text] = await loop.run_in_executor(_workers(), _question_tokens, text)
+            while len(self._questions) > QUESTIONS:
+                self._questions.pop(next(iter(self._questions)))
+        return self._questions[text]
 
     async def _embed(self, texts: list[str]) -> FloatArray:
+        vectors, owners = await self._run(texts, lambda rows, batch: _loaded().run([rows[i] for i in batch]))
+        return _merged(vectors, owners, len(texts))
+
+    async def _run(
+        self, texts: list[str], run: Callable[[list[list[int]], list[int]], FloatArray]
+    ) -> tuple[FloatArray, list[int]]:
+        """Vectors of the texts' windows, and for each the index of its text."""
         if not texts:
-            return np.zeros((0, DIMENSION), dtype=np.float32)
+            return np.zeros((0, DIMENSION), dtype=np.float32), []
         loop = asyncio.get_running_loop()
         rows, owners = await loop.run_in_executor(_workers(), _windows, texts)
         vectors = np.empty((len(rows), DIMENSION), dtype=np.float32)
 
         async def embed_batch(batch: list[int]) -> None:
-            vectors[batch] = await loop.run_in_executor(
-                _workers(), lambda: _loaded().run([rows[i] for i in batch])
-            )
+            vectors[batch] = await loop.run_in_executor(_workers(), run, rows, batch)
 
         await asyncio.gather(*(embed_batch(batch) for batch in _batches(rows)))
-        return _merged(vectors, owners, len(texts))
+        return vectors, owners
+
+
+def _question_tokens(text: str) -> QuestionTokens:
+    """The first MAX_TOKENS of a question; a token weighs as much as the language model says it tells."""
+    row = _windows([_query(text)])[0][0]
+    _, [vectors] = _loaded().run_tokens([row])
+    told = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
+    return QuestionTokens(vectors[QUERY_PREFIX:], told / max(float(told.sum()), 1e-9))
+
+
+def _query(text: str) -> str:
+    return f"query: {text.strip()}"
+
+
+def _passage(text: str) -> str:
+    return f"passage: {text.strip()}"
 
 
 def _encodable(text: str) -> str:
@@ -166,9 +251,14 @@ def nats(text: str) -> float:
     pieces: list[str] = tokenizer.encode(_encodable(text), out_type=str)
     ids = [tokenizer.piece_to_id(piece) for piece in pieces]
     return sum(
-        RAREST * len(piece) if tokenizer.is_unknown(number) else -tokenizer.get_score(number)
+        _token_nats(number) * (len(piece) if tokenizer.is_unknown(number) else 1)
         for piece, number in zip(pieces, ids, strict=True)
     )
+
+
+def _token_nats(number: int) -> float:
+    tokenizer = _loaded().tokenizer
+    return RAREST if tokenizer.is_unknown(number) else -float(tokenizer.get_score(number))
 
 
 def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:

@@ -7,12 +7,12 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from agentic_rag.errors import ModelError
+from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import completed
+from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, completed
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
-from agentic_rag.rerank import rerank_results
+from agentic_rag.rerank import compared_by_tokens, rerank_results
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
     """The node; writes ``reranked_results``, all fused results in a new order, and ``rerank_outcome``.
 
-    A model that fails is replaced by the offline method, and ``rerank_outcome`` says so. Where
+    A model that fails is replaced by the offline method, tokens that cannot be read are done without, and
+    ``rerank_outcome`` says so. Where
     ``post_retrieval.steps`` are set, they run on what was reranked, and ``post_retrieval`` says what each did.
 
     Args:
@@ -37,13 +38,21 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
         # Words a rewrite added help to find, but what is found is judged by the question itself.
         question = completed(state["run"]["query"], state.get("messages") or [])
         outcome = {"status": "ok", "reason": None, "method": parameters.method}
+        fused = state["fused_results"]
         try:
-            results = await rerank_results(question, state["fused_results"], parameters, model)
+            fused = await compared_by_tokens(
+                question, fused, state.get("dataset") or DEFAULT_DATASET, parameters, tools.late_interaction
+            )
+        except (ModelError, StoreError) as error:
+            logger.warning("the passages' tokens cannot be compared, reranking without: %s", error)
+            outcome |= {"status": "degraded", "reason": str(error)}
+        try:
+            results = await rerank_results(question, fused, parameters, model)
         except ModelError as error:
             logger.warning("the rerank model failed, reranking offline instead: %s", error)
             outcome = {"status": "degraded", "reason": str(error), "method": "offline"}
             offline = parameters.model_copy(update={"method": "offline"})
-            results = await rerank_results(question, state["fused_results"], offline, None)
+            results = await rerank_results(question, fused, offline, None)
         records: list[dict[str, Any]] = []
         if overridden.post_retrieval.steps:
             # Imported where it is used: most runs have no steps, and a cold start should not wait for them.

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.ports import Chat, Reranker
+from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.retrieval.engine import RetrievalEngine
 
 
 @dataclass(frozen=True, slots=True)
 class RerankTools:
-    """Models and the vector store, for what is configured to need them; None where there is none."""
+    """Models and the vector store, for what needs them; None where there is none."""
 
     model: Reranker | None = None
     """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
     chat: Chat | None = None
     engine: RetrievalEngine | None = None
     count_tokens: TokenCounter | None = None
-    """The last three serve ``post_retrieval.steps``."""
+    """The three above serve ``post_retrieval.steps``."""
+    late_interaction: LateInteraction | None = None
+    """What the methods ``offline`` and ``learned`` compare question and passages by, token by token."""

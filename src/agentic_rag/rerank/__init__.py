@@ -9,11 +9,31 @@ from typing import Any
 from agentic_rag.errors import ConfigError
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import Reranker
+from agentic_rag.rerank.late_interaction import LateInteraction, with_similarity
 from agentic_rag.rerank.learned import rerank_learned
 from agentic_rag.rerank.model import rerank_by_model
 from agentic_rag.rerank.offline import rerank_offline
 
-__all__ = ["rerank_results"]
+__all__ = ["compared_by_tokens", "rerank_results"]
+
+
+async def compared_by_tokens(
+    query: str,
+    results: Sequence[dict[str, Any]],
+    dataset: str,
+    parameters: RerankParameters,
+    late_interaction: LateInteraction | None,
+) -> list[dict[str, Any]]:
+    """The results as they are, the first ``depth`` with what late interaction tells, where the method reads it.
+
+    Raises:
+        StoreError, ModelError: as ``LateInteraction.similarities``.
+    """
+    reads = parameters.method == "learned" or (parameters.method == "offline" and parameters.interaction > 0)
+    if late_interaction is None or not reads:
+        return list(results)
+    ids = [result["id"] for result in results[: parameters.depth]]
+    return with_similarity(results, await late_interaction.similarities(dataset, query, ids))
 
 
 async def rerank_results(

@@ -22,11 +22,13 @@ from numpy.typing import NDArray
 
 from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
+from agentic_rag.rerank.late_interaction import SIMILARITY
 from agentic_rag.text import content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
     "walk": "ln of how often a walk in the graph from what the question names comes by, times the graph's share; ≤ 0",
     "time": "how well its dates fit the time the question states (see ``dates``), in [0, 3.4]; 0 where it states none",
+    "interaction": "tenths of a cosine by which its tokens are less like the question's than those of the nearest; ≤ 0",
     "brief": "no dialogue: ln of its words over 20, where it has fewer; ≤ 0",
     "coverage": "dialogue: share of the question's words that the turn has, rare ones counting more, less 0.5",
     "window": "dialogue: mean log-odds of relevance of the turns right before and after, less the median",
@@ -59,6 +61,7 @@ FEATURES: Mapping[str, str] = {
     "dense_score": "raw cosine in that leg",
     "sparse_rank": "rank in the vector store's sparse leg, from 1",
     "sparse_score": "BM25 in that leg",
+    "tokens": "how like the question's tokens its own are, in [-1, 1]",
     "visits": "how often the walk in the graph comes by, in [0, 1]",
     "facts": "facts of the graph that support it, at most 5",
     "fact_cosine": "cosine of the most similar of them",
@@ -71,7 +74,7 @@ FEATURES: Mapping[str, str] = {
     "entity": "1 where the graph found it by an entity (node)",
 }
 """What the learned ranker reads, by column; not a number (NaN) where a result has no such thing."""
-FEATURES_VERSION = 1
+FEATURES_VERSION = 2
 
 TYPICAL_COVERAGE = 0.5
 TYPICAL_TURN = math.log(1 + 20)
@@ -111,6 +114,7 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
     stated = asked_time(query)
     if stated is not None:
         columns["time"] = [dates_match(stated, result) for result in results]
+    columns["interaction"] = _interaction(results)
     columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
     turns = [number for number, result in enumerate(results) if _is_turn(result)]
     if turns:
@@ -173,6 +177,7 @@ def _carried(result: Result, position: int, first: float, asked: set[str]) -> di
         "fused": float(result.get("fused_score") or 0.0) / first if first > 0 else None,
         "tier": None if tier is None else float(tier),
         "both": float(len(sources) > 1),
+        "tokens": metadata.get(SIMILARITY),
         "visits": metadata.get("walk"),
         "facts": len(facts),
         "fact_cosine": max(
@@ -236,6 +241,16 @@ def _visits(results: Sequence[Result]) -> list[float]:
     if all(share is None for share in visits):
         return [0.0] * len(results)
     return [log_visits(share) for share in visits]
+
+
+def _interaction(results: Sequence[Result]) -> list[float]:
+    """Tenths of a cosine behind the nearest; what has no tokens is like the median of those that have."""
+    told = [result["metadata"].get(SIMILARITY) for result in results]
+    known = [similarity for similarity in told if similarity is not None]
+    if not known:
+        return [0.0] * len(results)
+    nearest, typical = max(known), median(known)
+    return [10 * ((typical if similarity is None else similarity) - nearest) for similarity in told]
 
 
 def _is_turn(result: Result) -> bool:

@@ -55,6 +55,21 @@ def checked_vectors(documents: Sequence[EmbeddedDocument], dimension: int) -> Fl
     return np.concatenate(parts)
 
 
+def tokens_of(document: EmbeddedDocument) -> tuple[bytes, ...]:
+    """Packed token vectors of each chunk of a document, empty bytes where there are none.
+
+    Raises:
+        InputError: they are not one a chunk.
+    """
+    if not document.tokens:
+        return (b"",) * len(document.chunks)
+    if len(document.tokens) != len(document.chunks):
+        raise InputError(
+            f"{document.document_id!r} has {len(document.chunks)} chunks and token vectors of {len(document.tokens)}"
+        )
+    return document.tokens
+
+
 def checked_records(records: Sequence[DocumentRecord]) -> dict[str, DocumentRecord]:
     """Records by document id, the last one of each.
 

@@ -28,7 +28,7 @@ from agentic_rag.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.stores.batch import checked_ids, checked_records
+from agentic_rag.stores.batch import checked_ids, checked_records, tokens_of
 from agentic_rag.text import tokens
 
 K1, B = 1.2, 0.75
@@ -38,6 +38,7 @@ K1, B = 1.2, 0.75
 class _Dataset:
     chunks: dict[str, Chunk] = field(default_factory=dict)
     vectors: dict[str, FloatArray] = field(default_factory=dict)
+    tokens: dict[str, bytes] = field(default_factory=dict)
 
 
 class InMemoryChunkStore:
@@ -55,6 +56,7 @@ class InMemoryChunkStore:
                     f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
                     f"not ({len(document.chunks)}, {self._dimension})"
                 )
+        tokens = [packed for document in documents for packed in tokens_of(document)]
         if not documents:
             return
         await self.remove_documents(dataset, ids)
@@ -63,11 +65,14 @@ class InMemoryChunkStore:
             for chunk, vector in zip(document.chunks, document.vectors, strict=True):
                 held.chunks[chunk.id] = chunk
                 held.vectors[chunk.id] = vector
+        chunks = [chunk for document in documents for chunk in document.chunks]
+        held.tokens |= {chunk.id: packed for chunk, packed in zip(chunks, tokens, strict=True) if packed}
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         held, gone = self._held(dataset), set(document_ids)
         for chunk_id in [c.id for c in held.chunks.values() if c.document_id in gone]:
             del held.chunks[chunk_id], held.vectors[chunk_id]
+            held.tokens.pop(chunk_id, None)
 
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
@@ -116,6 +121,10 @@ class InMemoryChunkStore:
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         held = self._held(dataset)
         return {chunk_id: held.vectors[chunk_id] for chunk_id in chunk_ids if chunk_id in held.vectors}
+
+    async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
+        held = self._held(dataset)
+        return {chunk_id: held.tokens[chunk_id] for chunk_id in chunk_ids if chunk_id in held.tokens}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
         vectors = list(self._held(dataset).vectors.values())

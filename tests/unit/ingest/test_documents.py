@@ -13,7 +13,7 @@ from agentic_rag.errors import InputError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import HashingEmbedding
+from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
 
 
 def lengths(texts: Sequence[str]) -> list[int]:
@@ -69,6 +69,20 @@ async def test_only_what_is_not_stored_with_the_same_words_is_embedded(world: Wo
     await world.writer.replace("talk", [session("a", "Ann: one", title="Ann alone")])
     assert world.embedding.embedded[4:] == ["Ann alone. Ann: one"]
     assert await world.chunks.count("talk") == 1
+
+
+async def test_tokens_are_kept_with_the_vectors(world: World) -> None:
+    embedding = TokenHashingEmbedding(32)
+    writer = DocumentWriter(world.chunks, None, embedding, lengths)
+    ids = ["a#D1:1", "a#D1:2"]
+    await writer.replace("talk", [session("a", "Ann: one", "Bob: two")])
+    before = await world.chunks.get_token_vectors("talk", ids)
+    assert [len(before[name]) for name in ids] == [5 * 16, 5 * 16]  # of five words, 32 dimensions each
+    await writer.replace("talk", [session("a", "Ann: one", "Bob: other")])
+    assert embedding.embedded[2:] == ["Ann and Bob. Bob: other"]
+    after = await world.chunks.get_token_vectors("talk", ids)
+    assert after[ids[0]] == before[ids[0]]
+    assert after[ids[1]] != before[ids[1]]
 
 
 async def test_another_writer_finds_what_is_stored(world: World) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
-from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.errors import ConfigError, ModelError, StoreError
+from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
+from agentic_rag.rerank.late_interaction import LateInteraction
+from agentic_rag.stores.in_memory import InMemoryChunkStore
 
 BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})
 
@@ -65,6 +69,38 @@ async def test_a_model_that_fails_is_replaced_and_told():
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert written["rerank_outcome"]["status"] == "degraded"
     assert "out of memory" in written["rerank_outcome"]["reason"]
+
+
+@dataclass(frozen=True)
+class Tokens(LateInteraction):
+    """Compares as it is told to, or fails."""
+
+    similar: Mapping[str, float] | Exception
+
+    async def similarities(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        if isinstance(self.similar, Exception):
+            raise self.similar
+        return {name: self.similar[name] for name in chunk_ids}
+
+
+def comparing(similar: Mapping[str, float] | Exception) -> RerankTools:
+    tokens = Tokens(BundledEmbedding(), InMemoryChunkStore(dimension=2), similar)
+    return RerankTools(late_interaction=tokens)
+
+
+async def test_tokens_move_a_result():
+    tools = comparing({"a": -1.0, "b": 0.5})
+    written = await rerank(Parameters(), tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
+    assert [result["id"] for result in written["reranked_results"]] == ["b", "a"]
+    assert [result["metadata"]["token_similarity"] for result in written["reranked_results"]] == [0.5, -1.0]
+
+
+async def test_tokens_that_cannot_be_read_are_done_without_and_told():
+    tools = comparing(StoreError("the disk is gone"))
+    written = await rerank(Parameters(), tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
+    assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
+    assert written["rerank_outcome"]["status"] == "degraded"
+    assert "the disk is gone" in written["rerank_outcome"]["reason"]
 
 
 async def test_a_model_that_is_missing_is_told():

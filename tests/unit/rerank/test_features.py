@@ -90,7 +90,7 @@ def test_offline_scores_are_what_they_were_before_the_weights_were_parameters(
     query: str, results: list[dict[str, Any]], expected: dict[str, float]
 ):
     # since then other terms have come
-    ranked = rerank_offline(query, results, RerankParameters(time=0.0, brief=0.0))
+    ranked = rerank_offline(query, results, RerankParameters(walk=5.0, time=0.0, brief=0.0))
     assert [one["id"] for one in ranked] == list(expected)
     assert {one["id"]: one["rerank_score"] for one in ranked} == pytest.approx(expected, rel=1e-12)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank import rerank_results
-from agentic_rag.rerank.features import relevance
+from agentic_rag.rerank.features import relevance, terms_of
 from agentic_rag.rerank.offline import rerank_offline
 
 OFFLINE = RerankParameters()
@@ -50,6 +50,18 @@ class Scores:
 
 def test_nothing_stays_nothing():
     assert rerank_offline("tea", []) == []
+
+
+def test_tokens_change_the_order_and_not_the_best_score():
+    told = {"near": (0.5, 0.5), "best": (0.4, 0.6), "far": (0.3, 0.5)}
+    results = [result(name, raw=raw, token_similarity=similar) for name, (similar, raw) in told.items()]
+    results.append(result("without", raw=0.5))
+    assert terms_of("tea", results).column("interaction") == pytest.approx([0.0, -1.0, -2.0, -1.0])
+    ranked = rerank_offline("tea", results, RerankParameters(interaction=1.0, brief=0.0))
+    assert order(ranked) == ["near", "best", "without", "far"]
+    assert ranked[0]["rerank_score"] == pytest.approx(0.6)
+    without = [result(name) for name in told]
+    assert terms_of("tea", without).column("interaction") == [0.0, 0.0, 0.0]
 
 
 def test_all_else_equal_relevance_decides():

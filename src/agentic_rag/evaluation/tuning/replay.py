@@ -21,6 +21,7 @@ from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.odds import MOST_ODDS
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, features, graph_share, relevance, terms_of
+from agentic_rag.rerank.offline import REORDERS
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -242,7 +243,11 @@ def _scores(view: _View, parameters: RerankParameters) -> Floats:
     rows = view.rows
     odds = rows.judged + parameters.walk * view.share * rows.visits
     for name, column in rows.others.items():
-        odds = odds + getattr(parameters, name) * column
+        if name != REORDERS:
+            odds = odds + getattr(parameters, name) * column
+    if odds.size:
+        reordered = odds + parameters.interaction * rows.others[REORDERS]
+        odds = reordered - (reordered.max() - odds.max())
     scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
     return scores
 

@@ -145,7 +145,9 @@ class VectorMemory:
         texts = [valid_unicode(entry.text) for entry in missing]
         meter = Meter(None, "store", units=0, work=0.0)
         made = await embedded(self._embedding, texts, [embedding_work(text) for text in texts], meter)
-        vectors = self._given | {entry.id: vector for entry, vector in zip(missing, made, strict=True)}
+        vectors = self._given | {
+            entry.id: vector for entry, vector in zip(missing, made.vectors, strict=True)
+        }
         if gone:
             await self._chunks.remove_documents(self._namespace, gone)
         await self._chunks.replace_documents(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agentic_rag.ports import FloatArray, StoreStats
+from agentic_rag.ports import FloatArray, PassageVectors, StoreStats
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.schemas import (
     FULL_TEXT,
@@ -230,9 +230,9 @@ class GraphTables:
     def _vector_table(self, group: str, kind: Kind) -> VectorTable:
         made, column = schema(kind, dimension=self.dimension), embedded_column(kind)
 
-        def rows_of(rows: Sequence[Row], vectors: FloatArray) -> pa.Table:
+        def rows_of(rows: Sequence[Row], found: PassageVectors) -> pa.Table:
             return _to_arrow(
-                [{**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)], made
+                [{**row, "vector": vector} for row, vector in zip(rows, found.vectors, strict=True)], made
             )
 
         return VectorTable(

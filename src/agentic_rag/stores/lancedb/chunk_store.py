@@ -19,11 +19,12 @@ from agentic_rag.ports import (
     DatasetProfile,
     EmbeddedDocument,
     FloatArray,
+    PassageVectors,
     Restriction,
     ScoredChunk,
     StoreStats,
 )
-from agentic_rag.stores.batch import checked_ids, checked_vectors
+from agentic_rag.stores.batch import checked_ids, checked_vectors, tokens_of
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.indexes import (
@@ -42,6 +43,7 @@ from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lo
 from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.rows import (
     CHUNK_COLUMNS,
+    TOKENS,
     chunk_schema,
     to_chunk,
     to_table,
@@ -86,12 +88,17 @@ class LanceChunkStore:
         if not documents:
             return
         vectors = checked_vectors(documents, self._manifests.configured.dimension)
-        rows = to_table(chunks, vectors, self._schema) if chunks else None
+        found = PassageVectors(
+            vectors, tuple(tokens for document in documents for tokens in tokens_of(document))
+        )
+        rows = to_table(chunks, found, self._schema) if chunks else None
         async with writing(self._connection.uri, [group_id(dataset)]):
             table = await self._created(dataset)
             if rows is None:
                 await _remove(table, dataset, ids)
                 return
+            if not await _has_tokens(table):
+                rows = rows.drop_columns([TOKENS])
             async with process_lock(self._connection.uri, RECORDING_VALUES):
                 await self._values.record(dataset, rows)
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):
@@ -161,6 +168,13 @@ class LanceChunkStore:
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", "vector"])
         return {row["chunk_id"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
+
+    async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
+        table = await self._opened(dataset)
+        if table is None or not await _has_tokens(table):
+            return {}
+        rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", TOKENS])
+        return {row["chunk_id"]: row[TOKENS] for row in rows if row[TOKENS]}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
         table = await self._opened(dataset)
@@ -239,7 +253,8 @@ class LanceChunkStore:
                 measured="chunk",
                 schema=self._schema,
                 text=lambda row: search_text(to_chunk(row)),
-                made=lambda rows, vectors: to_table([to_chunk(row) for row in rows], vectors, self._schema),
+                made=lambda rows, found: to_table([to_chunk(row) for row in rows], found, self._schema),
+                tokens=True,
                 prepare=_index_words,
                 plan=_plan(),
             ),
@@ -304,6 +319,11 @@ class LanceChunkStore:
 def timestamp_sql(moment: datetime) -> str:
     """A UTC timestamp literal, to the microsecond."""
     return f"CAST('{as_utc(moment).isoformat()}' AS TIMESTAMP)"
+
+
+async def _has_tokens(table: Any) -> bool:
+    """A table of an earlier version lacks the column until ``reindex``; what it holds ranks without it."""
+    return TOKENS in (await table.schema()).names
 
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from agentic_rag.errors import UnknownDataset
 from agentic_rag.identity import dataset_name, group_id
 from agentic_rag.ingest.embedding import TEXT_OVERHEAD, embedded, embedding_work
 from agentic_rag.ingest.report import Meter, Progress
-from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.ports import Embedding, PassageVectors
 from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, quoted, translated
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
@@ -55,11 +55,13 @@ class VectorTable:
     """Of the new generation."""
     text: Callable[[Row], str]
     """What of a row is embedded."""
-    made: Callable[[Sequence[Row], FloatArray], pa.Table]
+    made: Callable[[Sequence[Row], PassageVectors], pa.Table]
     """New rows from old ones and their vectors."""
     prepare: Prepare | None
     """What an empty table needs before its first row."""
     plan: IndexPlan
+    tokens: bool = False
+    """Whether its rows hold token vectors."""
 
 
 @runtime_checkable
@@ -236,11 +238,13 @@ class _Reindex:
         for text, row in zip(texts, rows, strict=True):
             work[text] += embedding_work(row[part.measured])
         distinct = list(work)
-        vectors = await embedded(self._embedding, distinct, list(work.values()), meter)
+        found = await embedded(self._embedding, distinct, list(work.values()), meter, tokens=part.tokens)
         place = {text: number for number, text in enumerate(distinct)}
         self._embedding_seconds += time.perf_counter() - began
         self._embedded += len(distinct)
-        made = await asyncio.to_thread(part.made, rows, vectors[[place[text] for text in texts]])
+        places = [place[text] for text in texts]
+        of_rows = PassageVectors(found.vectors[places], tuple(found.tokens[number] for number in places))
+        made = await asyncio.to_thread(part.made, rows, of_rows)
         with translated(f"storing {len(rows)} {part.name}"):
             merge = target.merge_insert(part.key).when_matched_update_all().when_not_matched_insert_all()
             await merge.execute(made)

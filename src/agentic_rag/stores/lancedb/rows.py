@@ -10,12 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from agentic_rag.domain import Chunk, search_text
-from agentic_rag.ports import FloatArray
+from agentic_rag.ports import FloatArray, PassageVectors
 from agentic_rag.stores.lancedb.full_text import indexed
 from agentic_rag.stores.metadata_items import metadata_items
 
 CHUNK_COLUMNS = ["chunk"]
 """What makes a chunk: one column, since a search pays for every column of every row it reads."""
+
+
+TOKENS = "token_vectors"
+"""A column that tables made before it existed lack."""
 
 
 def chunk_schema(dimension: int) -> pa.Schema:
@@ -33,18 +37,20 @@ def chunk_schema(dimension: int) -> pa.Schema:
             pa.field("date", pa.timestamp("us", "UTC")),
             pa.field("meta", pa.list_(text)),
             pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
+            pa.field(TOKENS, pa.binary()),
         ]
     )
 
 
-def to_table(chunks: Sequence[Chunk], vectors: FloatArray, schema: pa.Schema) -> pa.Table:
+def to_table(chunks: Sequence[Chunk], found: PassageVectors, schema: pa.Schema) -> pa.Table:
     """One Arrow table for a batch of chunks and their vectors, same order."""
     columns: dict[str, list[Any]] = {name: [] for name in schema.names if name != "vector"}
-    for chunk in chunks:
-        for name, value in _row(chunk).items():
-            columns[name].append(value)
+    for chunk, tokens in zip(chunks, found.tokens, strict=True):
+        row = {**_row(chunk), TOKENS: tokens or None}
+        for name, values in columns.items():
+            values.append(row[name])
     dimension = schema.field("vector").type.list_size
-    flat = pa.array(vectors.reshape(-1), type=pa.float32())
+    flat = pa.array(found.vectors.reshape(-1), type=pa.float32())
     arrays: dict[str, Any] = {**columns, "vector": pa.FixedSizeListArray.from_arrays(flat, dimension)}
     return pa.Table.from_arrays(
         [arrays[f.name] if f.name == "vector" else pa.array(arrays[f.name], type=f.type) for f in schema],

@@ -176,6 +176,10 @@ class VectorStoreChunks:
         chunks = [to_chunk(row.document) for row in rows]
         return {chunk.id: chunk for chunk in chunks}
 
+    async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
+        """None: these stores have no place for them, and the rerank does without."""
+        return {}
+
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         rows = await self._rows(dataset, chunk_ids, vectors=True)
         return {names(row.document.metadata["name"])[0]: row.vector for row in rows if row.vector is not None}

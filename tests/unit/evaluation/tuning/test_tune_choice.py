@@ -27,6 +27,7 @@ from agentic_rag.evaluation.tuning.search import (
 from agentic_rag.parameters import Parameters
 
 N = 60
+WALK = Parameters().rerank.walk
 
 
 def queries(count: int = N, spaces: int = 1, unanswerable: int = 0) -> list[EvalQuery]:
@@ -110,20 +111,22 @@ def test_every_setting_of_the_grid_can_be_used() -> None:
 
 def test_the_best_setting_is_found_and_nothing_else_is_changed() -> None:
     def does(settings: dict[str, Any], number: int) -> float:
-        good = settings.get("rerank.walk") == 10.0 and settings.get("fusion.strategy") == "rrf"
+        good = settings.get("rerank.walk") == 2 * WALK and settings.get("fusion.strategy") == "rrf"
         return 0.5 + 0.4 * good + 0.001 * settings.get("fusion.k", 60) * (number % 2 * 2 - 1) / 100
 
     replay = Scripted(queries(), does)
     # of the two that only gain together the search sees the second once the first is at hand
     assert choose(replay, np.arange(N), coordinates(["walk"])) == ()
-    alone = Scripted(queries(), lambda settings, number: 0.9 if settings.get("rerank.walk") == 10.0 else 0.5)
-    assert choose(alone, np.arange(N), coordinates(["walk"])) == (("rerank.walk", 10.0),)
+    alone = Scripted(
+        queries(), lambda settings, number: 0.9 if settings.get("rerank.walk") == 2 * WALK else 0.5
+    )
+    assert choose(alone, np.arange(N), coordinates(["walk"])) == (("rerank.walk", 2 * WALK),)
     assert choose(alone, np.array([], dtype=np.int64), coordinates(["walk"])) == ()
 
 
 def test_a_gain_within_a_standard_error_is_not_taken() -> None:
     rng = np.random.default_rng(0)
-    noise = {multiple * 5.0: rng.normal(0.0, 0.3, N) for multiple in MULTIPLES}
+    noise = {multiple * WALK: rng.normal(0.0, 0.3, N) for multiple in MULTIPLES}
     replay = Scripted(
         queries(),
         lambda settings, number: (
@@ -145,11 +148,12 @@ def test_a_planted_gain_is_found_and_beyond_chance() -> None:
     rng = np.random.default_rng(3)
     level = rng.uniform(0.2, 0.6, N)
     replay = Scripted(
-        queries(), lambda settings, number: float(level[number]) + 0.3 * (settings.get("rerank.walk") == 2.5)
+        queries(),
+        lambda settings, number: float(level[number]) + 0.3 * (settings.get("rerank.walk") == WALK / 2),
     )
     told = report(replay)
-    assert told.settings == told.chosen == {"rerank.walk": 2.5}
-    assert told.chosen_in_folds == [{"rerank.walk": 2.5}] * FOLDS
+    assert told.settings == told.chosen == {"rerank.walk": WALK / 2}
+    assert told.chosen_in_folds == [{"rerank.walk": WALK / 2}] * FOLDS
     assert told.ranking.beyond_chance
     assert told.ranking.difference["value"] == pytest.approx(0.3)
     assert told.beyond_chance
@@ -163,7 +167,7 @@ def test_what_copies_the_labels_in_training_and_is_noise_held_out_is_chance() ->
     fold_of = {number: place for place, fold in enumerate(folds) for number in fold.tolist()}
     rng = np.random.default_rng(5)
     default, noise = rng.random(N), rng.random((FOLDS, N))
-    leaky = {5.0 * multiple: place for place, multiple in enumerate(MULTIPLES[:FOLDS])}
+    leaky = {WALK * multiple: place for place, multiple in enumerate(MULTIPLES[:FOLDS])}
 
     def does(settings: dict[str, Any], number: int) -> float:
         place = leaky.get(settings.get("rerank.walk", -1.0))
@@ -187,7 +191,7 @@ def test_folds_by_conversation_show_what_does_not_carry_over() -> None:
     level = np.random.default_rng(2).random(N) / 2
 
     def does(settings: dict[str, Any], number: int) -> float:
-        own = 5.0 * MULTIPLES[number % 4]
+        own = WALK * MULTIPLES[number % 4]
         return float(level[number]) + 0.5 * (settings.get("rerank.walk") == own)
 
     found = report(Scripted(told, does))

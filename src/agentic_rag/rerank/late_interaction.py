@@ -1,0 +1,49 @@
+"""Late interaction: how near the question's tokens come to each passage's own, told beside the result.
+
+One vector says what a passage is about; its tokens say whether it speaks of what is asked. They were stored with
+the chunk, so that a question costs one read; a store that has none leaves the results as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agentic_rag.ports import ChunkStore, TokenEmbedding
+from agentic_rag.token_vectors import similarities
+
+Result = dict[str, Any]
+SIMILARITY = "token_similarity"
+"""Key in a result's metadata: MaxSim in [-1, 1], higher is nearer; see ``token_vectors``."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateInteraction:
+    """Compares a question with chunks by their tokens."""
+
+    embedding: TokenEmbedding
+    chunks: ChunkStore
+
+    async def similarities(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """MaxSim of each chunk whose tokens are stored, in [-1, 1].
+
+        Raises:
+            StoreError: the tokens cannot be read.
+            ModelError: the question's cannot be made.
+        """
+        stored = await self.chunks.get_token_vectors(dataset, chunk_ids)
+        if not stored:
+            return {}
+        asked = await self.embedding.question_tokens(question)
+        return dict(zip(stored, similarities(asked, list(stored.values())), strict=True))
+
+
+def with_similarity(results: Sequence[Result], similar: Mapping[str, float]) -> list[Result]:
+    """The results in their order, each that has one with its ``SIMILARITY``."""
+    return [
+        {**result, "metadata": {**result["metadata"], SIMILARITY: round(similar[result["id"]], 6)}}
+        if result["id"] in similar
+        else result
+        for result in results
+    ]
