@@ -122,7 +122,7 @@ class RerankParameters(Section):
         None, description="cross-encoder: name or folder of the model; learned: file that tune wrote"
     )
     walk: float = Field(
-        12.0,
+        8.0,
         ge=0,
         le=MOST_WEIGHT,
         description="offline: how near in the graph to what the question names, times the graph's share",
@@ -131,7 +131,7 @@ class RerankParameters(Section):
         1.0, ge=0, le=MOST_WEIGHT, description="offline: its dates fit the time the question states"
     )
     interaction: float = Field(
-        1.25,
+        1.0,
         ge=0,
         le=MOST_WEIGHT,
         description="offline: how like the question's tokens the passage's are, by tenth of a cosine",

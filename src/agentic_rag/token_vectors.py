@@ -1,7 +1,7 @@
 """Token vectors for late interaction: how they are stored, and how near a question's come to a passage's.
 
-A passage's similarity is, for each token of the question, the cosine with the token of the passage that is
-most like it, averaged with the weights of the question's tokens (MaxSim). A passage's tokens are kept in four bits
+A passage's MaxSim is, for each token of the question, the cosine with the token of the passage that is
+most like it, averaged with the weights of the question's tokens. A passage's tokens are kept in four bits
 a dimension, 48 bytes a token at 96 dimensions, which rank as the full vectors do; one bit ranks worse.
 
 Source: Khattab and Zaharia, ColBERT, SIGIR 2020.
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 STEP = 0.4
 """Of a component, as a share of what each would have were all alike."""
+LENGTH, TYPICAL = 0.03, 100
+"""What tokens bring by being many: the slope on judged sets lies between .01 and .05."""
 MOST, ZERO = 7, 8
 """Steps that are told apart to either side, and how no step is written."""
 
@@ -41,7 +43,10 @@ def packed(vectors: Floats) -> bytes:
 
 
 def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> list[float]:
-    """Similarity of each passage's packed tokens, in [-1, 1], higher is nearer; -1 for a passage without any.
+    """Similarity of each passage's packed tokens, higher is nearer: its MaxSim, less what its length brings.
+
+    Among more tokens the nearest is nearer whatever they say: ``LENGTH`` for each time they are e times as many;
+    of ``TYPICAL`` tokens it is the MaxSim itself. About in [-1, 1]; -1 for a passage without any.
 
     Raises:
         ValueError: a passage's bytes are not whole tokens of the question's dimension.
@@ -58,7 +63,8 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> list[fl
     cosines = question.vectors @ tokens.T / np.maximum(np.linalg.norm(tokens, axis=1), 1e-9)
     full = np.flatnonzero(counts)
     starts = np.concatenate([[0], np.cumsum(counts[full])[:-1]])
-    found[full] = question.weights @ np.maximum.reduceat(cosines, starts, axis=1)
+    nearest = question.weights @ np.maximum.reduceat(cosines, starts, axis=1)
+    found[full] = nearest - LENGTH * np.log(counts[full] / TYPICAL)
     return found.tolist()
 
 

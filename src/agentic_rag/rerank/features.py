@@ -61,7 +61,7 @@ FEATURES: Mapping[str, str] = {
     "dense_score": "raw cosine in that leg",
     "sparse_rank": "rank in the vector store's sparse leg, from 1",
     "sparse_score": "BM25 in that leg",
-    "tokens": "how like the question's tokens its own are, in [-1, 1]",
+    "tokens": "how like the question's tokens its own are, about in [-1, 1]",
     "visits": "how often the walk in the graph comes by, in [0, 1]",
     "facts": "facts of the graph that support it, at most 5",
     "fact_cosine": "cosine of the most similar of them",

@@ -15,7 +15,7 @@ from agentic_rag.token_vectors import similarities
 
 Result = dict[str, Any]
 SIMILARITY = "token_similarity"
-"""Key in a result's metadata: MaxSim in [-1, 1], higher is nearer; see ``token_vectors``."""
+"""Key in a result's metadata: about in [-1, 1], higher is nearer; see ``token_vectors``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class LateInteraction:
     chunks: ChunkStore
 
     async def similarities(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> dict[str, float]:
-        """MaxSim of each chunk whose tokens are stored, in [-1, 1].
+        """Similarity of each chunk whose tokens are stored; see ``token_vectors``.
 
         Raises:
             StoreError: the tokens cannot be read.

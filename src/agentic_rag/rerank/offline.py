@@ -14,8 +14,8 @@ did, where the vector store did not run), plus
     length      dialogue: a longer turn says more
 
 each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An
-ordinary passage gains and loses nothing by a term, the walk only takes away, and the interaction puts
-passages in another order under the same best score: it ranks, and is not calibrated. The default
+ordinary passage gains and loses nothing by a term, the walk only takes away. The interaction ranks and is
+not calibrated: it deals the scores that the others add up to out to the passages in another order. The default
 weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb, cranfield,
 timeqa and LoCoMo, ``walk`` and ``interaction`` chosen on these (but timeqa) and on two vaults by mean gain;
 ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
@@ -31,7 +31,7 @@ from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
 REORDERS = "interaction"
-"""Says which passage is best, but not how good the best is: that stays as the others have it."""
+"""Says which passage is better, but not how good: the best by it has the best score of the others' sum, and so on."""
 _DEFAULTS = RerankParameters()
 
 
@@ -55,7 +55,12 @@ def offline_odds(terms: Terms, parameters: RerankParameters) -> list[float]:
         weight = getattr(parameters, name)
         if weight and name != REORDERS:
             odds = [value + weight * term for value, term in zip(odds, terms.column(name), strict=True)]
-    column = terms.column(REORDERS)
-    reordered = [value + parameters.interaction * term for value, term in zip(odds, column, strict=True)]
-    gained = max(reordered, default=0.0) - max(odds, default=0.0)
-    return [value - gained for value in reordered]
+    by = [
+        value + parameters.interaction * term
+        for value, term in zip(odds, terms.column(REORDERS), strict=True)
+    ]
+    reordered = [0.0] * len(odds)
+    places = sorted(range(len(odds)), key=lambda place: (-by[place], -odds[place]))
+    for place, value in zip(places, sorted(odds, reverse=True), strict=True):
+        reordered[place] = value
+    return reordered

@@ -52,14 +52,14 @@ def test_nothing_stays_nothing():
     assert rerank_offline("tea", []) == []
 
 
-def test_tokens_change_the_order_and_not_the_best_score():
-    told = {"near": (0.5, 0.5), "best": (0.4, 0.6), "far": (0.3, 0.5)}
+def test_tokens_change_the_order_and_deal_out_the_same_scores():
+    told = {"near": (0.5, 0.5), "best": (0.4, 0.6), "far": (0.3, 0.55)}
     results = [result(name, raw=raw, token_similarity=similar) for name, (similar, raw) in told.items()]
-    results.append(result("without", raw=0.5))
+    results.append(result("without", raw=0.45))
     assert terms_of("tea", results).column("interaction") == pytest.approx([0.0, -1.0, -2.0, -1.0])
     ranked = rerank_offline("tea", results, RerankParameters(interaction=1.0, brief=0.0))
     assert order(ranked) == ["near", "best", "without", "far"]
-    assert ranked[0]["rerank_score"] == pytest.approx(0.6)
+    assert [one["rerank_score"] for one in ranked] == pytest.approx([0.6, 0.55, 0.5, 0.45])
     without = [result(name) for name in told]
     assert terms_of("tea", without).column("interaction") == [0.0, 0.0, 0.0]
 

@@ -245,10 +245,10 @@ def _scores(view: _View, parameters: RerankParameters) -> Floats:
     for name, column in rows.others.items():
         if name != REORDERS:
             odds = odds + getattr(parameters, name) * column
-    if odds.size:
-        reordered = odds + parameters.interaction * rows.others[REORDERS]
-        odds = reordered - (reordered.max() - odds.max())
-    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
+    by = odds + parameters.interaction * rows.others[REORDERS]
+    reordered = np.empty_like(odds)
+    reordered[np.lexsort((-odds, -by))] = np.sort(odds)[::-1]
+    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(reordered, -MOST_ODDS, MOST_ODDS)))
     return scores
 
 
