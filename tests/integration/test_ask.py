@@ -150,7 +150,7 @@ async def hanging(*_: Any, **__: Any) -> Any:
 
 @pytest.mark.parametrize("source", ["graphiti", "lancedb"])
 @pytest.mark.parametrize(
-    ("fault", "reason"), [(broken, "the disk is gone"), (hanging, "no answer within 0.3 s")]
+    ("fault", "reason"), [(broken, "the disk is gone"), (hanging, "no answer within 1 s")]
 )
 @pytest.mark.parametrize("operation", ["verification_canvas", "concept_relation"])
 async def test_one_source_down_is_told_and_the_other_answers(
@@ -161,7 +161,7 @@ async def test_one_source_down_is_told_and_the_other_answers(
     else:
         monkeypatch.setattr(type(example.chunks), "search_both", fault)
     context = {
-        "retrieval": {"timeout_seconds": 0.3 if fault is hanging else 10},
+        "retrieval": {"timeout_seconds": 1 if fault is hanging else 10},
         # so that the cascade goes on to the vector store
         "fusion": {"graphiti_threshold": 1000},
     }

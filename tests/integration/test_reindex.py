@@ -110,7 +110,7 @@ async def test_tokens_come_with_a_model_that_tells_them(vault: Path, tmp_path: P
     assert sorted(tokens) == ids
     near = [result["metadata"]["token_similarity"] for result in state["reranked_results"]]
     assert near
-    assert max(near) == pytest.approx(1.0)
+    assert max(near) > 0.9
     async with opened(tmp_path / "fresh", NEW, TokenHashingEmbedding(NEW)) as rag:
         await rag.ingest(vault)
         assert await rag.chunks.get_token_vectors("default", ids) == tokens
