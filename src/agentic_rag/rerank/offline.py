@@ -13,9 +13,9 @@ did, where the vector store did not run), plus
     speaker     dialogue: the question names the one who speaks
     length      dialogue: a longer turn says more
 
-each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An
-ordinary passage gains and loses nothing by a term, the walk only takes away. The interaction ranks and is
-not calibrated: it deals the scores that the others add up to out to the passages in another order. The default
+each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An ordinary
+passage gains and loses nothing by a term. Walk and interaction rank and are not calibrated: they deal the
+scores that the others add up to out to the passages in another order. The default
 weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb, cranfield,
 timeqa and LoCoMo, ``walk`` and ``interaction`` chosen on these (but timeqa) and on two vaults by mean gain;
 ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
@@ -23,15 +23,18 @@ timeqa and LoCoMo, ``walk`` and ``interaction`` chosen on these (but timeqa) and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agentic_rag.odds import probability
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
-REORDERS = "interaction"
-"""Says which passage is better, but not how good: the best by it has the best score of the others' sum, and so on."""
+REORDERS = ("walk", "interaction")
+"""Say which passage is better, but not how good: the best by them has the best score of the others' sum, and so on."""
+APART = 1e-9
+"""Log-odds between two that are told apart."""
 _DEFAULTS = RerankParameters()
 
 
@@ -49,18 +52,28 @@ def rerank_offline(
 
 
 def offline_odds(terms: Terms, parameters: RerankParameters) -> list[float]:
-    """The score of each result in log-odds: the judge's, and each term times its weight."""
-    odds = list(terms.judged)
-    for name in TERMS:
+    """The score of each result in log-odds: the judge's and the terms' times their weights, dealt out by ``REORDERS``."""
+    odds = _with(terms.judged, [name for name in TERMS if name not in REORDERS], terms, parameters)
+    by = _with(odds, REORDERS, terms, parameters)
+    keys = [(-better, -value) for better, value in zip(by, odds, strict=True)]
+    dealt, last = [0.0] * len(odds), math.inf
+    places = sorted(range(len(odds)), key=keys.__getitem__)
+    for number, (place, value) in enumerate(zip(places, sorted(odds, reverse=True), strict=True)):
+        if number and keys[place] == keys[places[number - 1]]:
+            dealt[place] = last
+            continue
+        # Equal scores would be put in id order, whatever was found better.
+        last = dealt[place] = min(value, last - APART)
+    return dealt
+
+
+def _with(
+    odds: Sequence[float], names: Iterable[str], terms: Terms, parameters: RerankParameters
+) -> list[float]:
+    """The log-odds and the named terms, each times its weight."""
+    added = list(odds)
+    for name in names:
         weight = getattr(parameters, name)
-        if weight and name != REORDERS:
-            odds = [value + weight * term for value, term in zip(odds, terms.column(name), strict=True)]
-    by = [
-        value + parameters.interaction * term
-        for value, term in zip(odds, terms.column(REORDERS), strict=True)
-    ]
-    reordered = [0.0] * len(odds)
-    places = sorted(range(len(odds)), key=lambda place: (-by[place], -odds[place]))
-    for place, value in zip(places, sorted(odds, reverse=True), strict=True):
-        reordered[place] = value
-    return reordered
+        if weight:
+            added = [value + weight * term for value, term in zip(added, terms.column(name), strict=True)]
+    return added

