@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "beir"
 
 FLOORS = {
-    ROOT / "evaluation" / "datasets" / "vault_100": (40, 0.68),
+    ROOT / "evaluation" / "datasets" / "vault_100": (40, 0.71),
     SHARED / "cmrc2018" / "trial": (40, 0.93),
 }
 """By set: how many queries, and the least MRR@10; some .03 below what was measured when they were last set."""
