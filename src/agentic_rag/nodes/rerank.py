@@ -13,6 +13,7 @@ from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, completed
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
 from agentic_rag.rerank import compared_by_tokens, rerank_results
+from agentic_rag.rerank.late_interaction import SIMILARITY
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
@@ -22,8 +23,8 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
     """The node; writes ``reranked_results``, all fused results in a new order, and ``rerank_outcome``.
 
     A model that fails is replaced by the offline method, tokens that cannot be read are done without, and
-    ``rerank_outcome`` says so. Where
-    ``post_retrieval.steps`` are set, they run on what was reranked, and ``post_retrieval`` says what each did.
+    ``rerank_outcome`` says so. Where ``post_retrieval.steps`` are set, they run on what was reranked, and
+    ``post_retrieval`` says what each did.
 
     Args:
         defaults: parameters where a call overrides nothing.
@@ -37,7 +38,7 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
         parameters = overridden.rerank
         # Words a rewrite added help to find, but what is found is judged by the question itself.
         question = completed(state["run"]["query"], state.get("messages") or [])
-        outcome = {"status": "ok", "reason": None, "method": parameters.method}
+        outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
         fused = state["fused_results"]
         try:
             fused = await compared_by_tokens(
@@ -46,11 +47,12 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
         except (ModelError, StoreError) as error:
             logger.warning("the passages' tokens cannot be compared, reranking without: %s", error)
             outcome |= {"status": "degraded", "reason": str(error)}
+        outcome["compared"] = sum(SIMILARITY in result["metadata"] for result in fused)
         try:
             results = await rerank_results(question, fused, parameters, model)
         except ModelError as error:
             logger.warning("the rerank model failed, reranking offline instead: %s", error)
-            outcome = {"status": "degraded", "reason": str(error), "method": "offline"}
+            outcome |= {"status": "degraded", "reason": str(error), "method": "offline"}
             offline = parameters.model_copy(update={"method": "offline"})
             results = await rerank_results(question, fused, offline, None)
         records: list[dict[str, Any]] = []

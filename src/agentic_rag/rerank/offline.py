@@ -3,22 +3,23 @@
 The score is the log-odds of calibrated relevance, as the vector store judged the passage (as the graph
 did, where the vector store did not run), plus
 
-    walk        how near in the graph the passage lies to what the question names, as much as fusion
-                weighs the graph
-    time        how well its dates fit the time that the question states, where it states one
-    interaction how like the question's tokens the passage's are (see ``late_interaction``)
-    brief       a heading or a line alone says little
-    coverage    dialogue: share of the question's words that the turn has, rare ones counting more
-    window      dialogue: relevance of the turns right before and after
-    speaker     dialogue: the question names the one who speaks
-    length      dialogue: a longer turn says more
+    walk         how near in the graph the passage lies to what the question names, as much as fusion
+                 weighs the graph
+    interaction  how like the question's tokens the passage's are (see ``late_interaction``)
+    time         how well its dates fit the time that the question states, where it states one
+    brief        a heading or a line alone says little
+    coverage     dialogue: share of the question's words that the turn has, rare ones counting more
+    window       dialogue: relevance of the turns right before and after
+    speaker      dialogue: the question names the one who speaks
+    length       dialogue: a longer turn says more
 
 each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An ordinary
 passage gains and loses nothing by a term. Walk and interaction rank and are not calibrated: they deal the
-scores that the others add up to out to the passages in another order. The default
-weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb, cranfield,
-timeqa and LoCoMo, ``walk`` and ``interaction`` chosen on these (but timeqa) and on two vaults by mean gain;
-``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
+scores that the others add up to out to the passages in another order.
+
+The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
+cranfield, timeqa and LoCoMo, ``walk`` and ``interaction`` chosen on these (but timeqa) and on two vaults by
+mean gain; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
 """
 
 from __future__ import annotations

@@ -93,6 +93,7 @@ async def test_tokens_move_a_result():
     written = await rerank(Parameters(), tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
     assert [result["id"] for result in written["reranked_results"]] == ["b", "a"]
     assert [result["metadata"]["token_similarity"] for result in written["reranked_results"]] == [0.5, -1.0]
+    assert written["rerank_outcome"] == {"status": "ok", "reason": None, "method": "offline", "compared": 2}
 
 
 async def test_tokens_that_cannot_be_read_are_done_without_and_told():
@@ -101,6 +102,7 @@ async def test_tokens_that_cannot_be_read_are_done_without_and_told():
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert written["rerank_outcome"]["status"] == "degraded"
     assert "the disk is gone" in written["rerank_outcome"]["reason"]
+    assert written["rerank_outcome"]["compared"] == 0
 
 
 async def test_a_model_that_is_missing_is_told():
