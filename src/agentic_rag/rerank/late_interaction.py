@@ -6,6 +6,7 @@ the chunk, so that a question costs one read; a store that has none leaves the r
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +33,13 @@ class LateInteraction:
             StoreError: the tokens cannot be read.
             ModelError: the question's cannot be made.
         """
-        stored = await self.chunks.get_token_vectors(dataset, chunk_ids)
-        if not stored:
+        if not chunk_ids:
             return {}
-        asked = await self.embedding.question_tokens(question)
-        return dict(zip(stored, similarities(asked, list(stored.values())), strict=True))
+        stored, asked = await asyncio.gather(
+            self.chunks.get_token_vectors(dataset, chunk_ids), self.embedding.question_tokens(question)
+        )
+        near = await asyncio.to_thread(similarities, asked, list(stored.values()))
+        return dict(zip(stored, near, strict=True))
 
 
 def with_similarity(results: Sequence[Result], similar: Mapping[str, float]) -> list[Result]:
