@@ -128,7 +128,7 @@ class RerankParameters(Section):
         description="offline: how near in the graph to what the question names, times the graph's share",
     )
     time: float = Field(
-        1.0, ge=0, le=MOST_WEIGHT, description="offline: its dates fit the time the question states"
+        2.0, ge=0, le=MOST_WEIGHT, description="offline: its dates fit the time the question states"
     )
     interaction: float = Field(
         1.0,

@@ -14,12 +14,13 @@ did, where the vector store did not run), plus
     length       dialogue: a longer turn says more
 
 each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An ordinary
-passage gains and loses nothing by a term. Walk and interaction rank and are not calibrated: they deal the
-scores that the others add up to out to the passages in another order.
+passage gains and loses nothing by a term. Walk, time and interaction rank and are not calibrated (a note of
+the right year is not about the question): they deal the scores that the others add up to out to the passages
+in another order.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
-cranfield, timeqa and LoCoMo, ``walk`` and ``interaction`` chosen on these (but timeqa) and on two vaults by
-mean gain; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
+cranfield, timeqa and LoCoMo; ``walk``, ``time`` and ``interaction`` were chosen again on these and on two
+vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from agentic_rag.odds import probability
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
-REORDERS = ("walk", "interaction")
+REORDERS = ("walk", "time", "interaction")
 """Say which passage is better, but not how good: the best by them has the best score of the others' sum, and so on."""
 APART = 1e-9
 """Log-odds between two that are told apart."""
