@@ -27,7 +27,7 @@ from agentic_rag.text import content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
     "walk": "ln of how often a walk in the graph from what the question names comes by, times the graph's share; ≤ 0",
-    "time": "how well its dates fit the time the question states (see ``dates``), in [0, 3.4]; 0 where it states none",
+    "time": "how much worse its dates fit the time the question states (see ``dates``) than the best do, in [-3.4, 0]; 0 where it states none",
     "interaction": "tenths of a cosine by which its tokens are less like the question's than those of the nearest; ≤ 0",
     "brief": "no dialogue: ln of its words over 20, where it has fewer; ≤ 0",
     "coverage": "dialogue: share of the question's words that the turn has, rare ones counting more, less 0.5",
@@ -113,7 +113,9 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
     columns = {name: [0.0] * len(results) for name in TERMS if name != "walk"}
     stated = asked_time(query)
     if stated is not None:
-        columns["time"] = [dates_match(stated, result) for result in results]
+        fits = [dates_match(stated, result) for result in results]
+        # A note of the right year is not yet about the question, so a fit adds nothing; a misfit takes away.
+        columns["time"] = [fit - max(fits) for fit in fits]
     columns["interaction"] = _interaction(results)
     columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
     turns = [number for number, result in enumerate(results) if _is_turn(result)]

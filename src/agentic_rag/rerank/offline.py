@@ -6,7 +6,7 @@ did, where the vector store did not run), plus
     walk         how near in the graph the passage lies to what the question names, as much as fusion
                  weighs the graph
     interaction  how like the question's tokens the passage's are (see ``late_interaction``)
-    time         how well its dates fit the time that the question states, where it states one
+    time         how much worse its dates fit the time that the question states than the best do
     brief        a heading or a line alone says little
     coverage     dialogue: share of the question's words that the turn has, rare ones counting more
     window       dialogue: relevance of the turns right before and after
@@ -14,9 +14,8 @@ did, where the vector store did not run), plus
     length       dialogue: a longer turn says more
 
 each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An ordinary
-passage gains and loses nothing by a term. Walk, time and interaction rank and are not calibrated (a note of
-the right year is not about the question): they deal the scores that the others add up to out to the passages
-in another order.
+passage gains and loses nothing by a term; time only takes away. Walk and interaction rank and are not
+calibrated: they deal the scores that the others add up to out to the passages in another order.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
 cranfield, timeqa and LoCoMo; ``walk``, ``time`` and ``interaction`` were chosen again on these and on two
@@ -33,7 +32,7 @@ from agentic_rag.odds import probability
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
-REORDERS = ("walk", "time", "interaction")
+REORDERS = ("walk", "interaction")
 """Say which passage is better, but not how good: the best by them has the best score of the others' sum, and so on."""
 APART = 1e-9
 """Log-odds between two that are told apart."""

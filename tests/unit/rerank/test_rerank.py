@@ -64,6 +64,15 @@ def test_tokens_change_the_order_and_deal_out_the_same_scores():
     assert terms_of("tea", without).column("interaction") == [0.0, 0.0, 0.0]
 
 
+def test_a_note_of_the_right_year_comes_first_and_is_no_more_relevant_for_it():
+    dated = {"wrong": "2020-01-01T00:00:00+00:00", "right": "2025-05-01T00:00:00+00:00"}
+    results = [result(name, raw=0.3, date=date) for name, date in dated.items()]
+    ranked = rerank_offline("What was the capital of Mongolia in 2025?", results, RerankParameters(brief=0.0))
+    assert order(ranked) == ["right", "wrong"]
+    assert ranked[0]["rerank_score"] == pytest.approx(0.3)
+    assert ranked[1]["rerank_score"] < 0.2
+
+
 def test_all_else_equal_relevance_decides():
     results = rerank_offline(
         "tea", [result("low", raw=0.2), result("high", raw=0.9), result("none", raw=None)]
