@@ -50,11 +50,19 @@ from agentic_rag.retrieval.floor import LOOKED_AT, standing_out
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.text import content_tokens, script, tokens
-from judged_sets import CACHE, DATA, JudgedSet, KeptEmbedding, available, gibberish, judged_set, vault_set
+from judged_sets import (
+    CACHE,
+    CHOOSING_VAULTS,
+    DATA,
+    JudgedSet,
+    KeptEmbedding,
+    available,
+    gibberish,
+    judged_set,
+    vault_set,
+)
 
 FITTED = ("hotpot_train100", "musique_train100", "2wiki_train500", "cmrc2018/trial")
-VAULTS = ("vault_night_sky", "vault_pottery")
-"""In two scripts; of this project, and not reported anywhere."""
 ACROSS = ("latin_cjk", "cjk_latin")
 """Pairs of scripts whose centre is fitted; the question's comes first."""
 CENTRES = tuple(np.arange(0.74, 0.9, 0.01).round(2).tolist())
@@ -111,7 +119,7 @@ class Searched:
 
 async def searched(name: str, folder: Path, data: Path) -> Searched:
     """A set's queries, and gibberish of the same scripts, searched."""
-    if name in VAULTS:
+    if name in CHOOSING_VAULTS:
         found = await vault_set(name, folder / "vaults")
     else:
         found = await judged_set(name, data, CACHE, QUERIES)
@@ -349,21 +357,23 @@ async def run(data: Path, write: bool) -> int:
         print(f"error: {data} lacks {', '.join(missing)}; name the data with --data", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        sets = {name: await searched(name, Path(folder), data) for name in (*FITTED, *VAULTS, *REPORTED)}
+        sets = {
+            name: await searched(name, Path(folder), data) for name in (*FITTED, *CHOOSING_VAULTS, *REPORTED)
+        }
     calibration = Calibration.for_model(KeptEmbedding.name)
     for strategy in LEGS:
         calibration = fitted([sets[name].judged for name in FITTED], strategy, calibration)
-    calibration = fitted_centres([sets[name].judged for name in VAULTS], calibration)
+    calibration = fitted_centres([sets[name].judged for name in CHOOSING_VAULTS], calibration)
     for strategy in LEGS:
         calibration = fitted_intercepts(
-            [sets[name].judged for name in (*FITTED, *VAULTS)], strategy, calibration
+            [sets[name].judged for name in (*FITTED, *CHOOSING_VAULTS)], strategy, calibration
         )
     sense = fitted_sense([sets[name] for name in FITTED])
     calibration = replace(calibration, sense=sense)
     out = Console(highlight=False, width=140)
     for title, names in (
         ("fitted on", FITTED),
-        ("centres fitted on", VAULTS),
+        ("centres fitted on", CHOOSING_VAULTS),
         ("reported: not fitted on", REPORTED),
     ):
         chosen = {name: sets[name] for name in names}

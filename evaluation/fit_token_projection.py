@@ -22,9 +22,8 @@ import numpy as np
 from agentic_rag.domain import search_text
 from agentic_rag.models.bundled import TOKEN_DIMENSION, raw_tokens
 from agentic_rag.ports import FloatArray
-from judged_sets import DATA, available, judged_set, vault_set
+from judged_sets import CHOOSING_VAULTS, DATA, available, judged_set, vault_set
 
-VAULTS = ("vault_night_sky", "vault_pottery")
 SETS = ("cmrc2018/trial", "hotpot_train100")
 TOKENS = 15_000
 """Of each."""
@@ -47,7 +46,7 @@ def projection(parts: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
 async def passages(data: Path) -> list[list[str]]:
     """Texts of each set, as they are embedded."""
     with tempfile.TemporaryDirectory() as folder:
-        found = [await vault_set(name, Path(folder)) for name in VAULTS]
+        found = [await vault_set(name, Path(folder)) for name in CHOOSING_VAULTS]
     found += [await judged_set(name, data) for name in SETS]
     return [[search_text(chunk) for chunk in one.chunks] for one in found]
 

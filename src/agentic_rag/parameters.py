@@ -128,7 +128,10 @@ class RerankParameters(Section):
         description="offline: how near in the graph to what the question names, times the graph's share",
     )
     time: float = Field(
-        2.0, ge=0, le=MOST_WEIGHT, description="offline: its dates fit the time the question states"
+        2.0,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline: less for what fits the time the question states worse than the best do",
     )
     interaction: float = Field(
         1.0,

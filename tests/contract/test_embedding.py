@@ -121,7 +121,7 @@ async def test_the_least_recently_asked_query_is_forgotten(monkeypatch: pytest.M
     await embedding.embed_queries(["one", "two"])
     await embedding.embed_queries(["one"])
     await embedding.embed_queries(["three"])
-    assert list(embedding._cache) == ["one", "three"]
+    assert list(embedding._queries) == ["one", "three"]
 
 
 async def test_a_query_forgotten_while_another_is_embedded_is_still_answered(monkeypatch: pytest.MonkeyPatch):

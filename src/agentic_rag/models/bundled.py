@@ -22,8 +22,8 @@ import numpy as np
 
 from agentic_rag.errors import ModelError
 from agentic_rag.ports import FloatArray, PassageVectors
+from agentic_rag.text_cache import TextCache
 from agentic_rag.token_vectors import QuestionTokens, packed
-from agentic_rag.vector_cache import VectorCache
 
 DIMENSION = 384
 TOKEN_DIMENSION = 96
@@ -156,11 +156,11 @@ class BundledEmbedding:
     max_tokens = MAX_TOKENS
 
     def __init__(self) -> None:
-        self._cache = VectorCache(QUERY_CACHE)
-        self._questions: dict[str, QuestionTokens] = {}
+        self._queries = TextCache[FloatArray](QUERY_CACHE)
+        self._questions = TextCache[QuestionTokens](QUESTIONS)
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        return _stacked(await self._cache.vectors(texts, self._embed_new))
+        return _stacked(await self._queries.of(texts, self._embed_new))
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         return await self._embed([_passage(text) for text in texts])
@@ -183,12 +183,7 @@ class BundledEmbedding:
         return PassageVectors(_merged(vectors, owners, len(texts)), tuple(of_texts))
 
     async def question_tokens(self, text: str) -> QuestionTokens:
-        if text not in self._questions:
-            loop = asyncio.get_running_loop()
-            self._questions[text] = await loop.run_in_executor(_workers(), _question_tokens, text)
-            while len(self._questions) > QUESTIONS:
-                self._questions.pop(next(iter(self._questions)))
-        return self._questions[text]
+        return (await self._questions.of([text], _tokens_of_questions))[0]
 
     async def _embed(self, texts: list[str]) -> FloatArray:
         vectors, owners = await self._run(texts, lambda rows, batch: _loaded().run([rows[i] for i in batch]))
@@ -209,6 +204,11 @@ class BundledEmbedding:
 
         await asyncio.gather(*(embed_batch(batch) for batch in _batches(rows)))
         return vectors, owners
+
+
+async def _tokens_of_questions(texts: list[str]) -> list[QuestionTokens]:
+    loop = asyncio.get_running_loop()
+    return [await loop.run_in_executor(_workers(), _question_tokens, text) for text in texts]
 
 
 def _question_tokens(text: str) -> QuestionTokens:

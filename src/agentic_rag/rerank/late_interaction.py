@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from agentic_rag.ports import ChunkStore, TokenEmbedding
 from agentic_rag.token_vectors import similarities
 
-Result = dict[str, Any]
+Found = TypeVar("Found", bound=Mapping[str, Any])
 SIMILARITY = "token_similarity"
 """Key in a result's metadata: about in [-1, 1], higher is nearer; see ``token_vectors``."""
 
@@ -42,11 +42,11 @@ class LateInteraction:
         return dict(zip(stored, near, strict=True))
 
 
-def with_similarity(results: Sequence[Result], similar: Mapping[str, float]) -> list[Result]:
+def with_similarity(results: Sequence[Found], similar: Mapping[str, float]) -> list[Found]:
     """The results in their order, each that has one with its ``SIMILARITY``."""
-    return [
-        {**result, "metadata": {**result["metadata"], SIMILARITY: round(similar[result["id"]], 6)}}
-        if result["id"] in similar
-        else result
-        for result in results
-    ]
+
+    def told(result: Found) -> Found:
+        metadata = {**result["metadata"], SIMILARITY: round(similar[result["id"]], 6)}
+        return cast("Found", {**result, "metadata": metadata})
+
+    return [told(result) if result["id"] in similar else result for result in results]

@@ -56,17 +56,17 @@ class InMemoryChunkStore:
                     f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
                     f"not ({len(document.chunks)}, {self._dimension})"
                 )
-        tokens = [packed for document in documents for packed in tokens_of(document)]
+        tokens = [tokens_of(document) for document in documents]
         if not documents:
             return
         await self.remove_documents(dataset, ids)
         held = self._datasets.setdefault(dataset_name(dataset), _Dataset())
-        for document in documents:
-            for chunk, vector in zip(document.chunks, document.vectors, strict=True):
+        for document, own in zip(documents, tokens, strict=True):
+            for chunk, vector, packed in zip(document.chunks, document.vectors, own, strict=True):
                 held.chunks[chunk.id] = chunk
                 held.vectors[chunk.id] = vector
-        chunks = [chunk for document in documents for chunk in document.chunks]
-        held.tokens |= {chunk.id: packed for chunk, packed in zip(chunks, tokens, strict=True) if packed}
+                if packed:
+                    held.tokens[chunk.id] = packed
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         held, gone = self._held(dataset), set(document_ids)

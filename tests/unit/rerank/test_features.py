@@ -89,7 +89,7 @@ DIALOGUE = [
 def test_offline_scores_are_these(query: str, results: list[dict[str, Any]], expected: dict[str, float]):
     ranked = rerank_offline(query, results, RerankParameters(walk=5.0, time=0.0, brief=0.0))
     assert [one["id"] for one in ranked] == list(expected)
-    assert {one["id"]: one["rerank_score"] for one in ranked} == pytest.approx(expected, rel=1e-9)
+    assert {one["id"]: one["rerank_score"] for one in ranked} == pytest.approx(expected, rel=1e-12)
 
 
 def test_every_term_is_weighed_by_a_parameter_of_its_name():

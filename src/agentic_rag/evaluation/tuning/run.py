@@ -51,7 +51,7 @@ from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_
 from agentic_rag.nodes.prepare_query import bounded
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters
-from agentic_rag.rerank.late_interaction import SIMILARITY
+from agentic_rag.rerank.late_interaction import with_similarity
 from agentic_rag.rerank.learned import LearnedRanker, require_learning
 
 MODEL, ABSTAIN, WEAK = "rerank.model", "answer.abstain_below", "quality.weak_below"
@@ -255,14 +255,12 @@ async def _collect(
             dataset, text, retrieval.candidates, filters=filters, strategy=retrieval.strategy
         )
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
-        similar: dict[str, float] = {}
         if rag.late_interaction is not None:
             ids = list(dict.fromkeys(hit["id"] for hit in (*graph, *vector)))
             similar = await rag.late_interaction.similarities(dataset, text, ids)
+            graph, vector = with_similarity(graph, similar), with_similarity(vector, similar)
         for hit in (*graph, *vector):  # one text a passage, not one a time it is found
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
-            if hit["id"] in similar:
-                hit["metadata"] = {**hit["metadata"], SIMILARITY: similar[hit["id"]]}
         asked = operation or query.operation or DEFAULT_OPERATION
         collected.append(Collected(query, text, parse_operation(asked).value, graph, vector))
         told("ask", number, len(queries))

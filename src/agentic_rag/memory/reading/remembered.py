@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agentic_rag.ports import Embedding, FloatArray
-from agentic_rag.vector_cache import VectorCache
+from agentic_rag.text_cache import TextCache
 
 REMEMBERED = 8192
 """Texts; with 384 dimensions some 12 MB."""
@@ -22,7 +22,7 @@ class RememberedEmbedding:
 
     def __init__(self, embedding: Embedding) -> None:
         self._embedding = embedding
-        self._cache = VectorCache(REMEMBERED)
+        self._cache = TextCache[FloatArray](REMEMBERED)
 
     @property
     def name(self) -> str:
@@ -38,4 +38,4 @@ class RememberedEmbedding:
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        return np.stack(await self._cache.vectors(texts, self._embedding.embed_passages))
+        return np.stack(await self._cache.of(texts, self._embedding.embed_passages))

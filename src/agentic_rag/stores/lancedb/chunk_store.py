@@ -161,19 +161,21 @@ class LanceChunkStore:
         return None if table is None else Searched(table, await self._where(dataset, restriction))
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
-        rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
+        table = await self._opened(dataset)
+        rows = await _by_ids(table, dataset, chunk_ids, CHUNK_COLUMNS)
         chunks = (to_chunk(row) for row in rows)
         return {chunk.id: chunk for chunk in chunks}
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
-        rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", "vector"])
+        table = await self._opened(dataset)
+        rows = await _by_ids(table, dataset, chunk_ids, ["chunk_id", "vector"])
         return {row["chunk_id"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
         table = await self._opened(dataset)
         if table is None or not await _has_tokens(table):
             return {}
-        rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", TOKENS])
+        rows = await _by_ids(table, dataset, chunk_ids, ["chunk_id", TOKENS])
         return {row["chunk_id"]: row[TOKENS] for row in rows if row[TOKENS]}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
@@ -302,19 +304,6 @@ class LanceChunkStore:
             parts.append(f"(date IS NULL OR date <= {timestamp_sql(restriction.as_of)})")
         return " AND ".join(parts) or None
 
-    async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], columns: list[str]) -> list[Any]:
-        table = await self._opened(dataset)
-        if table is None or not chunk_ids:
-            return []
-        listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if is_unicode(chunk_id))
-        with translated(f"reading chunks of {dataset!r}"):
-            rows: list[Any] = (
-                await table.query().where(f"chunk_id IN ({listed})").select(columns).to_list()
-                if listed
-                else []
-            )
-        return rows
-
 
 def timestamp_sql(moment: datetime) -> str:
     """A UTC timestamp literal, to the microsecond."""
@@ -324,6 +313,19 @@ def timestamp_sql(moment: datetime) -> str:
 async def _has_tokens(table: Any) -> bool:
     """A table of an earlier version lacks the column until ``reindex``; what it holds ranks without it."""
     return TOKENS in (await table.schema()).names
+
+
+async def _by_ids(
+    table: Any | None, dataset: str, chunk_ids: Sequence[str], columns: list[str]
+) -> list[dict[str, Any]]:
+    listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if is_unicode(chunk_id))
+    if table is None or not listed:
+        return []
+    with translated(f"reading chunks of {dataset!r}"):
+        rows: list[dict[str, Any]] = (
+            await table.query().where(f"chunk_id IN ({listed})").select(columns).to_list()
+        )
+    return rows
 
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:
