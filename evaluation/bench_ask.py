@@ -184,7 +184,8 @@ class Forgetful(BundledEmbedding):
     """The bundled model without what it remembers of earlier questions, so that every ask is a new one."""
 
     def forget(self) -> None:
-        self._cache.clear()
+        self._queries.clear()
+        self._questions.clear()
 
 
 class Slowed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
@@ -11,6 +12,8 @@ Made = TypeVar("Made")
 class TextCache(Generic[Made]):
     """What was made of a text, as long as the text is among the ``most`` last used.
 
+    A text that is asked for while it is being made is not made twice.
+
     Args:
         most: texts that are remembered.
     """
@@ -18,6 +21,7 @@ class TextCache(Generic[Made]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._made: dict[str, Made] = {}
+        self._under_way: dict[str, asyncio.Task[dict[str, Made]]] = {}
 
     def __iter__(self) -> Iterator[str]:
         """The texts, the one used last at the end."""
@@ -27,6 +31,14 @@ class TextCache(Generic[Made]):
         """Forget all."""
         self._made.clear()
 
+    def keep(self, made: Iterable[tuple[str, Made]]) -> None:
+        """Remember what was made of texts, the last as the one used last."""
+        for text, value in made:
+            self._made.pop(text, None)
+            self._made[text] = value
+        while len(self._made) > self._most:
+            self._made.pop(next(iter(self._made)))
+
     async def of(
         self, texts: Sequence[str], make: Callable[[list[str]], Awaitable[Iterable[Made]]]
     ) -> list[Made]:
@@ -34,15 +46,31 @@ class TextCache(Generic[Made]):
 
         Args:
             texts: any, also one twice.
-            make: called once with those that are not remembered, where there are any; gives one of each.
+            make: called once with those that are neither remembered nor under way, where there are any; gives
+                one of each, and is finished even where the caller is cancelled, for others may wait for it.
         """
         found = {text: self._made[text] for text in texts if text in self._made}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        others = [text for text in dict.fromkeys(texts) if text not in found]
+        missing = [text for text in others if not self._is_under_way(text)]
         if missing:
-            found.update(zip(missing, await make(missing), strict=True))
-        for text in found:
-            self._made.pop(text, None)
-            self._made[text] = found[text]
-        while len(self._made) > self._most:
-            self._made.pop(next(iter(self._made)))
+            task = asyncio.create_task(self._make(missing, make))
+            self._under_way |= dict.fromkeys(missing, task)
+        for waited_for, task in [(text, self._under_way[text]) for text in others]:
+            found[waited_for] = (await asyncio.shield(task))[waited_for]
+        self.keep(found.items())
         return [found[text] for text in texts]
+
+    def _is_under_way(self, text: str) -> bool:
+        """In this event loop; one can't wait for what another one does."""
+        task = self._under_way.get(text)
+        return task is not None and task.get_loop() is asyncio.get_running_loop() and not task.done()
+
+    async def _make(
+        self, texts: list[str], make: Callable[[list[str]], Awaitable[Iterable[Made]]]
+    ) -> dict[str, Made]:
+        try:
+            return dict(zip(texts, await make(texts), strict=True))
+        finally:
+            for text in texts:
+                if self._under_way.get(text) is asyncio.current_task():
+                    del self._under_way[text]

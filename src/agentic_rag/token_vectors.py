@@ -22,6 +22,8 @@ LENGTH, TYPICAL = 0.03, 100
 """What tokens bring by being many: the slope on judged sets lies between .01 and .05."""
 MOST, ZERO = 7, 8
 """Steps that are told apart to either side, and how no step is written."""
+_PAIRS = np.array([(byte >> 4, byte & 15) for byte in range(256)], dtype=np.float32) - ZERO
+"""The two components that a byte stands for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +62,8 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> list[fl
     if not counts.any() or not len(question.vectors):
         return found.tolist()
     tokens = _unpacked(np.frombuffer(b"".join(passages), dtype=np.uint8).reshape(-1, width))
-    cosines = question.vectors @ tokens.T / np.maximum(np.linalg.norm(tokens, axis=1), 1e-9)
+    lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
+    cosines = question.vectors @ tokens.T / np.maximum(lengths, 1e-9)
     full = np.flatnonzero(counts)
     starts = np.concatenate([[0], np.cumsum(counts[full])[:-1]])
     nearest = question.weights @ np.maximum.reduceat(cosines, starts, axis=1)
@@ -70,7 +73,4 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> list[fl
 
 def _unpacked(pairs: NDArray[np.uint8]) -> Floats:
     """Tokens in whole steps, shape (tokens, dimension), from bytes of shape (tokens, dimension / 2)."""
-    steps = np.empty((len(pairs), pairs.shape[1] * 2), dtype=np.float32)
-    steps[:, 0::2] = pairs >> 4
-    steps[:, 1::2] = pairs & 15
-    return steps - ZERO
+    return _PAIRS.take(pairs, axis=0).reshape(len(pairs), -1)

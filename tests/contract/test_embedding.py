@@ -107,12 +107,13 @@ async def test_a_query_is_embedded_once(monkeypatch: pytest.MonkeyPatch):
     assert (first[0] == first[2]).all()
     first[:] = 0  # the caller's copy
 
-    async def refuse(texts: list[str]) -> np.ndarray:
-        assert texts == [], "a remembered query is embedded again"
-        return np.zeros((0, embedding.dimension), dtype=np.float32)
+    async def refuse(*_: object) -> None:
+        raise AssertionError("the model ran for a remembered query")
 
-    monkeypatch.setattr(embedding, "_embed", refuse)
+    monkeypatch.setattr(bundled, "_run", refuse)
     assert ((await embedding.embed_queries(["tea"]))[0] == first_tea).all()
+    # Its tokens came from the same run.
+    assert len((await embedding.question_tokens("tea")).vectors) == count_tokens("tea")
 
 
 async def test_the_least_recently_asked_query_is_forgotten(monkeypatch: pytest.MonkeyPatch):

@@ -163,10 +163,15 @@ class BundledEmbedding:
         return _stacked(await self._queries.of(texts, self._embed_new))
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        return await self._embed([_passage(text) for text in texts])
+        vectors, owners = await _run(
+            [_passage(text) for text in texts], lambda rows, batch: _loaded().run([rows[i] for i in batch])
+        )
+        return _merged(vectors, owners, len(texts))
 
     async def _embed_new(self, queries: list[str]) -> FloatArray:
-        return await self._embed([_query(text) for text in queries])
+        vectors, tokens = await _asked(queries)
+        self._questions.keep(zip(queries, tokens, strict=True))
+        return vectors
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
         kept: dict[int, bytes] = {}
@@ -176,45 +181,52 @@ class BundledEmbedding:
             kept.update({i: packed(own) for i, own in zip(batch, tokens, strict=True)})
             return sentences
 
-        vectors, owners = await self._run([_passage(text) for text in texts], run)
+        vectors, owners = await _run([_passage(text) for text in texts], run)
         of_texts = [b""] * len(texts)
         for i, owner in enumerate(owners):
             of_texts[owner] += kept[i]
         return PassageVectors(_merged(vectors, owners, len(texts)), tuple(of_texts))
 
     async def question_tokens(self, text: str) -> QuestionTokens:
-        return (await self._questions.of([text], _tokens_of_questions))[0]
+        async def tokens(texts: list[str]) -> list[QuestionTokens]:
+            return (await _asked(texts))[1]
 
-    async def _embed(self, texts: list[str]) -> FloatArray:
-        vectors, owners = await self._run(texts, lambda rows, batch: _loaded().run([rows[i] for i in batch]))
-        return _merged(vectors, owners, len(texts))
-
-    async def _run(
-        self, texts: list[str], run: Callable[[list[list[int]], list[int]], FloatArray]
-    ) -> tuple[FloatArray, list[int]]:
-        """Vectors of the texts' windows, and for each the index of its text."""
-        if not texts:
-            return np.zeros((0, DIMENSION), dtype=np.float32), []
-        loop = asyncio.get_running_loop()
-        rows, owners = await loop.run_in_executor(_workers(), _windows, texts)
-        vectors = np.empty((len(rows), DIMENSION), dtype=np.float32)
-
-        async def embed_batch(batch: list[int]) -> None:
-            vectors[batch] = await loop.run_in_executor(_workers(), run, rows, batch)
-
-        await asyncio.gather(*(embed_batch(batch) for batch in _batches(rows)))
-        return vectors, owners
+        return (await self._questions.of([text], tokens))[0]
 
 
-async def _tokens_of_questions(texts: list[str]) -> list[QuestionTokens]:
+async def _run(
+    texts: list[str], run: Callable[[list[list[int]], list[int]], FloatArray]
+) -> tuple[FloatArray, list[int]]:
+    """Vectors of the texts' windows, and for each the index of its text."""
+    if not texts:
+        return np.zeros((0, DIMENSION), dtype=np.float32), []
     loop = asyncio.get_running_loop()
-    return [await loop.run_in_executor(_workers(), _question_tokens, text) for text in texts]
+    rows, owners = await loop.run_in_executor(_workers(), _windows, texts)
+    vectors = np.empty((len(rows), DIMENSION), dtype=np.float32)
+
+    async def run_batch(batch: list[int]) -> None:
+        vectors[batch] = await loop.run_in_executor(_workers(), run, rows, batch)
+
+    await asyncio.gather(*(run_batch(batch) for batch in _batches(rows)))
+    return vectors, owners
 
 
-def _question_tokens(text: str) -> QuestionTokens:
-    """The first MAX_TOKENS of a question; a token weighs as much as the language model says it tells."""
-    row = _windows([_query(text)])[0][0]
-    _, [vectors] = _loaded().run_tokens([row])
+async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
+    """Vectors of questions, and the tokens of their first windows."""
+    kept: dict[int, QuestionTokens] = {}
+
+    def run(rows: list[list[int]], batch: list[int]) -> FloatArray:
+        sentences, tokens = _loaded().run_tokens([rows[i] for i in batch])
+        kept.update({i: _question_tokens(rows[i], own) for i, own in zip(batch, tokens, strict=True)})
+        return sentences
+
+    vectors, owners = await _run([_query(text) for text in questions], run)
+    first = [owners.index(number) for number in range(len(questions))]
+    return _merged(vectors, owners, len(questions)), [kept[i] for i in first]
+
+
+def _question_tokens(row: list[int], vectors: FloatArray) -> QuestionTokens:
+    """A token weighs as much as the language model says it tells."""
     told = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
     return QuestionTokens(vectors[QUERY_PREFIX:], told / max(float(told.sum()), 1e-9))
 

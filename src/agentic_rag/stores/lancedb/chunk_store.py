@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import numpy as np
+import pyarrow as pa
 
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.errors import ManifestMismatch, StoreError
@@ -47,6 +47,7 @@ from agentic_rag.stores.lancedb.rows import (
     chunk_schema,
     to_chunk,
     to_table,
+    unpacked,
     vectors_of,
 )
 from agentic_rag.stores.metadata_items import range_keys
@@ -163,20 +164,23 @@ class LanceChunkStore:
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         table = await self._opened(dataset)
         rows = await _by_ids(table, dataset, chunk_ids, CHUNK_COLUMNS)
-        chunks = (to_chunk(row) for row in rows)
+        chunks = map(unpacked, rows["chunk"].to_pylist() if rows else [])
         return {chunk.id: chunk for chunk in chunks}
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         table = await self._opened(dataset)
         rows = await _by_ids(table, dataset, chunk_ids, ["chunk_id", "vector"])
-        return {row["chunk_id"]: np.asarray(row["vector"], dtype=np.float32) for row in rows}
+        return dict(zip(rows["chunk_id"].to_pylist(), vectors_of(rows), strict=True)) if rows else {}
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
         table = await self._opened(dataset)
         if table is None or not await _has_tokens(table):
             return {}
         rows = await _by_ids(table, dataset, chunk_ids, ["chunk_id", TOKENS])
-        return {row["chunk_id"]: row[TOKENS] for row in rows if row[TOKENS]}
+        if rows is None:
+            return {}
+        told = zip(rows["chunk_id"].to_pylist(), rows[TOKENS].to_pylist(), strict=True)
+        return {chunk_id: tokens for chunk_id, tokens in told if tokens}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
         table = await self._opened(dataset)
@@ -317,15 +321,13 @@ async def _has_tokens(table: Any) -> bool:
 
 async def _by_ids(
     table: Any | None, dataset: str, chunk_ids: Sequence[str], columns: list[str]
-) -> list[dict[str, Any]]:
+) -> pa.Table | None:
+    """The rows that exist, in no particular order; None where there is nothing to look for."""
     listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if is_unicode(chunk_id))
     if table is None or not listed:
-        return []
+        return None
     with translated(f"reading chunks of {dataset!r}"):
-        rows: list[dict[str, Any]] = (
-            await table.query().where(f"chunk_id IN ({listed})").select(columns).to_list()
-        )
-    return rows
+        return await table.query().where(f"chunk_id IN ({listed})").select(columns).to_arrow()
 
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:
