@@ -37,7 +37,7 @@ from agentic_rag.stores.lancedb.indexes import (
 )
 from agentic_rag.stores.lancedb.legs import Searched, both_legs, dense_leg, sparse_leg
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
-from agentic_rag.stores.lancedb.metadata_sql import to_sql
+from agentic_rag.stores.lancedb.metadata_sql import FilterSql
 from agentic_rag.stores.lancedb.metadata_values import MetadataValues
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
@@ -76,6 +76,7 @@ class LanceChunkStore:
         self._manifests = Manifests(connection, model=model, dimension=dimension)
         self._values = MetadataValues(connection)
         self._profiles: dict[str, tuple[float, DatasetProfile]] = {}
+        self._sql = FilterSql()
         self._schema = chunk_schema(dimension)
 
     @property
@@ -303,7 +304,7 @@ class LanceChunkStore:
             values = {
                 key: await self._values.of(dataset, key) for key in sorted(range_keys(restriction.filters))
             }
-            parts.append(to_sql(restriction.filters, values))
+            parts.append(self._sql.of(restriction.filters, values))
         if restriction.as_of is not None:
             parts.append(f"(date IS NULL OR date <= {timestamp_sql(restriction.as_of)})")
         return " AND ".join(parts) or None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from agentic_rag.domain import Chunk
 from agentic_rag.ports import FloatArray, ScoredChunk
 from agentic_rag.stores.batch import first_by_score
 from agentic_rag.stores.lancedb.full_text import searched
@@ -97,25 +98,27 @@ async def both_legs(
     dense, sparse = shortened
     common = {row for row, _ in dense} & {row for row, _ in sparse}
     read = common.union(_front(dense, read_of_each), _front(sparse, read_of_each))
-    rows = await _read(of.table, sorted(read))
-    exact = [
-        (row, float(np.sum(rows[row].vector * vector)) if row in rows else score) for row, score in dense
-    ]
+    rows = await _read(of.table, sorted(read), vector)
+    exact = [(row, rows[row].cosine if row in rows else score) for row, score in dense]
     return _known(exact, rows), _known(sparse, rows)
 
 
-async def _read(table: Any, row_ids: list[int]) -> dict[int, _Row]:
+async def _read(table: Any, row_ids: list[int], asked: FloatArray) -> dict[int, _Row]:
+    """The rows that are still there, each with its vector's cosine to the one that is asked for."""
     if not row_ids:
         return {}
     found = await table.take_row_ids(row_ids).select([*CHUNK_COLUMNS, "vector"]).with_row_id().to_arrow()
-    rows = zip(found["_rowid"].to_pylist(), found["chunk"].to_pylist(), vectors_of(found), strict=True)
-    return {row: _Row(unpacked(chunk), vector) for row, chunk, vector in rows}
+    vectors = vectors_of(found)
+    chunks = map(unpacked, found["chunk"].to_pylist())
+    rows = map(_Row, chunks, vectors, _cosines(vectors, asked).tolist())
+    return dict(zip(found["_rowid"].to_pylist(), rows, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Row:
-    chunk: Any
+    chunk: Chunk
     vector: FloatArray
+    cosine: float
 
 
 def _pairs(found: pa.Table, scores: list[float]) -> list[tuple[int, float]]:

@@ -14,6 +14,27 @@ from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny, c
 
 NOTHING = "(chunk_id IS NULL)"
 """Never true: the key column is not nullable. A literal ``false`` is not accepted everywhere."""
+MOST_REMEMBERED = 256
+"""Filters whose SQL is kept for the next search."""
+
+
+class FilterSql:
+    """``to_sql`` that remembers: people search with the same filter again, and a range looks at every value."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Mapping[str, Sequence[str]], str]] = {}
+
+    def of(self, expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
+        """See ``to_sql``; translated anew where the dataset holds other values."""
+        spelled = repr(expression)  # 1, 1.0 and True are equal, and not the same filter
+        held, sql = self._known.get(spelled, (None, ""))
+        if held == values:
+            return sql
+        sql = to_sql(expression, values)
+        if len(self._known) >= MOST_REMEMBERED:
+            self._known.clear()
+        self._known[spelled] = values, sql
+        return sql
 
 
 def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agentic_rag.filters import parse_filters
-from agentic_rag.ports import EmbeddedDocument, Restriction
+from agentic_rag.ports import EmbeddedDocument, FloatArray, Restriction
 from agentic_rag.stores.lancedb import legs
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
@@ -96,10 +96,10 @@ async def test_what_was_found_is_read_though_the_table_is_compacted_in_between(
         await store.remove_documents("notes", [f"d{n:03d}"])
     read = legs._read
 
-    async def compacted_first(table: Any, row_ids: list[int]) -> Any:
+    async def compacted_first(table: Any, row_ids: list[int], asked: FloatArray) -> Any:
         await store.optimize("notes")
         await table.checkout_latest()
-        return await read(table, row_ids)
+        return await read(table, row_ids, asked)
 
     monkeypatch.setattr(legs, "_read", compacted_first)
     dense, sparse = await both(store, limit=50, wanted=10)
