@@ -30,12 +30,12 @@ from agentic_rag.stores.graphiti.schemas import (
 from agentic_rag.stores.lancedb.connection import LanceConnection, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index, searched
 from agentic_rag.stores.lancedb.indexes import (
-    NPROBES,
     REFINE,
     VECTOR_INDEX_FROM,
     IndexPlan,
     PlannedIndex,
     planned,
+    probes,
     table_stats,
     tidied,
 )
@@ -133,7 +133,7 @@ class GraphTables:
             return []
         with translated(f"searching vectors of {kind}"):
             query = table.query().nearest_to(np.asarray(vector, dtype=np.float32)).distance_type("cosine")
-            query = query.nprobes(NPROBES).refine_factor(REFINE)
+            query = query.nprobes(probes(where)).refine_factor(REFINE)
             query = query.select([*columns(kind), "_distance"]).limit(limit)
             query = query.where(where) if where else query
             async with self._scans:
