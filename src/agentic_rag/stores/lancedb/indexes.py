@@ -35,7 +35,7 @@ _KINDS = {"IVFSQ": "IVF_SQ", "IVFPQ": "IVF_PQ", "IVFFLAT": "IVF_FLAT", "LABELLIS
 VECTOR_INDEX_FROM = 8_192
 """Rows from which a vector index pays: at 10,000 rows it is three times as fast as comparing all, at the same recall."""
 NPROBES = 12
-"""Partitions of a vector index that a search looks into, all up to 100,000 rows: recall@10 of .99 at a million."""
+"""Partitions of a vector index that a search looks into, all up to 100,000 rows: recall@10 of .97 at a million."""
 FILTERED_NPROBES = 40
 """The same where a filter lets pass only some rows: their nearest lie farther away, in other partitions. At a
 million, where it also lets pass what is in another language than the question, 40 find .98 of the ten nearest, 24 .93."""
