@@ -13,7 +13,7 @@ from agentic_rag.composition import Rag, open_rag
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.identity import dataset_name
-from agentic_rag.ports import StoreStats, TableStats
+from agentic_rag.ports import StoreStats, TableStats, TokenEmbedding
 
 GRAPH = ("entities", "facts", "episodes", "mentions")
 
@@ -51,6 +51,7 @@ async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
         "metric": chunks.metric,
         "configured_model": rag.embedding.name,
         "reindex": _is_stale(rag, chunks) or _is_stale(rag, graph),
+        "token_vectors": chunks.token_vectors if isinstance(rag.embedding, TokenEmbedding) else None,
         "bytes": sum(sizes) if sizes else None,
         "tables": [_table(table) for table in tables],
     }
@@ -105,14 +106,14 @@ def print_stats(found: list[dict[str, Any]]) -> None:
             markup=False,
             style="dim",
         )
+        why = None
         if stats["reindex"]:
-            out.print(
-                f"the configured model is {stats['configured_model']}: "
-                f"agentic-rag reindex --dataset {shlex.quote(stats['dataset'])}",
-                markup=False,
-                style="yellow",
-                soft_wrap=True,
-            )
+            why = f"the configured model is {stats['configured_model']}"
+        elif stats["chunks"] and stats["token_vectors"] is False:
+            why = "the rerank finds no token vectors to compare the question with"
+        if why is not None:
+            command = f"agentic-rag reindex --dataset {shlex.quote(stats['dataset'])}"
+            out.print(f"{why}: {command}", markup=False, style="yellow", soft_wrap=True)
         out.print(_tables(stats["tables"]))
 
 

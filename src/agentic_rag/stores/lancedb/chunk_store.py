@@ -246,8 +246,15 @@ class LanceChunkStore:
         if manifest is None:
             return StoreStats(None, None, None)
         table = await self._connection.table(_chunks_name(dataset, manifest.generation))
-        tables = () if table is None else (await table_stats(table, self._connection.uri, "chunks"),)
-        return StoreStats(manifest.model, manifest.dimension, manifest.metric, tables)
+        if table is None:
+            return StoreStats(manifest.model, manifest.dimension, manifest.metric)
+        tables = (await table_stats(table, self._connection.uri, "chunks"),)
+        told = False
+        if await _has_tokens(table):
+            with translated(f"looking for token vectors in {dataset!r}"):
+                query = table.query().where(f"{TOKENS} IS NOT NULL").select(["chunk_id"]).limit(1)
+                told = len(await query.to_arrow()) > 0
+        return StoreStats(manifest.model, manifest.dimension, manifest.metric, tables, told)
 
     def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]:
         """For ``reindex``: the chunks, in the columns of today."""
