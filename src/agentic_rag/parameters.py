@@ -110,7 +110,7 @@ class RerankParameters(Section):
     """How fused results are put in their final order.
 
     ``walk`` to ``length`` weigh what ``rerank.features`` knows of a result, in units of the log-odds of
-    relevance; ``agentic-rag tune`` sets them.
+    relevance (``doubt`` weighs two of the weights); ``agentic-rag tune`` sets them.
     """
 
     method: Literal["offline", "learned", "cross_encoder", "chat", "none"] = Field(
@@ -122,7 +122,7 @@ class RerankParameters(Section):
         None, description="cross-encoder: name or folder of the model; learned: file that tune wrote"
     )
     walk: float = Field(
-        8.0,
+        6.0,
         ge=0,
         le=MOST_WEIGHT,
         description="offline: how near in the graph to what the question names, times the graph's share",
@@ -134,10 +134,16 @@ class RerankParameters(Section):
         description="offline: less for what fits the time the question states worse than the best do",
     )
     interaction: float = Field(
-        1.0,
+        0.5,
         ge=0,
         le=MOST_WEIGHT,
         description="offline: how like the question's tokens the passage's are, by tenth of a cosine",
+    )
+    doubt: float = Field(
+        16.0,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline: how many times more walk and interaction count where the best is surely irrelevant",
     )
     brief: float = Field(
         1.0, ge=0, le=MOST_WEIGHT, description="offline, no dialogue: a heading or a line alone says little"

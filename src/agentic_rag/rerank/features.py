@@ -74,7 +74,7 @@ FEATURES: Mapping[str, str] = {
     "entity": "1 where the graph found it by an entity (node)",
 }
 """What the learned ranker reads, by column; not a number (NaN) where a result has no such thing."""
-FEATURES_VERSION = 2
+FEATURES_VERSION = 3
 
 TYPICAL_COVERAGE = 0.5
 TYPICAL_TURN = math.log(1 + 20)

@@ -27,8 +27,8 @@ from agentic_rag.errors import ConfigError, InputError, MissingExtra, ModelError
 from agentic_rag.identity import digest
 from agentic_rag.odds import MOST_ODDS, probability
 from agentic_rag.parameters import RerankParameters
-from agentic_rag.rerank.features import FEATURES, FEATURES_VERSION, TERMS, features, terms_of
-from agentic_rag.rerank.offline import offline_odds
+from agentic_rag.rerank.features import FEATURES, FEATURES_VERSION, features, terms_of
+from agentic_rag.rerank.offline import WEIGHTS, offline_odds
 
 Floats = NDArray[np.float64]
 HEAD = "agentic_rag:"
@@ -62,7 +62,7 @@ class LearnedRanker:
     booster: Any
     """A ``lightgbm.Booster`` over the columns of ``FEATURES``."""
     weights: Mapping[str, float]
-    """Of the offline rerank, by term."""
+    """Of the offline rerank, by name."""
     slope: float = 1.0
     """At least ``LEAST_SLOPE``."""
     intercept: float = 0.0
@@ -82,7 +82,7 @@ class LearnedRanker:
         """Relevance in [0, 1] of each fused result, given in the fused order."""
         weights = RerankParameters.model_validate(self.weights)
         terms = terms_of(query, results)
-        offline = np.array(offline_odds(terms, weights))
+        offline = offline_odds(terms, weights)
         return self.relevances(self.odds(offline, features(query, results, terms)))
 
     def to_text(self) -> str:
@@ -163,11 +163,11 @@ def parse_ranker(text: str, name: str) -> LearnedRanker:
     try:
         head: Any = json.loads(last) if found else None
         version, names = head["features_version"], head["features"]
-        weights = {term: float(head["weights"][term]) for term in TERMS if term in head["weights"]}
+        weights = {name: float(head["weights"][name]) for name in WEIGHTS if name in head["weights"]}
         slope, intercept, mark = float(head["slope"]), float(head["intercept"]), head["digest"]
     except (ValueError, TypeError, KeyError) as error:
         raise ConfigError(f"{name} is no ranker that tune wrote; {AGAIN}") from error
-    if version != FEATURES_VERSION or names != list(FEATURES) or weights.keys() != TERMS.keys():
+    if version != FEATURES_VERSION or names != list(FEATURES) or weights.keys() != set(WEIGHTS):
         raise ConfigError(
             f"the ranker {name} was learned with other features (version {version}) than this program's "
             f"(version {FEATURES_VERSION}); {AGAIN}"

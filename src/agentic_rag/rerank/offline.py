@@ -15,27 +15,34 @@ did, where the vector store did not run), plus
 
 each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An ordinary
 passage gains and loses nothing by a term; time only takes away. Walk and interaction rank and are not
-calibrated: they deal the scores that the others add up to out to the passages in another order.
+calibrated: they deal the scores that the others add up to out to the passages in another order. They count the
+more, the less relevant the best is by the others, up to 1 + ``doubt`` times as much: where one vector and the
+words find nothing that answers, what is said token by token, and what the graph ties to it, decides.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
-cranfield, timeqa and LoCoMo; ``walk``, ``time`` and ``interaction`` were chosen again on these and on two
-vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
+cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction`` and ``doubt`` were chosen again on these and on
+two vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from agentic_rag.odds import probability
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
+Floats = NDArray[np.float64]
 REORDERS = ("walk", "interaction")
 """Say which passage is better, but not how good: the best by them has the best score of the others' sum, and so on."""
+WEIGHTS = (*TERMS, "doubt")
+"""The parameters that decide the order, in ``RerankParameters``."""
 APART = 1e-9
-"""Log-odds between two that are told apart."""
+"""Log-odds between two that are told apart: equal scores would be put in id order, whatever was found better."""
 _DEFAULTS = RerankParameters()
 
 
@@ -47,34 +54,41 @@ def rerank_offline(
         return []
     odds = offline_odds(terms_of(query, results), parameters)
     scored = [
-        {**result, "rerank_score": probability(value)} for result, value in zip(results, odds, strict=True)
+        {**result, "rerank_score": probability(value)}
+        for result, value in zip(results, odds.tolist(), strict=True)
     ]
     return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))
 
 
-def offline_odds(terms: Terms, parameters: RerankParameters) -> list[float]:
-    """The score of each result in log-odds: the judge's and the terms' times their weights, dealt out by ``REORDERS``."""
-    odds = _with(terms.judged, [name for name in TERMS if name not in REORDERS], terms, parameters)
-    by = _with(odds, REORDERS, terms, parameters)
-    keys = [(-better, -value) for better, value in zip(by, odds, strict=True)]
-    dealt, last = [0.0] * len(odds), math.inf
-    places = sorted(range(len(odds)), key=keys.__getitem__)
-    for number, (place, value) in enumerate(zip(places, sorted(odds, reverse=True), strict=True)):
-        if number and keys[place] == keys[places[number - 1]]:
-            dealt[place] = last
-            continue
-        # Equal scores would be put in id order, whatever was found better.
-        last = dealt[place] = min(value, last - APART)
+def offline_odds(terms: Terms, parameters: RerankParameters) -> Floats:
+    """The score of each result in log-odds, shape (results,)."""
+    columns = {name: np.asarray(terms.column(name), dtype=np.float64) for name in TERMS}
+    return dealt_odds(np.asarray(terms.judged, dtype=np.float64), columns, parameters)
+
+
+def dealt_odds(judged: Floats, columns: Mapping[str, Floats], parameters: RerankParameters) -> Floats:
+    """What the judge and the terms say in log-odds, dealt out by ``REORDERS``.
+
+    Args:
+        judged: log-odds of relevance, shape (results,).
+        columns: each of ``TERMS``, same shape.
+        parameters: the weights.
+    """
+    if not judged.size:
+        return judged
+    odds = judged + _weighed([name for name in TERMS if name not in REORDERS], columns, parameters)
+    counts = 1.0 + parameters.doubt * (1.0 - probability(float(odds.max())))
+    better = odds + counts * _weighed(REORDERS, columns, parameters)
+    order = np.lexsort((-odds, -better))
+    told_apart = (np.diff(better[order]) != 0) | (np.diff(odds[order]) != 0)
+    starts = np.concatenate([[0], np.flatnonzero(told_apart) + 1])
+    group = np.concatenate([[0], np.cumsum(told_apart)])
+    dealt = np.empty_like(odds)
+    dealt[order] = np.sort(odds)[::-1][starts][group] - APART * group
     return dealt
 
 
-def _with(
-    odds: Sequence[float], names: Iterable[str], terms: Terms, parameters: RerankParameters
-) -> list[float]:
-    """The log-odds and the named terms, each times its weight."""
-    added = list(odds)
-    for name in names:
-        weight = getattr(parameters, name)
-        if weight:
-            added = [value + weight * term for value, term in zip(added, terms.column(name), strict=True)]
-    return added
+def _weighed(names: Sequence[str], columns: Mapping[str, Floats], parameters: RerankParameters) -> Floats:
+    """The sum of the columns, each times its weight."""
+    total: Floats = sum(getattr(parameters, name) * columns[name] for name in names)
+    return total

@@ -69,9 +69,9 @@ DIALOGUE = [
             NOTES,
             {
                 "a": 0.8999999999999999,
-                "c": 0.30000000000000004,
-                "b": 0.29999999979,  # as relevant as c, but no walk comes by
-                "d": 0.29999999979,
+                "c": 0.29999999979,
+                "b": 0.29999999958,  # as relevant as c, but no walk comes by
+                "d": 0.29999999958,
             },
         ),
         (
@@ -79,15 +79,15 @@ DIALOGUE = [
             DIALOGUE,
             {
                 "t1": 0.9561229408976777,
-                "t3": 0.21885708773802467,
-                "t4": 0.2,
-                "t2": 0.1532562804747054,
+                "t3": 0.21885708756706604,
+                "t4": 0.19999999968,
+                "t2": 0.15325628008539904,
             },
         ),
     ],
 )
 def test_offline_scores_are_these(query: str, results: list[dict[str, Any]], expected: dict[str, float]):
-    ranked = rerank_offline(query, results, RerankParameters(walk=5.0, time=0.0, brief=0.0))
+    ranked = rerank_offline(query, results, RerankParameters(walk=5.0, time=0.0, brief=0.0, doubt=0.0))
     assert [one["id"] for one in ranked] == list(expected)
     assert {one["id"]: one["rerank_score"] for one in ranked} == pytest.approx(expected, rel=1e-12)
 
@@ -104,6 +104,27 @@ def test_without_weights_only_the_judge_decides():
     scores = {one["id"]: one["rerank_score"] for one in rerank_offline("Ann", DIALOGUE, nothing)}
     # what the vector store did not find is judged like the last that it found
     assert scores == pytest.approx({"t1": 0.8, "t2": 0.2, "t3": 0.2, "t4": 0.2})
+
+
+@pytest.mark.parametrize(("best", "first"), [(0.95, "near"), (0.3, "tied")])
+def test_what_reorders_counts_more_the_less_relevant_the_best_is(best: float, first: str):
+    """The walk is for the other one, of log-odds .5 less: its .4 times the share count 1 + 16 (1 - p) times."""
+    less = 1 / (1 + math.exp(0.5 - math.log(best / (1 - best))))
+    found_by = {
+        "near": {"graphiti": found(1, best, 1.0), "lancedb": found(1, best, 1.0)},
+        "tied": {"graphiti": found(2, less, 1.0), "lancedb": found(2, less, 1.0)},
+    }
+    results = [
+        one("near", "tea", found_by["near"], walk=math.exp(-0.5)),
+        one("tied", "tea", found_by["tied"], walk=1.0),
+    ]
+    weights = RerankParameters(walk=0.8, interaction=0.0, brief=0.0, doubt=16.0)
+    share = graph_share(results)
+    counts = (1 + 16 * (1 - best)) * 0.8 * share * 0.5
+    assert (counts > 0.5) == (first == "tied"), "the example is as it says"
+    ranked = rerank_offline("tea", results, weights)
+    assert ranked[0]["id"] == first
+    assert ranked[0]["rerank_score"] == pytest.approx(best), "the scores are dealt out, not changed"
 
 
 def test_a_weight_moves_what_has_the_term():

@@ -15,7 +15,7 @@ from agentic_rag import RagConfig, open_rag
 from agentic_rag.errors import ConfigError, InputError, MissingExtra
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank import rerank_results
-from agentic_rag.rerank.features import FEATURES, TERMS, features, terms_of
+from agentic_rag.rerank.features import FEATURES, features, terms_of
 from agentic_rag.rerank.learned import (
     HEAD,
     LearnedRanker,
@@ -25,11 +25,11 @@ from agentic_rag.rerank.learned import (
     parse_ranker,
     require_learning,
 )
-from agentic_rag.rerank.offline import offline_odds, rerank_offline
+from agentic_rag.rerank.offline import WEIGHTS, offline_odds, rerank_offline
 from agentic_rag.testing import HashingEmbedding
 
 lightgbm = pytest.importorskip("lightgbm")
-WEIGHTS = {name: float(getattr(RerankParameters(), name)) for name in TERMS}
+WEIGHTED = {name: float(getattr(RerankParameters(), name)) for name in WEIGHTS}
 
 
 def results_of(seed: int, count: int = 12) -> list[dict[str, Any]]:
@@ -61,11 +61,11 @@ def results_of(seed: int, count: int = 12) -> list[dict[str, Any]]:
 def trained(queries: int = 40) -> LearnedRanker:
     told = [results_of(seed) for seed in range(queries)]
     booster = fit_trees(
-        [np.array(offline_odds(terms_of("tea", results), RerankParameters())) for results in told],
+        [offline_odds(terms_of("tea", results), RerankParameters()) for results in told],
         [features("tea", results) for results in told],
         [[int(one["metadata"]["gold"]) for one in results] for results in told],
     )
-    return LearnedRanker(booster, WEIGHTS, slope=0.8, intercept=-1.0)
+    return LearnedRanker(booster, WEIGHTED, slope=0.8, intercept=-1.0)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ async def test_it_ranks_by_what_it_has_learned(file: Path):
 
 def test_what_is_read_back_scores_the_same(file: Path, ranker: LearnedRanker):
     read = load_ranker(file)
-    assert (read.weights, read.slope, read.intercept) == (WEIGHTS, 0.8, -1.0)
+    assert (read.weights, read.slope, read.intercept) == (WEIGHTED, 0.8, -1.0)
     assert read.scores("tea", results_of(7)) == ranker.scores("tea", results_of(7))
     assert read.to_text() == file.read_text(encoding="utf-8")
     assert load_ranker(file) is read

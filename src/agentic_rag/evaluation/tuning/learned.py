@@ -10,9 +10,8 @@ import numpy as np
 from agentic_rag.evaluation.tuning.replay import Changes, Floats, Fused, Outcome, Places, Replay, nested
 from agentic_rag.evaluation.tuning.search import METHOD, Values, choose, folds_of
 from agentic_rag.parameters import RerankParameters
-from agentic_rag.rerank.features import TERMS
 from agentic_rag.rerank.learned import LearnedRanker, fit_calibration, fit_trees
-from agentic_rag.rerank.offline import offline_odds
+from agentic_rag.rerank.offline import WEIGHTS, offline_odds
 
 INNER_FOLDS = 3
 
@@ -91,18 +90,18 @@ class _Trees:
         fused = replay.fused(changes)
         taught = [fused[number] for number in np.intersect1d(train, replay.ranked).tolist()]
         trees = fit_trees(
-            [np.array(offline_odds(of_query.terms, weights)) for of_query in taught],
+            [offline_odds(of_query.terms, weights) for of_query in taught],
             [of_query.table for of_query in taught],
             [of_query.grades for of_query in taught],
         )
-        told = {name: float(getattr(weights, name)) for name in TERMS}
+        told = {name: float(getattr(weights, name)) for name in WEIGHTS}
         return cls(replay, changes, LearnedRanker(trees, told), fused)
 
     def odds(self, number: int) -> Floats:
         """Of a query's results, in the fused order."""
         of_query = self.fused[number]
         weights = RerankParameters.model_validate(self.ranker.weights)
-        return self.ranker.odds(np.array(offline_odds(of_query.terms, weights)), of_query.table)
+        return self.ranker.odds(offline_odds(of_query.terms, weights), of_query.table)
 
     def value(self, number: int, odds: Floats) -> float:
         """The measure of a query's results in the order of these odds."""

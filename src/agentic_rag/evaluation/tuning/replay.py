@@ -21,7 +21,7 @@ from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.odds import MOST_ODDS
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, features, graph_share, relevance, terms_of
-from agentic_rag.rerank.offline import APART, REORDERS
+from agentic_rag.rerank.offline import REORDERS, dealt_odds
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -146,12 +146,13 @@ class Replay:
             self._tables[key] = [self._fused(number, parameters) for number in range(len(self.collected))]
         return self._tables[key]
 
-    def varying_terms(self) -> list[str]:
-        """The rerank's terms that differ between some query's results; the others decide nothing."""
+    def telling_weights(self) -> list[str]:
+        """The rerank's weights whose terms differ between some query's results; the others decide nothing."""
         rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
         columns = {"walk": [of_query.visits for of_query in rows]}
         columns |= {name: [of_query.others[name] for of_query in rows] for name in TERMS if name != "walk"}
-        return [name for name in TERMS if any(len(set(column.tolist())) > 1 for column in columns[name])]
+        telling = [name for name in TERMS if any(len(set(column.tolist())) > 1 for column in columns[name])]
+        return [*telling, "doubt"] if set(telling) & set(REORDERS) else telling
 
     def _one(self, number: int, parameters: Parameters) -> tuple[float, float]:
         """Measure and confidence of a query."""
@@ -239,18 +240,10 @@ _READ = ("id", "content", "type", "metadata", "fused_score", "tier", "sources", 
 
 
 def _scores(view: _View, parameters: RerankParameters) -> Floats:
-    """``offline_odds`` as relevance, over a view's rows."""
+    """Relevance by the offline rerank, over a view's rows."""
     rows = view.rows
-    columns = {**rows.others, "walk": view.share * rows.visits}
-    odds, ranking = rows.judged, np.zeros_like(rows.judged)
-    for name, column in columns.items():
-        if name in REORDERS:
-            ranking = ranking + getattr(parameters, name) * column
-        else:
-            odds = odds + getattr(parameters, name) * column
-    dealt = np.empty_like(odds)
-    dealt[np.lexsort((-odds, -(odds + ranking)))] = np.sort(odds)[::-1] - APART * np.arange(odds.size)
-    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(dealt, -MOST_ODDS, MOST_ODDS)))
+    odds = dealt_odds(rows.judged, {**rows.others, "walk": view.share * rows.visits}, parameters)
+    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
     return scores
 
 

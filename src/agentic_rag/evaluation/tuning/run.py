@@ -288,7 +288,7 @@ def _tuned(
     queries = [one.query for one in replay.collected]
     everyone = np.arange(len(queries))
     folds = folds_of(queries, everyone)
-    varied = coordinates(replay.varying_terms())
+    varied = coordinates(replay.telling_weights())
     found: list[Kinds] = []
     for number, held in enumerate(folds):
         told("search", number, len(folds) + 1)

@@ -21,7 +21,7 @@ from agentic_rag.evaluation.tuning.replay import Changes, Floats, Outcome, Place
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS
 from agentic_rag.identity import digest
 from agentic_rag.parameters import FusionStrategy, RerankParameters
-from agentic_rag.rerank.features import TERMS
+from agentic_rag.rerank import offline
 
 FOLDS = 5
 ROUNDS = 3
@@ -44,7 +44,7 @@ FUSION = (
     "fusion.graphiti_min_score",
 )
 METHOD = "rerank.method"
-WEIGHTS = tuple(f"rerank.{name}" for name in TERMS)
+WEIGHTS = tuple(f"rerank.{name}" for name in offline.WEIGHTS)
 SEARCHED = (*FUSION, METHOD, *WEIGHTS)
 """Settings that the search sets, in the order they are shown in."""
 
@@ -81,17 +81,17 @@ def fusion_grid() -> list[Values]:
     return tried
 
 
-def coordinates(terms: Iterable[str] = tuple(TERMS)) -> list[list[Values]]:
+def coordinates(weights: Iterable[str] = offline.WEIGHTS) -> list[list[Values]]:
     """What is varied together, each with the settings that are tried; None is the default.
 
     Args:
-        terms: rerank terms that can make a difference on the queries at hand.
+        weights: of the rerank, that can make a difference on the queries at hand.
     """
     unset = dict.fromkeys((*FUSION, METHOD))
     fusions = [{**unset, **fusion, METHOD: method} for method in (None, "none") for fusion in fusion_grid()]
     defaults = RerankParameters()
     found: list[list[Values]] = [[*fusions]]
-    for name in terms:
+    for name in weights:
         unit = getattr(defaults, name) or 1.0  # of a term that is not weighed by default, of 1
         values = [None, *(round(unit * multiple, 6) for multiple in MULTIPLES)]
         found.append([{f"rerank.{name}": value} for value in values])

@@ -58,7 +58,7 @@ class Scripted:
         values = [self._does(dict(changes), number) for number in range(len(self.collected))]
         return Outcome(np.array(values), self.confidences)
 
-    def varying_terms(self) -> list[str]:
+    def telling_weights(self) -> list[str]:
         return ["walk"]
 
 

@@ -125,10 +125,10 @@ def test_what_a_ranker_sees() -> None:
 
 def test_terms_that_differ_nowhere_are_not_varied() -> None:
     dialogue = Replay(collected(6, "document"), Parameters(), "document", "mrr@10")
-    assert {"walk", "coverage", "window"} <= set(dialogue.varying_terms())
+    assert {"walk", "coverage", "window"} <= set(dialogue.telling_weights())
     notes = Replay(collected(6, "document", dialogue=False), Parameters(), "document", "mrr@10")
-    assert set(notes.varying_terms()).isdisjoint({"coverage", "window", "speaker", "length"})
-    assert len(coordinates(notes.varying_terms())) < len(coordinates(TERMS)) == 1 + len(TERMS)
+    assert set(notes.telling_weights()).isdisjoint({"coverage", "window", "speaker", "length"})
+    assert len(coordinates(notes.telling_weights())) < len(coordinates(TERMS)) == 1 + len(TERMS)
 
 
 def test_a_setting_that_does_not_exist_is_told() -> None:
