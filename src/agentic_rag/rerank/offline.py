@@ -17,7 +17,8 @@ each times its weight in ``RerankParameters``, and back to [0, 1] by the logisti
 passage gains and loses nothing by a term; time only takes away. Walk and interaction rank and are not
 calibrated: they deal the scores that the others add up to out to the passages in another order. They count the
 more, the less relevant the best is by the others, up to 1 + ``doubt`` times as much: where one vector and the
-words find nothing that answers, what is said token by token, and what the graph ties to it, decides.
+words find nothing that answers, what is said token by token, and what the graph ties to it, decides. Not so
+where the question states a time that tells the results apart: there the time decides.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
 cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction`` and ``doubt`` were chosen again on these and on
@@ -77,9 +78,10 @@ def dealt_odds(judged: Floats, columns: Mapping[str, Floats], parameters: Rerank
     if not judged.size:
         return judged
     odds = judged + _weighed([name for name in TERMS if name not in REORDERS], columns, parameters)
-    counts = 1.0 + parameters.doubt * (1.0 - probability(float(odds.max())))
-    better = odds + counts * _weighed(REORDERS, columns, parameters)
+    doubted = 0.0 if columns["time"].any() else 1.0 - probability(float(odds.max()))
+    better = odds + (1.0 + parameters.doubt * doubted) * _weighed(REORDERS, columns, parameters)
     order = np.lexsort((-odds, -better))
+    # Two that are alike in both get one score, and their ids decide.
     told_apart = (np.diff(better[order]) != 0) | (np.diff(odds[order]) != 0)
     starts = np.concatenate([[0], np.flatnonzero(told_apart) + 1])
     group = np.concatenate([[0], np.cumsum(told_apart)])

@@ -11,7 +11,7 @@ import pytest
 from agentic_rag.errors import ConfigError
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import FEATURES, TERMS, features, graph_share, terms_of
-from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.rerank.offline import dealt_odds, rerank_offline
 
 
 def found(rank: int, raw: float | None, weight: float) -> dict[str, Any]:
@@ -125,6 +125,14 @@ def test_what_reorders_counts_more_the_less_relevant_the_best_is(best: float, fi
     ranked = rerank_offline("tea", results, weights)
     assert ranked[0]["id"] == first
     assert ranked[0]["rerank_score"] == pytest.approx(best), "the scores are dealt out, not changed"
+
+
+def test_where_a_stated_time_tells_results_apart_nothing_counts_more():
+    judged, columns = np.array([-1.0, -1.5]), {name: np.zeros(2) for name in TERMS}
+    columns |= {"walk": np.array([-0.5, 0.0]), "time": np.array([0.0, -0.1])}
+    weights = RerankParameters(walk=0.5, time=1.0, doubt=16.0)
+    assert np.argmax(dealt_odds(judged, columns, weights)) == 0
+    assert np.argmax(dealt_odds(judged, {**columns, "time": np.zeros(2)}, weights)) == 1
 
 
 def test_a_weight_moves_what_has_the_term():
