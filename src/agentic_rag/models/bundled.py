@@ -222,7 +222,7 @@ async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]
         return sentences
 
     vectors, owners = await _run([_query(text) for text in questions], run)
-    first = [owners.index(number) for number in range(len(questions))]
+    first = np.unique(owners, return_index=True)[1].tolist()
     return _merged(vectors, owners, len(questions)), [kept[i] for i in first]
 
 

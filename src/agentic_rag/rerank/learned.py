@@ -163,7 +163,7 @@ def parse_ranker(text: str, name: str) -> LearnedRanker:
     try:
         head: Any = json.loads(last) if found else None
         version, names = head["features_version"], head["features"]
-        weights = {name: float(head["weights"][name]) for name in WEIGHTS if name in head["weights"]}
+        weights = {weight: float(head["weights"][weight]) for weight in WEIGHTS if weight in head["weights"]}
         slope, intercept, mark = float(head["slope"]), float(head["intercept"]), head["digest"]
     except (ValueError, TypeError, KeyError) as error:
         raise ConfigError(f"{name} is no ranker that tune wrote; {AGAIN}") from error

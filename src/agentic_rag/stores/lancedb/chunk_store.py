@@ -164,22 +164,19 @@ class LanceChunkStore:
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         table = await self._opened(dataset)
-        rows = await _by_ids(table, dataset, chunk_ids, CHUNK_COLUMNS)
-        chunks = map(unpacked, rows["chunk"].to_pylist() if rows else [])
-        return {chunk.id: chunk for chunk in chunks}
+        rows = await self._by_ids(table, dataset, chunk_ids, CHUNK_COLUMNS)
+        return {chunk.id: chunk for chunk in map(unpacked, rows["chunk"].to_pylist())}
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         table = await self._opened(dataset)
-        rows = await _by_ids(table, dataset, chunk_ids, ["chunk_id", "vector"])
-        return dict(zip(rows["chunk_id"].to_pylist(), vectors_of(rows), strict=True)) if rows else {}
+        rows = await self._by_ids(table, dataset, chunk_ids, ["chunk_id", "vector"])
+        return dict(zip(rows["chunk_id"].to_pylist(), vectors_of(rows), strict=True))
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
         table = await self._opened(dataset)
         if table is None or not await _has_tokens(table):
             return {}
-        rows = await _by_ids(table, dataset, chunk_ids, ["chunk_id", TOKENS])
-        if rows is None:
-            return {}
+        rows = await self._by_ids(table, dataset, chunk_ids, ["chunk_id", TOKENS])
         told = zip(rows["chunk_id"].to_pylist(), rows[TOKENS].to_pylist(), strict=True)
         return {chunk_id: tokens for chunk_id, tokens in told if tokens}
 
@@ -316,6 +313,16 @@ class LanceChunkStore:
             parts.append(f"(date IS NULL OR date <= {timestamp_sql(restriction.as_of)})")
         return " AND ".join(parts) or None
 
+    async def _by_ids(
+        self, table: Any | None, dataset: str, chunk_ids: Sequence[str], columns: list[str]
+    ) -> pa.Table:
+        """The rows that exist, in no particular order."""
+        listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if is_unicode(chunk_id))
+        if table is None or not listed:
+            return self._schema.empty_table().select(columns)
+        with translated(f"reading chunks of {dataset!r}"):
+            return await table.query().where(f"chunk_id IN ({listed})").select(columns).to_arrow()
+
 
 def timestamp_sql(moment: datetime) -> str:
     """A UTC timestamp literal, to the microsecond."""
@@ -325,17 +332,6 @@ def timestamp_sql(moment: datetime) -> str:
 async def _has_tokens(table: Any) -> bool:
     """A table of an earlier version lacks the column until ``reindex``; what it holds ranks without it."""
     return TOKENS in (await table.schema()).names
-
-
-async def _by_ids(
-    table: Any | None, dataset: str, chunk_ids: Sequence[str], columns: list[str]
-) -> pa.Table | None:
-    """The rows that exist, in no particular order; None where there is nothing to look for."""
-    listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if is_unicode(chunk_id))
-    if table is None or not listed:
-        return None
-    with translated(f"reading chunks of {dataset!r}"):
-        return await table.query().where(f"chunk_id IN ({listed})").select(columns).to_arrow()
 
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:

@@ -61,6 +61,8 @@ class MetadataValues:
             query = table.query().where(f"key = {quoted(stored_key(metadata_item(key)))}")
             rows = await query.select(["item"]).to_arrow()
         items: list[str] = rows["item"].to_pylist()
+        if items == known:
+            items = known  # one list for all who keep it, see ``FilterSql``
         if len(self._remembered) >= MOST_REMEMBERED:
             self._remembered.clear()
         self._remembered[place] = (began, items)
