@@ -203,7 +203,7 @@ class ChunkStore(Protocol):
     ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
         """``search_dense`` and ``search_sparse`` at once, for the best ``wanted`` of both together.
 
-        Each leg may leave out chunks that lie beyond its first ``wanted`` and are not in the other.
+        Each leg may leave out chunks that lie beyond the first ``wanted`` of both.
         """
         ...
 

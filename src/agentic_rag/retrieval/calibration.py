@@ -32,9 +32,12 @@ MOST_WORDS = 1 / 2
 """Share of a query's words that mean it by themselves."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
-    """What the legs say of one passage for one query; None where a leg did not find it or did not run."""
+    """What the legs say of one passage for one query; None where a leg did not find it or did not run.
+
+    Not frozen: one is made for every passage that a search finds, and a frozen one takes three times as long.
+    """
 
     cosine: float | None
     bm25: float | None

@@ -39,7 +39,8 @@ def gathered(
     worst_cosine = min(cosines.values(), default=None) if cosines else None
     if cosines is not None and vectors is not None and asked is not None:
         cosines |= {i: float(np.dot(vector, asked)) for i, vector in vectors.items() if i not in cosines}
-    query_script, terms = script(query), frozenset(content_tokens(query))
+    query_script = script(query)
+    terms = frozenset(content_tokens(query)) if cosines is None else frozenset()
     found = {scored.chunk.id: scored.chunk for leg in legs.values() for scored in leg}
     return {
         chunk_id: Evidence(
@@ -66,7 +67,7 @@ def likeness(order: Mapping[str, float], vectors: Vectors) -> dict[str, float]:
     ids = sorted(vectors, key=lambda chunk_id: (-order[chunk_id], chunk_id))
     if not ids:
         return {}
-    stacked = np.stack([vectors[chunk_id] for chunk_id in ids])
+    stacked = np.concatenate([vectors[chunk_id] for chunk_id in ids]).reshape(len(ids), -1)
     alike = stacked @ stacked[:BEST].mean(axis=0)
     return dict(zip(ids, (alike - alike.max()).tolist(), strict=True))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from agentic_rag.domain import Chunk
 from agentic_rag.odds import probability
 from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import Calibration
@@ -101,11 +102,17 @@ class BaseStrategy(ABC):
         logits = {chunk_id: self.calibration.logit(known) for chunk_id, known in evidence.items()}
         for chunk_id, alike in likeness(logits, vectors or {}).items():
             logits[chunk_id] += self.calibration.of_likeness(alike)
-        first = sorted(logits, key=lambda chunk_id: (-logits[chunk_id], chunk_id))[:limit]
-        chunks = {scored.chunk.id: scored.chunk for leg in legs.values() for scored in leg}
-        said: dict[str, dict[str, Leg]] = {chunk_id: {} for chunk_id in chunks}
+        said: dict[str, dict[str, Leg]] = {
+            chunk_id: {} for chunk_id in sorted(logits, key=lambda i: (-logits[i], i))[:limit]
+        }
+        chunks: dict[str, Chunk] = {}
         for name, leg in legs.items():
             for place, scored in enumerate(leg, start=1):
-                said[scored.chunk.id].setdefault(name, Leg(scored.rank or place, scored.score))
-        results = [RetrievalResult(chunks[i], probability(logits[i] - doubt), said[i]) for i in first]
+                chunk = scored.chunk
+                if chunk.id in said and name not in said[chunk.id]:
+                    chunks[chunk.id] = chunk
+                    said[chunk.id][name] = Leg(scored.rank or place, scored.score)
+        results = [
+            RetrievalResult(chunks[i], probability(logits[i] - doubt), told) for i, told in said.items()
+        ]
         return sorted(results, key=lambda result: (-result.score, result.id))

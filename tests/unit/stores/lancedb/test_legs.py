@@ -31,13 +31,13 @@ def store(connection: LanceConnection) -> LanceChunkStore:
     return LanceChunkStore(connection, model="fake", dimension=DIMENSION)
 
 
-async def fill(store: LanceChunkStore, count: int, *, alike: bool = False) -> None:
-    """Chunks that lie ever farther from what is asked, each with the word tea ever more rarely."""
+async def fill(store: LanceChunkStore, count: int, *, alike: bool = False, opposed: bool = False) -> None:
+    """Chunks that lie ever farther from what is asked, each with the word tea ever more rarely, or often."""
     documents = []
     for n in range(count):
         angle = 0.0 if alike else n / count
         vector = np.cos(angle) * ASKED + np.sin(angle) * np.eye(DIMENSION, dtype=np.float32)[1]
-        text = "tea" if alike else "tea " + "water " * (n + 1)
+        text = "tea" if alike else "tea " + "water " * (count - n if opposed else n + 1)
         chunk = fake_chunk(f"d{n:03d}", text, metadata={"even": n % 2 == 0})
         documents.append(EmbeddedDocument(chunk.document_id, (chunk,), vector[None].astype(np.float32)))
     await store.replace_documents("notes", documents)
@@ -59,17 +59,21 @@ async def test_they_find_what_each_finds_alone(store: LanceChunkStore):
     assert all(np.allclose(hit.vector @ ASKED, hit.score, atol=1e-6) for hit in dense)
 
 
-async def test_a_chunk_beyond_the_front_of_one_leg_is_read_if_the_other_has_it_and_keeps_its_rank(
+async def test_what_is_read_is_the_first_of_each_leg_with_its_rank_in_both(
     store: LanceChunkStore, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(legs, "MIN_READ", 2)
-    await fill(store, 40)
+    await fill(store, 10, opposed=True)
     dense, sparse = await both(store, limit=10, wanted=2)
-    assert [hit.chunk.id for hit in dense] == [f"d{n:03d}#0" for n in range(10)], (
-        "both legs found the same ten"
-    )
-    assert [hit.rank for hit in dense] == list(range(1, 11))
-    assert len(sparse) == 10
+    assert [(hit.chunk.id, hit.rank) for hit in dense] == [("d000#0", 1), ("d001#0", 2), ("d008#0", 9), ("d009#0", 10)]  # fmt: skip
+    assert [(hit.chunk.id, hit.rank) for hit in sparse] == [("d009#0", 1), ("d008#0", 2), ("d001#0", 9), ("d000#0", 10)]  # fmt: skip
+
+
+async def test_a_fifth_more_are_read_than_are_wanted(store: LanceChunkStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(legs, "MIN_READ", 2)
+    await fill(store, 40)
+    dense, sparse = await both(store, limit=40, wanted=10)
+    assert [len(dense), len(sparse)] == [12, 12], "both legs found the same"
 
 
 async def test_filters_hold_for_both(store: LanceChunkStore):
@@ -102,7 +106,7 @@ async def test_what_was_found_is_read_though_the_table_is_compacted_in_between(
         return await read(table, row_ids, asked)
 
     monkeypatch.setattr(legs, "_read", compacted_first)
-    dense, sparse = await both(store, limit=50, wanted=10)
+    dense, sparse = await both(store, limit=50, wanted=20)
     monkeypatch.undo()
     assert dense == await store.search_dense("notes", ASKED, limit=50, restriction=Restriction())
     assert sparse == await store.search_sparse("notes", "tea", limit=50, restriction=Restriction())
