@@ -298,7 +298,13 @@ def _batches(rows: Sequence[list[int]]) -> list[list[int]]:
             batches.append(current)
             current = []
         current.append(index)
-    return [*batches, current]
+    batches.append(current)
+    # Runs take about equally long: what is left over after so many for each worker is dealt out to all.
+    left = len(batches) % WORKERS
+    if left and len(batches) > WORKERS:
+        rest = [index for batch in batches[-left:] for index in batch]
+        batches[-left:] = [share for n in range(WORKERS) if (share := rest[n::WORKERS])]
+    return batches
 
 
 def _merged(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArray:
