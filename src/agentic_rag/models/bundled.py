@@ -299,11 +299,12 @@ def _batches(rows: Sequence[list[int]]) -> list[list[int]]:
             current = []
         current.append(index)
     batches.append(current)
-    # Runs take about equally long: what is left over after so many for each worker is dealt out to all.
-    left = len(batches) % WORKERS
-    if left and len(batches) > WORKERS:
-        rest = [index for batch in batches[-left:] for index in batch]
-        batches[-left:] = [share for n in range(WORKERS) if (share := rest[n::WORKERS])]
+    # Runs take about equally long, so the last of each worker is made as large as the others' last.
+    last = len(batches) % WORKERS or WORKERS
+    rest = [index for batch in batches[-last:] for index in batch]
+    shares = [share for n in range(WORKERS) if (share := rest[n::WORKERS])]
+    if len(batches) > WORKERS and all(len(share) * len(rows[share[0]]) <= BATCH_TOKENS for share in shares):
+        batches[-last:] = shares
     return batches
 
 
