@@ -155,7 +155,7 @@ def _scalar(key: str, value: Any) -> Scalar:
     raise FilterError(f"the filter on {key!r} takes a text, number, boolean, date or null, not {value!r}")
 
 
-_TERM = re.compile(r"^\s*([^\s<>=!]+)\s*(>=|<=|!=|==|=|>|<)\s*(.*?)\s*$", re.DOTALL)
+_TERM = re.compile(r"^\s*([^\s<>=!]+)\s*(>=|<=|!=|==|=|>|<)\s*((?![\s<>=]).*?)\s*$", re.DOTALL)
 _SPELLED: dict[str, Operator] = {
     "=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte",
 }  # fmt: skip
@@ -172,7 +172,10 @@ def parse_terms(terms: Sequence[str]) -> Expression | None:
 def _parse_term(term: str) -> Expression:
     found = _TERM.match(term)
     if not found:
-        raise FilterError(f"cannot read the filter {term!r}; write KEY=VALUE, with one of = != > >= < <=")
+        raise FilterError(
+            f"cannot read the filter {term!r}; write KEY=VALUE, with one of = != > >= < <=, and a value that "
+            "begins with one of these in double quotes"
+        )
     key, operator, text = found.groups()
     try:
         value = json.loads(text)

@@ -190,6 +190,7 @@ def test_nesting_is_bounded_instead_of_overflowing():
         ("x=a=b", Comparison("x", "$eq", "a=b")),
         ("x=", Comparison("x", "$eq", "")),
         ("x=' OR 1=1 --", Comparison("x", "$eq", "' OR 1=1 --")),
+        ('x=">5"', Comparison("x", "$eq", ">5")),
     ],
 )
 def test_the_command_lines_spelling(term: str, expected: Comparison):
@@ -206,6 +207,9 @@ def test_terms_are_joined_by_and():
         ("year", "KEY=VALUE"),
         ("=3", "KEY=VALUE"),
         ("two words=3", "KEY=VALUE"),
+        ("year >>> 2023", "in double quotes"),
+        ("year=> 2023", "in double quotes"),
+        ("year> = 2023", "in double quotes"),
         ("year>null", "takes a number"),
         ("year=NaN", "finite"),
         ("year=[1]", "takes a text"),
