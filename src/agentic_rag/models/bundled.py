@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -288,22 +289,22 @@ def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:
 
 def _batches(rows: Sequence[list[int]]) -> list[list[int]]:
     """Indices of rows of like length together, longest first, within BATCH_TEXTS and BATCH_TOKENS."""
-    # A few texts are dealt out to all workers: one batch would leave the others idle.
-    most = min(BATCH_TEXTS, max(1, -(-len(rows) // WORKERS)))
     batches: list[list[int]] = []
     current: list[int] = []
     for index in sorted(range(len(rows)), key=lambda i: (-len(rows[i]), i)):
         widest = len(rows[current[0]]) if current else len(rows[index])
-        if current and (len(current) == most or (len(current) + 1) * widest > BATCH_TOKENS):
+        if current and (len(current) == BATCH_TEXTS or (len(current) + 1) * widest > BATCH_TOKENS):
             batches.append(current)
             current = []
         current.append(index)
     batches.append(current)
-    # Runs take about equally long, so the last of each worker is made as large as the others' last.
+    # Runs take about equally long, so the last of each worker, of a few texts the only one, is made as large as
+    # the others' last.
     last = len(batches) % WORKERS or WORKERS
     rest = [index for batch in batches[-last:] for index in batch]
-    shares = [share for n in range(WORKERS) if (share := rest[n::WORKERS])]
-    if len(batches) > WORKERS and all(len(share) * len(rows[share[0]]) <= BATCH_TOKENS for share in shares):
+    ends = [len(rest) * n // WORKERS for n in range(WORKERS + 1)]
+    shares = [rest[start:end] for start, end in pairwise(ends) if start < end]
+    if rest and all(len(share) * len(rows[share[0]]) <= BATCH_TOKENS for share in shares):
         batches[-last:] = shares
     return batches
 

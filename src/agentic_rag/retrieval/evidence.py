@@ -40,7 +40,7 @@ def gathered(
     if cosines is not None and vectors is not None and asked is not None:
         cosines |= {i: float(np.dot(vector, asked)) for i, vector in vectors.items() if i not in cosines}
     query_script = script(query)
-    terms = frozenset(content_tokens(query)) if cosines is None else frozenset()
+    terms = frozenset(content_tokens(query)) if cosines is None else None
     found = {scored.chunk.id: scored.chunk for leg in legs.values() for scored in leg}
     return {
         chunk_id: Evidence(
@@ -50,7 +50,7 @@ def gathered(
             best_bm25=best_bm25,
             worst_cosine=worst_cosine,
             scripts=(query_script, script_beside(query_script, chunk.text)),
-            coverage=coverage(terms, search_text(chunk)) if cosines is None else None,
+            coverage=None if terms is None else coverage(terms, search_text(chunk)),
         )
         for chunk_id, chunk in found.items()
     }

@@ -42,6 +42,7 @@ from agentic_rag.stores.lancedb.indexes import (
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
+from agentic_rag.stores.lancedb.rows import vectors_of
 
 INDEX_FROM = 2_048
 """Rows from which key indexes pay; below, a scan is as fast as the look-up."""
@@ -120,8 +121,7 @@ class GraphTables:
             where = sql.is_in("uuid", keys[start : start + KEYS_PER_QUERY])
             rows = await self.arrow(group, kind, where, ["uuid", "vector"])
             if rows is not None:
-                flat = rows["vector"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-                found |= dict(zip(rows["uuid"].to_pylist(), flat.reshape(-1, self.dimension), strict=True))
+                found |= dict(zip(rows["uuid"].to_pylist(), vectors_of(rows), strict=True))
         return found
 
     async def nearest(

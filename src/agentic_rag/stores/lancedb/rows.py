@@ -92,6 +92,7 @@ def unpacked(stored: str) -> Chunk:
     *fields, heading_path, date, url, metadata = orjson.loads(stored)
     moment = None if date is None else datetime.fromisoformat(date)
     values: list[Any] = [*fields, tuple(heading_path), moment, url]
+    # Not by orjson, which refuses half a surrogate pair.
     values.append(json.loads(metadata) if metadata != "{}" else {})
     return Chunk(*values)
 
