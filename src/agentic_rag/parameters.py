@@ -110,7 +110,7 @@ class RerankParameters(Section):
     """How fused results are put in their final order.
 
     ``walk`` to ``length`` weigh what ``rerank.features`` knows of a result, in units of the log-odds of
-    relevance (``doubt`` weighs two of the weights); ``agentic-rag tune`` sets them.
+    relevance (``doubt`` weighs three of the weights); ``agentic-rag tune`` sets them.
     """
 
     method: Literal["offline", "learned", "cross_encoder", "chat", "none"] = Field(
@@ -139,11 +139,17 @@ class RerankParameters(Section):
         le=MOST_WEIGHT,
         description="offline: how like the question's tokens the passage's are, by tenth of a cosine",
     )
+    dictionary: float = Field(
+        0.25,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline: what the passage says of the question in another language or in other words",
+    )
     doubt: float = Field(
         16.0,
         ge=0,
         le=MOST_WEIGHT,
-        description="offline: how many times more walk and interaction count where the best is surely irrelevant",
+        description="offline: how many times more walk, interaction and dictionary count where the best is surely irrelevant",
     )
     brief: float = Field(
         1.0, ge=0, le=MOST_WEIGHT, description="offline, no dialogue: a heading or a line alone says little"

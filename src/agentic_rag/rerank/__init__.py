@@ -53,7 +53,7 @@ async def rerank_results(
     if parameters.method == "none":
         return list(results)
     if parameters.method == "offline":
-        return [*rerank_offline(query, head, parameters), *tail]
+        return [*await asyncio.to_thread(rerank_offline, query, head, parameters), *tail]
     if parameters.method == "learned":
         return [*await asyncio.to_thread(rerank_learned, query, head, parameters), *tail]
     if model is None:

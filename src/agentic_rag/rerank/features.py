@@ -23,12 +23,14 @@ from numpy.typing import NDArray
 from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.rerank.late_interaction import SIMILARITY
+from agentic_rag.rerank.other_words import in_other_words
 from agentic_rag.text import content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
     "walk": "ln of how often a walk in the graph from what the question names comes by, times the graph's share; ≤ 0",
     "time": "how much worse its dates fit the time the question states (see ``dates``) than the best do, in [-3.4, 0]; 0 where it states none",
     "interaction": "tenths of a cosine by which its tokens are less like the question's than those of the nearest; ≤ 0",
+    "dictionary": "what it says of the question in another language or other words (see ``other_words``); ≥ 0",
     "brief": "no dialogue: ln of its words over 20, where it has fewer; ≤ 0",
     "coverage": "dialogue: share of the question's words that the turn has, rare ones counting more, less 0.5",
     "window": "dialogue: mean log-odds of relevance of the turns right before and after, less the median",
@@ -74,7 +76,7 @@ FEATURES: Mapping[str, str] = {
     "entity": "1 where the graph found it by an entity (node)",
 }
 """What the learned ranker reads, by column; not a number (NaN) where a result has no such thing."""
-FEATURES_VERSION = 3
+FEATURES_VERSION = 4
 
 TYPICAL_COVERAGE = 0.5
 TYPICAL_TURN = math.log(1 + 20)
@@ -117,6 +119,7 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
         # A note of the right year is not yet about the question, so a fit adds nothing; a misfit takes away.
         columns["time"] = [fit - max(fits) for fit in fits]
     columns["interaction"] = _interaction(results)
+    columns["dictionary"] = in_other_words(query, [_as_searched(result) for result in results])
     columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
     turns = [number for number, result in enumerate(results) if _is_turn(result)]
     if turns:
@@ -132,6 +135,13 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
             columns["speaker"][number] = float(_share(results[number]["metadata"]["speaker"], asked) == 1.0)
             columns["length"][number] = math.log(1 + len(words)) - TYPICAL_TURN
     return Terms(judged, _visits(results), graph_share(results), columns)
+
+
+def _as_searched(result: Result) -> str:
+    """Title, headings and text, as ``domain.search_text`` has them of a chunk."""
+    metadata = result["metadata"]
+    headings = [metadata.get("title"), *(metadata.get("heading_path") or [])]
+    return ". ".join([*(str(part) for part in headings if part), result["content"]])
 
 
 def _brief(text: str) -> float:

@@ -6,6 +6,7 @@ did, where the vector store did not run), plus
     walk         how near in the graph the passage lies to what the question names, as much as fusion
                  weighs the graph
     interaction  how like the question's tokens the passage's are (see ``late_interaction``)
+    dictionary   what it says of the question in another language or in other words (see ``other_words``)
     time         how much worse its dates fit the time that the question states than the best do
     brief        a heading or a line alone says little
     coverage     dialogue: share of the question's words that the turn has, rare ones counting more
@@ -14,15 +15,15 @@ did, where the vector store did not run), plus
     length       dialogue: a longer turn says more
 
 each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An ordinary
-passage gains and loses nothing by a term; time only takes away. Walk and interaction rank and are not
-calibrated: they deal the scores that the others add up to out to the passages in another order. They count the
+passage gains and loses nothing by a term; time only takes away. Walk, interaction and dictionary rank and are
+not calibrated: they deal the scores that the others add up to out to the passages in another order. They count the
 more, the less relevant the best is by the others, up to 1 + ``doubt`` times as much: where one vector and the
 words find nothing that answers, what is said token by token, and what the graph ties to it, decides. Not so
 where the question states a time that tells the results apart: there the time decides.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
-cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction`` and ``doubt`` were chosen again on these and on
-two vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
+cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction``, ``dictionary`` and ``doubt`` were chosen again on these and
+on two vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
 Floats = NDArray[np.float64]
-REORDERS = ("walk", "interaction")
+REORDERS = ("walk", "interaction", "dictionary")
 """Say which passage is better, but not how good: the best by them has the best score of the others' sum, and so on."""
 WEIGHTS = (*TERMS, "doubt")
 """The parameters that decide the order, in ``RerankParameters``."""
