@@ -1,4 +1,4 @@
-"""Choose the sentences that answer: by the words they share with the question, and by meaning."""
+"""Choose the sentences that answer: by the question's words or others for them, and by meaning."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.ports import Embedding
+from agentic_rag.rerank.other_words import in_other_words
 from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
 
@@ -22,6 +23,8 @@ MIN_UNLINKED = 4
 """Letters outside of links: a list of links points on and says nothing itself."""
 COMPARED_LETTERS = 240
 """Of a sentence compared by meaning: what a long one says is said by then, and time counts."""
+SHARED, OTHERWISE = 2.0, 0.2
+"""Points for all the question's words that any sentence has, and for a unit of ``in_other_words``."""
 COSINE_UNIT = 0.1
 """A cosine this far below the best costs a sentence one point."""
 
@@ -117,9 +120,13 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
+    otherwise = in_other_words(query, [readable(quote.text) for quote, _ in found])
     return [
-        _rescored(quote, quote.score + 2.0 * sum(rarity[token] for token in words & asked) / total)
-        for quote, words in found
+        _rescored(
+            quote,
+            quote.score + SHARED * sum(rarity[token] for token in words & asked) / total + OTHERWISE * said,
+        )
+        for (quote, words), said in zip(found, otherwise, strict=True)
     ]
 
 
