@@ -140,7 +140,7 @@ class RerankParameters(Section):
         description="offline: how like the question's tokens the passage's are, by tenth of a cosine",
     )
     dictionary: float = Field(
-        0.25,
+        0.3,
         ge=0,
         le=MOST_WEIGHT,
         description="offline: what the passage says of the question in another language or in other words",

@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from agentic_rag.dictionary import TABLE, Dictionary, dictionary
+from agentic_rag.dictionary import AND_BACK, TABLE, Dictionary, dictionary
 
 SMALL = Dictionary(
     "\n".join(
@@ -39,7 +39,7 @@ def test_words_of_a_text_in_either_language(text: str, words: list[str]):
 
 def test_a_translation_is_as_sure_as_the_chinese_word_has_few_meanings():
     assert SMALL.related("temperatur") == pytest.approx(
-        {"温度": 1.0, "溫度": 1.0, "热度": 0.5, "熱度": 0.5, "heat": 0.25}
+        {"温度": 1.0, "溫度": 1.0, "热度": 0.5, "熱度": 0.5, "heat": 0.25 * AND_BACK}
     )
     assert list(SMALL.related("temperatur"))[:2] == ["温度", "溫度"], "the surest first"
     assert SMALL.related("热度")["temperatur"] == 0.5
@@ -48,7 +48,9 @@ def test_a_translation_is_as_sure_as_the_chinese_word_has_few_meanings():
 
 def test_words_of_one_language_are_related_by_what_both_mean():
     """温度 means temperature alone, which is said by two words."""
-    assert SMALL.related("温度") == pytest.approx({"temperatur": 1.0, "热度": 0.5, "熱度": 0.5})
+    assert SMALL.related("温度") == pytest.approx(
+        {"temperatur": 1.0, "热度": 0.5 * AND_BACK, "熱度": 0.5 * AND_BACK}
+    )
 
 
 def test_no_word_is_related_to_itself():

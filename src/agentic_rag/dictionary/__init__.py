@@ -18,6 +18,8 @@ from agentic_rag.text import STOPWORDS, content_tokens, folded, tokens
 TABLE = "cc_cedict.tsv.gz"
 MOST_CHARACTERS, MOST_WORDS = 8, 3
 """Of the longest Chinese word, and of the longest English phrase, that are looked for."""
+AND_BACK = 0.25
+"""How much less sure it is that two words stand for one another that only share a translation."""
 MOST_RELATED = 40
 """So many of a word's relations are told, the surest."""
 _HAN = re.compile("[\u4e00-\u9fff]{2,}")
@@ -58,8 +60,8 @@ class Dictionary:
     def related(self, word: str) -> Mapping[str, float]:
         """Words that stand for one of ``words``, each with how surely, in (0, 1], the surest first.
 
-        A Chinese word and its meaning: one over the number of its meanings. Two words of one language: how
-        probably one is come by from the other, by a translation and back, each way with equal chances.
+        A Chinese word and its meaning: one over the number of its meanings. Two words of one language: ``AND_BACK``
+        times how probably one is come by from the other, by a translation and back, each way with equal chances.
         """
         return self._related(word)
 
@@ -86,13 +88,13 @@ class Dictionary:
                 found[meaning] = 1 / len(meanings)
                 lines = self._of_meaning[meaning]
                 for form in (form for line in lines if line is not own for form in _entry(line)[0]):
-                    found[form] = found.get(form, 0.0) + 1 / len(meanings) / len(lines)
+                    found[form] = found.get(form, 0.0) + AND_BACK / len(meanings) / len(lines)
         lines = self._of_meaning.get(word, [])
         for forms, meanings in map(_entry, lines):
             found.update(dict.fromkeys(forms, 1 / len(meanings)))
             for meaning in meanings:
                 if meaning != word:
-                    found[meaning] = found.get(meaning, 0.0) + 1 / len(meanings) / len(lines)
+                    found[meaning] = found.get(meaning, 0.0) + AND_BACK / len(meanings) / len(lines)
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_RELATED])
 
 
