@@ -23,9 +23,11 @@ from typing import Any
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, evaluate
+from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.parameters import RerankParameters
 from figures import Row, report, row
-from judged_sets import CACHE, DATA, OWN, KeptEmbedding
+from judged_answers import quoting, refused
+from judged_sets import CACHE, CHOOSING_VAULTS, DATA, OWN, KeptEmbedding
 
 HERE = Path(__file__).parent
 WITHOUT_GRAPH = "full-graphiti"
@@ -45,8 +47,10 @@ class JudgedSource:
     graph_gain: float | None = None
     """Points of recall@10 that the graph source must bring at least."""
     systems: tuple[str, ...] = ("full", WITHOUT_GRAPH)
-    stated_times: bool = False
-    """Its questions state times: it is run without the rerank's term for them too."""
+    without: tuple[str, ...] = ()
+    """Terms of the rerank that its questions need: it is run without each of them too."""
+    answers: bool = False
+    """Its judgements name sentences: its answers are looked at too."""
     abstained: float | None = None
     """Share of the unanswerable to abstain on where 10 % of the answerable are refused."""
 
@@ -57,21 +61,23 @@ SOURCES = {
         {"mrr@10": 0.70, "fused mrr@10": 0.60},
         systems=("full", "fused", "fused+rerank", "graphiti", "lancedb", "dense", "sparse"),
         abstained=8 / 12,
+        without=("dictionary",),
+        answers=True,
     ),
     "LoCoMo*": JudgedSource("locomo", {"mrr@10": 0.56, "recall@10": 0.75}, "second"),
     "timeqa_human/train*": JudgedSource(
-        "beir/timeqa_human/train", {"mrr@10": 0.65}, "second", systems=("full",), stated_times=True, abstained=0.35
+        "beir/timeqa_human/train", {"mrr@10": 0.65}, "second", systems=("full",), without=("time",), abstained=0.35
     ),
     "musique_train100*": JudgedSource("beir/multihop/musique_train100", {"recall@10": 0.80}, "second", 0.04),
     "2wiki_train500*": JudgedSource("beir/multihop/2wiki_train500", {"recall@10": 0.95}, "second", 0.15),
     "hotpot_train100*": JudgedSource(
-        "beir/multihop/hotpot_train100", {"recall@10": 0.97}, "second", 0.04, stated_times=True
+        "beir/multihop/hotpot_train100", {"recall@10": 0.97}, "second", 0.04, without=("time",)
     ),
     "multihop/pool3": JudgedSource("beir/multihop/pool3", {"recall@10": 0.92}, systems=("full",)),
     "scifact/train": JudgedSource("beir/scifact/train", {"ndcg@10": 0.745}),
     "cranfield*": JudgedSource("beir/cranfield", {"ndcg@10": 0.52}, "second"),
-    "rgb/zh_fact*": JudgedSource("beir/rgb/zh_fact", {"ndcg@10": 0.56}, "second", stated_times=True),
-    "rgb/en_fact*": JudgedSource("beir/rgb/en_fact", {"ndcg@10": 0.48}, "second", stated_times=True),
+    "rgb/zh_fact*": JudgedSource("beir/rgb/zh_fact", {"ndcg@10": 0.56}, "second", without=("time",)),
+    "rgb/en_fact*": JudgedSource("beir/rgb/en_fact", {"ndcg@10": 0.48}, "second", without=("time",)),
 }  # fmt: skip
 SHOWN = ("mrr@10", "recall@10", "ndcg@10")
 
@@ -93,18 +99,31 @@ async def measured(
     async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
         found = await evaluate(rag, path, options)
     rows = rows_of(name, source, found)
-    if source.stated_times:
-        timeless = RagConfig(data_dir=folder, rerank=RerankParameters(time=0.0))
-        async with open_rag(timeless, embedding=embedding) as rag:
+    for term in source.without:
+        ablated = RagConfig(data_dir=folder, rerank=RerankParameters.model_validate({term: 0.0}))
+        async with open_rag(ablated, embedding=embedding) as rag:
             without = await evaluate(rag, path, EvalOptions(("full",), half=source.half, limit=options.limit))
         measure = next(iter(source.floors))
         rows.append(
             row(
-                f"{name}: {measure} with the question's time", "", found.systems["full"][measure]["value"], bound="min",
+                f"{name}: {measure} with the rerank's {term}", "", found.systems["full"][measure]["value"], bound="min",
                 peer="without", theirs=without.systems["full"][measure]["value"],
             )
         )  # fmt: skip
+    if source.answers:
+        async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+            quoted = await quoting(rag, path, options.limit)
+            elsewhere = await refused(rag, path, [OWN / vault for vault in CHOOSING_VAULTS], options.limit)
+        rows += [
+            _share(f"{name}: answers that quote a judged sentence", quoted),
+            _share(f"{name}: questions on the vaults that choose parameters that are refused", elsewhere),
+        ]
     return rows
+
+
+def _share(what: str, values: Sequence[float]) -> Row:
+    held = bootstrap_interval(values)
+    return row(f"{what} ({held.low:.3f} to {held.high:.3f})", "share", held.value, bound="min")
 
 
 def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:
