@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.ports import Embedding
-from agentic_rag.rerank.other_words import in_other_words
 from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
 

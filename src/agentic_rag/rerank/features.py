@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.rerank.late_interaction import SIMILARITY
-from agentic_rag.rerank.other_words import in_other_words
 from agentic_rag.text import content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
     "walk": "ln of how often a walk in the graph from what the question names comes by, times the graph's share; ≤ 0",
     "time": "how much worse its dates fit the time the question states (see ``dates``) than the best do, in [-3.4, 0]; 0 where it states none",
     "interaction": "tenths of a cosine by which its tokens are less like the question's than those of the nearest; ≤ 0",
-    "dictionary": "what it says of the question in another language or other words (see ``other_words``); ≥ 0",
+    "dictionary": "what it says of the question in another language or other words (see ``dictionary.other_words``); ≥ 0",
     "brief": "no dialogue: ln of its words over 20, where it has fewer; ≤ 0",
     "coverage": "dialogue: share of the question's words that the turn has, rare ones counting more, less 0.5",
     "window": "dialogue: mean log-odds of relevance of the turns right before and after, less the median",

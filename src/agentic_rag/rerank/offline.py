@@ -6,7 +6,7 @@ did, where the vector store did not run), plus
     walk         how near in the graph the passage lies to what the question names, as much as fusion
                  weighs the graph
     interaction  how like the question's tokens the passage's are (see ``late_interaction``)
-    dictionary   what it says of the question in another language or in other words (see ``other_words``)
+    dictionary   what it says of the question in another language or in other words (see ``dictionary``)
     time         how much worse its dates fit the time that the question states than the best do
     brief        a heading or a line alone says little
     coverage     dialogue: share of the question's words that the turn has, rare ones counting more

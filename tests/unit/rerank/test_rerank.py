@@ -64,6 +64,16 @@ def test_tokens_change_the_order_and_deal_out_the_same_scores():
     assert terms_of("tea", without).column("interaction") == [0.0, 0.0, 0.0]
 
 
+def test_what_says_it_in_the_other_language_comes_first_and_is_no_more_relevant_for_it():
+    trains, kiln = "火车从车站开出,十点到。", "窑里的温度升得太快,坯体就会开裂。"
+    results = [result("a", trains), result("b", kiln), result("c", trains, title="温度")]
+    without = RerankParameters(dictionary=0.0, brief=0.0)
+    assert order(rerank_offline("temperature, please", results, without)) == ["a", "b", "c"]
+    ranked = rerank_offline("temperature, please", results, RerankParameters(brief=0.0))
+    assert order(ranked) == ["b", "c", "a"], "titles are read too"
+    assert ranked[0]["rerank_score"] == pytest.approx(0.5)
+
+
 def test_a_note_of_the_right_year_comes_first_and_is_no_more_relevant_for_it():
     dated = {"wrong": "2020-01-01T00:00:00+00:00", "right": "2025-05-01T00:00:00+00:00"}
     results = [result(name, raw=0.3, date=date) for name, date in dated.items()]

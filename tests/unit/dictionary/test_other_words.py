@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from agentic_rag.parameters import RerankParameters
-from agentic_rag.rerank.offline import rerank_offline
-from agentic_rag.rerank.other_words import in_other_words
+from agentic_rag.dictionary.other_words import in_other_words
 
 FIRING = "窑里的温度升得太快,坯体就会开裂。"
 TRAINS = "火车从车站开出,十点到。"
@@ -47,19 +43,3 @@ def test_a_question_of_unknown_words_tells_nothing(query: str):
 
 def test_of_no_passages_nothing_is_said():
     assert in_other_words("temperature", []) == []
-
-
-def passage(identity: str, content: str, **fields: Any) -> dict[str, Any]:
-    source = {"rank": 1, "raw": 0.3, "normalised": 1.0, "weight": 1.0}
-    metadata = {"document_id": identity, "ordinal": 0, **fields}
-    return {"id": identity, "content": content, "type": "document", "fused_score": 0.5, "facts": [], "tier": None,
-            "metadata": metadata, "sources": {"lancedb": source}}  # fmt: skip
-
-
-def test_of_two_alike_the_one_that_says_it_in_the_other_language_comes_first():
-    results = [passage("a", TRAINS), passage("b", FIRING), passage("c", TRAINS, title="温度")]
-    without = RerankParameters(dictionary=0.0, brief=0.0)
-    assert [one["id"] for one in rerank_offline("temperature, please", results, without)] == ["a", "b", "c"]
-    ranked = rerank_offline("temperature, please", results, RerankParameters(brief=0.0))
-    assert [one["id"] for one in ranked] == ["b", "c", "a"], "titles are read too"
-    assert ranked[0]["rerank_score"] == pytest.approx(0.3), "it comes first and is no more relevant for it"
