@@ -8,9 +8,7 @@ from typing import Any
 
 from agentic_rag import Rag
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
-
-UNHURRIED = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
-"""The answers must not depend on how busy the machine is."""
+from agentic_rag.evaluation.systems import NO_CLOCK
 
 
 async def quoting(rag: Rag, path: Path, limit: int | None = None) -> list[float]:
@@ -38,7 +36,7 @@ async def _asked(rag: Rag, path: Path, queries: Sequence[EvalQuery]) -> list[dic
         asked = {"query": query.text, "dataset": loaded.name}
         if query.operation:
             asked["operation"] = query.operation
-        states.append(dict(await rag.graph.ainvoke(asked, context=UNHURRIED)))
+        states.append(dict(await rag.graph.ainvoke(asked, context=NO_CLOCK)))
     return states
 
 

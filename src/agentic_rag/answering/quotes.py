@@ -120,7 +120,7 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
-    otherwise = in_other_words(query, [readable(quote.text) for quote, _ in found])
+    otherwise = in_other_words(query, [words for _, words in found])
     return [
         _rescored(
             quote,

@@ -22,7 +22,8 @@ AND_BACK = 0.25
 """How much less sure it is that two words stand for one another that only share a translation."""
 MOST_RELATED = 40
 """So many of a word's relations are told, the surest."""
-_HAN = re.compile("[\u4e00-\u9fff]{2,}")
+HAN = re.compile("[\u4e00-\u9fff]{2,}")
+"""What a Chinese word of the table is made of, and a run that may hold some."""
 
 
 class Dictionary:
@@ -53,7 +54,7 @@ class Dictionary:
             for start in range(len(latin) - size + 1)
         )
         found = [span for span in spans if span in self._of_meaning]
-        for run in _HAN.findall(folded(text)):
+        for run in HAN.findall(folded(text)):
             found.extend(self._segments(run))
         return list(dict.fromkeys(found))
 

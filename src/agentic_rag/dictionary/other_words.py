@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.dictionary import dictionary
-from agentic_rag.text import tokens
 
 
-def in_other_words(query: str, passages: Sequence[str]) -> list[float]:
+def in_other_words(query: str, passages: Sequence[Collection[str]]) -> list[float]:
     """For each passage the sum, over the question's words that it lacks but says otherwise, of how surely it does,
     times how rare the word is.
 
     How surely: the square root of what ``Dictionary.related`` tells, in (0, 1]. How rare: ln(1 + N / n) where n of
     the N passages have the word or something for it. At least 0, and 0 where the dictionary knows no word.
+
+    Args:
+        query: the question.
+        passages: each as its terms (``text.tokens``).
     """
     known = dictionary()
     asked = {word: known.related(word) for word in known.words(query)}
@@ -42,11 +45,11 @@ def in_other_words(query: str, passages: Sequence[str]) -> list[float]:
     return said
 
 
-def _holders(terms: set[str], passages: Sequence[str]) -> Mapping[str, set[int]]:
+def _holders(terms: set[str], passages: Sequence[Collection[str]]) -> Mapping[str, set[int]]:
     """By term the numbers of the passages that have it."""
     holders: defaultdict[str, set[int]] = defaultdict(set)
     for number, passage in enumerate(passages):
-        for term in terms.intersection(tokens(passage)):
+        for term in terms.intersection(passage):
             holders[term].add(number)
     return holders
 

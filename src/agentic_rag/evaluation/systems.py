@@ -39,7 +39,7 @@ _WHOLE: Mapping[str, Mapping[str, Any]] = {
     "full-lancedb": {"graphiti_weight": 1.0, "lancedb_weight": 0.0, "use_lancedb_fallback": False},
 }
 """What each whole graph fuses by."""
-_NO_CLOCK = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
+NO_CLOCK = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
 """Limits in seconds are lifted, so that what is found does not depend on how busy the machine is."""
 Results = list[dict[str, Any]]
 
@@ -133,7 +133,7 @@ class Systems:
         return [result.to_dict() for result in fused.results]
 
     async def _whole(self, name: str, task: Task) -> Scored:
-        context = {**_NO_CLOCK, "fusion": dict(_WHOLE[name])}
+        context = {**NO_CLOCK, "fusion": dict(_WHOLE[name])}
         parameters = self._rag.config.overridden(context)
         asked = {
             "query": task.query.text,

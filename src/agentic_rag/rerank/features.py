@@ -119,7 +119,7 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
         # A note of the right year is not yet about the question, so a fit adds nothing; a misfit takes away.
         columns["time"] = [fit - max(fits) for fit in fits]
     columns["interaction"] = _interaction(results)
-    columns["dictionary"] = in_other_words(query, [_as_searched(result) for result in results])
+    columns["dictionary"] = in_other_words(query, [_terms_searched(result) for result in results])
     columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
     turns = [number for number, result in enumerate(results) if _is_turn(result)]
     if turns:
@@ -137,11 +137,11 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
     return Terms(judged, _visits(results), graph_share(results), columns)
 
 
-def _as_searched(result: Result) -> str:
-    """Title, headings and text, as ``domain.search_text`` has them of a chunk."""
+def _terms_searched(result: Result) -> tuple[str, ...]:
+    """Of title, headings and text, as ``domain.search_text`` has them of a chunk."""
     metadata = result["metadata"]
     headings = [metadata.get("title"), *(metadata.get("heading_path") or [])]
-    return ". ".join([*(str(part) for part in headings if part), result["content"]])
+    return tokens(". ".join([*(str(part) for part in headings if part), result["content"]]))
 
 
 def _brief(text: str) -> float:

@@ -22,8 +22,8 @@ words find nothing that answers, what is said token by token, and what the graph
 where the question states a time that tells the results apart: there the time decides.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
-cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction``, ``dictionary`` and ``doubt`` were chosen again on these and
-on two vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
+cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction``, ``dictionary`` and ``doubt`` were chosen again
+on these and on two vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
 """
 
 from __future__ import annotations

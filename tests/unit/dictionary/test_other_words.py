@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.dictionary.other_words import in_other_words
+from agentic_rag.dictionary import other_words
+from agentic_rag.text import tokens
 
 FIRING = "窑里的温度升得太快,坯体就会开裂。"
 TRAINS = "火车从车站开出,十点到。"
 FILLER = ["nothing of the kind", "又一页笔记"]
+
+
+def in_other_words(query: str, passages: list[str]) -> list[float]:
+    return other_words.in_other_words(query, [tokens(passage) for passage in passages])
 
 
 def test_a_translation_counts_and_nothing_does_not():
