@@ -151,6 +151,12 @@ class RerankParameters(Section):
         le=MOST_WEIGHT,
         description="offline: how many times more walk, interaction and dictionary count where the best is surely irrelevant",
     )
+    contrast: float = Field(
+        1.0,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline, no dialogue: more for all where the nearest's tokens stand out from the others', by tenth of a cosine",
+    )
     brief: float = Field(
         1.0, ge=0, le=MOST_WEIGHT, description="offline, no dialogue: a heading or a line alone says little"
     )

@@ -101,6 +101,8 @@ class Terms:
     """How much of the fusion's weight the graph has, in [0, 1]."""
     others: Mapping[str, Sequence[float]]
     """The terms of ``TERMS`` but the walk."""
+    dialogue: bool
+    """Turns of a dialogue are among the results."""
 
     def column(self, name: str) -> Sequence[float]:
         """The term of that name."""
@@ -134,7 +136,7 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
             columns["window"][number] = around[number] - typical
             columns["speaker"][number] = float(_share(results[number]["metadata"]["speaker"], asked) == 1.0)
             columns["length"][number] = math.log(1 + len(words)) - TYPICAL_TURN
-    return Terms(judged, _visits(results), graph_share(results), columns)
+    return Terms(judged, _visits(results), graph_share(results), columns, bool(turns))
 
 
 def _terms_searched(result: Result) -> tuple[str, ...]:

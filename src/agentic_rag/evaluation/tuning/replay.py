@@ -77,6 +77,7 @@ class _Rows:
     judged: Floats
     visits: Floats
     others: Mapping[str, Floats]
+    dialogue: bool
     relevance: Floats
 
 
@@ -194,6 +195,7 @@ class Replay:
             judged=np.array(terms.judged),
             visits=np.array(terms.visits),
             others={name: np.array(column) for name, column in terms.others.items()},
+            dialogue=terms.dialogue,
             relevance=np.array([relevance(result) for result in ordered]),
         )
 
@@ -242,7 +244,8 @@ _READ = ("id", "content", "type", "metadata", "fused_score", "tier", "sources", 
 def _scores(view: _View, parameters: RerankParameters) -> Floats:
     """Relevance by the offline rerank, over a view's rows."""
     rows = view.rows
-    odds = dealt_odds(rows.judged, {**rows.others, "walk": view.share * rows.visits}, parameters)
+    columns = {**rows.others, "walk": view.share * rows.visits}
+    odds = dealt_odds(rows.judged, columns, parameters, dialogue=rows.dialogue)
     scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
     return scores
 
