@@ -25,8 +25,8 @@ from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.parameters import RerankParameters
-from figures import Row, report, row
-from judged_answers import quoting, refused
+from figures import Bound, Row, report, row
+from judged_answers import Answers, answers
 from judged_sets import CACHE, CHOOSING_VAULTS, DATA, OWN, KeptEmbedding
 
 HERE = Path(__file__).parent
@@ -111,19 +111,36 @@ async def measured(
             )
         )  # fmt: skip
     if source.answers:
-        async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
-            quoted = await quoting(rag, path, options.limit)
-            elsewhere = await refused(rag, path, [OWN / vault for vault in CHOOSING_VAULTS], options.limit)
-        rows += [
-            _share(f"{name}: answers that quote a judged sentence", quoted),
-            _share(f"{name}: questions on the vaults that choose parameters that are refused", elsewhere),
-        ]
+        told = []
+        for weights in (RerankParameters(), RerankParameters(contrast=0.0)):
+            async with open_rag(RagConfig(data_dir=folder, rerank=weights), embedding=embedding) as rag:
+                told.append(
+                    await answers(rag, path, [OWN / vault for vault in CHOOSING_VAULTS], options.limit)
+                )
+        rows += answer_rows(name, *told)
     return rows
 
 
-def _share(what: str, values: Sequence[float]) -> Row:
-    held = bootstrap_interval(values)
-    return row(f"{what} ({held.low:.3f} to {held.high:.3f})", "share", held.value, bound="min")
+def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
+    """Beside the same without the rerank's contrast."""
+    return [
+        _share(f"{name}: answers that quote a judged sentence", "min", ours.quoting, without.quoting),
+        _share(
+            f"{name}: its own answerable questions that are refused", "max", ours.refused, without.refused
+        ),
+        _share(
+            f"{name}: questions on the choosing vaults that are refused",
+            "min",
+            ours.foreign_refused,
+            without.foreign_refused,
+        ),
+    ]
+
+
+def _share(what: str, bound: Bound, ours: Sequence[float], without: Sequence[float]) -> Row:
+    held, other = bootstrap_interval(ours), bootstrap_interval(without)
+    what = f"{what} ({held.low:.3f} to {held.high:.3f})"
+    return row(what, "share", held.value, bound=bound, peer="without contrast", theirs=other.value)
 
 
 def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:

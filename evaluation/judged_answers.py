@@ -4,28 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentic_rag import Rag
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
 
 
-async def quoting(rag: Rag, path: Path, limit: int | None = None) -> list[float]:
-    """For each answerable question of a set whose judgements name sentences: 1 where the answer, in its operation's
-    shape, quotes one of them, a part of it or more than it; 0 where it quotes none, or nothing is answered."""
-    states = await _asked(rag, path, queries := load_dataset(path).ranked_queries[:limit])
-    found = []
+class Answers(NamedTuple):
+    """1 or 0 for each question of one set, or of others asked of this one's documents."""
+
+    quoting: list[float]
+    """Of those that the documents answer: 1 where the answer, in its operation's shape, quotes a sentence that the
+    judgements name, a part of it or more than it; 0 where it quotes none, or nothing is answered."""
+    refused: list[float]
+    """Of the same: 1 where nothing is answered."""
+    foreign_refused: list[float]
+    """Of the other sets' questions: 1 where nothing is answered."""
+
+
+async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | None = None) -> Answers:
+    """What is answered of a set whose judgements name sentences, and of what the ``others`` ask."""
+    queries = load_dataset(path).ranked_queries[:limit]
+    states = await _asked(rag, path, queries)
+    quoting = []
     for query, state in zip(queries, states, strict=True):
         judged = {_plain(quote["quote"]) for quote in query.fields["quotes"]}
-        found.append(float(any(_says(_plain(one["quote"]), judged) for one in state["citations"])))
-    return found
+        quoting.append(float(any(_says(_plain(one["quote"]), judged) for one in state["citations"])))
+    foreign = await _asked(
+        rag, path, [query for other in others for query in load_dataset(other).queries[:limit]]
+    )
+    return Answers(quoting, _abstained(states), _abstained(foreign))
 
 
-async def refused(rag: Rag, path: Path, others: Sequence[Path], limit: int | None = None) -> list[float]:
-    """For each question of other sets, asked of this one's documents: 1 where nothing is answered."""
-    queries = [query for other in others for query in load_dataset(other).queries[:limit]]
-    return [float(state["abstained"]) for state in await _asked(rag, path, queries)]
+def _abstained(states: Sequence[dict[str, Any]]) -> list[float]:
+    return [float(state["abstained"]) for state in states]
 
 
 async def _asked(rag: Rag, path: Path, queries: Sequence[EvalQuery]) -> list[dict[str, Any]]:
