@@ -64,7 +64,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     graph.add_node("rerank", rerank(defaults, tools))
     graph.add_node("check_quality", partial(check_quality, defaults=defaults))
     graph.add_node("rewrite_query", rewrite_query(defaults, parts.chat))
-    graph.add_node("answer", answer(parts.embedding, defaults, parts.chat))
+    graph.add_node("answer", answer(defaults, parts.chat))
 
     graph.add_edge(START, "prepare_query")
     graph.add_conditional_edges("prepare_query", partial(to_sources, defaults=defaults), list(SOURCES))

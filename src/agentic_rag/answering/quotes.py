@@ -1,8 +1,11 @@
-"""Choose the sentences that answer: by the question's words or others for them, and by meaning."""
+"""Choose the sentences that answer: by what their passage is worth, and by the question's words or others for them.
+
+Comparing the sentences' own vectors or tokens with the question's finds no better ones (measured where judgements
+name sentences or answers; see docs/evaluation.md), at 40 ms a question.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import math
 import re
 from collections import Counter
@@ -10,10 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from agentic_rag.dictionary.other_words import in_other_words
-from agentic_rag.ports import Embedding
 from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
 
@@ -21,12 +21,8 @@ MIN_TERMS = 3
 """Terms a sentence needs to say something."""
 MIN_UNLINKED = 4
 """Letters outside of links: a list of links points on and says nothing itself."""
-COMPARED_LETTERS = 240
-"""Of a sentence compared by meaning: what a long one says is said by then, and time counts."""
 SHARED, OTHERWISE = 2.0, 0.2
 """Points for all the question's words that any sentence has, and for a unit of ``in_other_words``."""
-COSINE_UNIT = 0.1
-"""A cosine this far below the best costs a sentence one point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +32,7 @@ class Choice:
     ``results``: how many of the first results are read; ``per_document``: most sentences of one
     document; ``prose``: running text only; ``defining``: rather sentences that say what something is;
     ``reach``: results count down to this share of the relevance that a single best one needs;
-    ``margin``: sentences this many points below the best are left out; ``compared``: how many of the
-    sentences with the most words in common are compared with the question by meaning as well, at some
-    milliseconds each.
+    ``margin``: sentences this many points below the best are left out.
     """
 
     results: int = 8
@@ -47,7 +41,6 @@ class Choice:
     defining: bool = False
     reach: float = 1.0
     margin: float = math.inf
-    compared: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,39 +57,15 @@ class Quote:
     """Position of its result in the final ranking, from 0."""
 
 
-async def best_quotes(
-    query: str,
-    results: Sequence[dict[str, Any]],
-    embedding: Embedding,
-    *,
-    limit: int,
-    choice: Choice | None = None,
+def best_quotes(
+    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice | None = None
 ) -> list[Quote]:
     """Up to ``limit`` sentences of the first results, best first; ties by result order, then offset."""
     choice = choice or Choice()
-    candidates = _candidates(query, results[: choice.results], choice)
-    if not candidates:
-        return []
-    scored = _capped(sorted(candidates, key=_by_score), choice.per_document)
-    if choice.compared:
-        scored = await _compared(query, scored[: max(choice.compared, limit)], embedding, choice.compared)
-    top = max(quote.score for quote in scored)
-    near = [quote for quote in scored if quote.score >= top - choice.margin]
-    return _distinct(sorted(near, key=_by_score))[:limit]
-
-
-async def _compared(query: str, quotes: Sequence[Quote], embedding: Embedding, count: int) -> list[Quote]:
-    """Quotes with what their meaning adds; one that is not compared counts like the least similar."""
-    vectors, asked = await asyncio.gather(
-        embedding.embed_passages([readable(quote.text)[:COMPARED_LETTERS] for quote in quotes[:count]]),
-        embedding.embed_queries([query]),
-    )
-    cosines = vectors @ asked[0]
-    worst, best = float(np.min(cosines)), float(np.max(cosines))
-    return [
-        _rescored(quote, quote.score + ((cosines[n] if n < count else worst) - best) / COSINE_UNIT)
-        for n, quote in enumerate(quotes)
-    ]
+    candidates = sorted(_candidates(query, results[: choice.results], choice), key=_by_score)
+    scored = _capped(candidates, choice.per_document)
+    near = [quote for quote in scored if quote.score >= scored[0].score - choice.margin]
+    return _distinct(near)[:limit]
 
 
 def _by_score(quote: Quote) -> tuple[float, int, int]:

@@ -116,7 +116,7 @@ SHAPES: Mapping[CanvasOperation, Shape] = {
         clusters, Choice(24, per_document=1, prose=True, reach=0.3), times=2
     ),
     CanvasOperation.CONCEPT_RELATION: Shape(relations, Choice(12, per_document=2, reach=0.6)),
-    CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8, margin=1.5, compared=6)),
+    CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8, margin=1.3)),
 }
 """By operation."""
 

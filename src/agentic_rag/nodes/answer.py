@@ -17,7 +17,7 @@ from agentic_rag.nodes.check_quality import judged
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K
 from agentic_rag.parameters import Parameters
-from agentic_rag.ports import Chat, Embedding
+from agentic_rag.ports import Chat
 from agentic_rag.prompts import ANSWER_SYSTEM, fenced
 from agentic_rag.state import CanvasRAGState
 
@@ -26,7 +26,7 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 """What the prompt asks for, with the marks and explanations that models put around it."""
 
 
-def answer(embedding: Embedding, defaults: Parameters, chat: Chat | None = None) -> Node:
+def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
     """The node; writes ``answer``, ``abstained``, ``citations`` and ``answer_outcome``.
 
     Only results at or above ``answer.abstain_below`` are quoted. A chat model that fails is replaced by
@@ -53,7 +53,7 @@ def answer(embedding: Embedding, defaults: Parameters, chat: Chat | None = None)
                 degraded = str(error)
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
-        quotes = await best_quotes(state["search_query"], usable, embedding, limit=limit, choice=shape.choice)
+        quotes = best_quotes(state["search_query"], usable, limit=limit, choice=shape.choice)
         if not quotes:
             quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
         cited = CitationList()

@@ -9,9 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.answering.quotes import best_quotes, readable
-from agentic_rag.testing import HashingEmbedding
-
-EMBEDDING = HashingEmbedding()
 
 
 def result(identity: str, content: str, score: float | None = 0.8, **metadata: Any) -> dict[str, Any]:
@@ -25,9 +22,9 @@ def result(identity: str, content: str, score: float | None = 0.8, **metadata: A
     }
 
 
-async def test_the_sentence_that_shares_the_words_comes_first():
+def test_the_sentence_that_shares_the_words_comes_first():
     text = "Trains run all night long. Oolong tea comes from the mountains of Fujian. Milk is white."
-    quotes = await best_quotes("Where does oolong tea come from?", [result("a", text)], EMBEDDING, limit=3)
+    quotes = best_quotes("Where does oolong tea come from?", [result("a", text)], limit=3)
     assert quotes[0].text == "Oolong tea comes from the mountains of Fujian."
     assert all(text[quote.start : quote.end] == quote.text for quote in quotes)
 
@@ -39,37 +36,35 @@ async def test_the_sentence_that_shares_the_words_comes_first():
         ("要用什么望远镜看土星?", "Saturn needs a telescope of some size."),
     ],
 )
-async def test_in_the_other_language_the_sentence_that_says_it_comes_first(query: str, said: str):
+def test_in_the_other_language_the_sentence_that_says_it_comes_first(query: str, said: str):
     text = f"火车整夜都在开,牛奶是白的。Trains run all night long. {said} Milk is white. 雨停了,天还没有亮。"
-    quotes = await best_quotes(query, [result("a", text)], EMBEDDING, limit=3)
+    quotes = best_quotes(query, [result("a", text)], limit=3)
     assert quotes[0].text == said
 
 
 @pytest.mark.parametrize(
     "results", [[], [result("a", "")], [result("a", "  \n")], [result("a", "# Tea\n\n---\n")]]
 )
-async def test_where_nothing_is_said_nothing_is_quoted(results: list[dict[str, Any]]):
-    assert await best_quotes("tea", results, EMBEDDING, limit=3) == []
+def test_where_nothing_is_said_nothing_is_quoted(results: list[dict[str, Any]]):
+    assert best_quotes("tea", results, limit=3) == []
 
 
-async def test_the_limit_holds():
+def test_the_limit_holds():
     text = " ".join(f"Oolong number {n} is brewed with hot water." for n in range(30))
     for limit in (1, 2):
-        assert len(await best_quotes("oolong", [result("a", text)], EMBEDDING, limit=limit)) == limit
+        assert len(best_quotes("oolong", [result("a", text)], limit=limit)) == limit
 
 
-async def test_the_same_words_in_two_notes_are_quoted_once():
+def test_the_same_words_in_two_notes_are_quoted_once():
     text = "Oolong tea comes from Fujian."
-    quotes = await best_quotes(
-        "oolong tea", [result("a", text), result("b", f"**{text}**")], EMBEDDING, limit=5
-    )
+    quotes = best_quotes("oolong tea", [result("a", text), result("b", f"**{text}**")], limit=5)
     assert [quote.result["id"] for quote in quotes] == ["a"]
 
 
-async def test_asking_twice_gives_the_same():
+def test_asking_twice_gives_the_same():
     results = [result(name, f"Oolong {name} tea comes from Fujian. It is brewed often.") for name in "cab"]
-    once = await best_quotes("oolong tea", results, EMBEDDING, limit=4)
-    assert once == await best_quotes("oolong tea", results, EMBEDDING, limit=4)
+    once = best_quotes("oolong tea", results, limit=4)
+    assert once == best_quotes("oolong tea", results, limit=4)
     assert [-quote.score for quote in once] == sorted(-quote.score for quote in once)
 
 
@@ -97,9 +92,9 @@ async def test_asking_twice_gives_the_same():
         max_size=4,
     ),
 )
-async def test_every_quote_is_verbatim(query: str, contents: list[str]):
+def test_every_quote_is_verbatim(query: str, contents: list[str]):
     results = [result(str(n), content) for n, content in enumerate(contents)]
-    for quote in await best_quotes(query, results, EMBEDDING, limit=5):
+    for quote in best_quotes(query, results, limit=5):
         assert quote.result["content"][quote.start : quote.end] == quote.text
         assert quote.result is results[quote.order]
         assert quote.text.strip()

@@ -9,7 +9,6 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.nodes.answer import answer
 from agentic_rag.parameters import Parameters
-from agentic_rag.testing import HashingEmbedding
 
 QUESTION = "Where does oolong tea come from?"
 TEA = "Oolong tea comes from Fujian in China."
@@ -36,7 +35,7 @@ async def answered(*results: dict[str, Any], decision: str = "answer", **keys: A
         "operation": "document_retrieval",
         **keys,
     }
-    return await answer(HashingEmbedding(), Parameters())(state, runtime=Runtime())  # type: ignore[call-arg]
+    return await answer(Parameters())(state, runtime=Runtime())  # type: ignore[call-arg]
 
 
 async def test_it_writes_its_four_keys():

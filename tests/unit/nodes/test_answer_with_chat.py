@@ -15,7 +15,6 @@ from agentic_rag.models.chat import LangChainChat, chat_from_config
 from agentic_rag.nodes.answer import answer
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
-from agentic_rag.testing import HashingEmbedding
 from local_openai_server import LocalOpenAIServer, refused
 
 BY_CHAT = Parameters().overridden({"answer": {"method": "chat"}})
@@ -50,7 +49,7 @@ class Recording:
 
 
 async def asked(chat: Chat | None, *contents: str) -> dict[str, Any]:
-    node = answer(HashingEmbedding(), BY_CHAT, chat)
+    node = answer(BY_CHAT, chat)
     written: dict[str, Any] = await node(state(*contents), runtime=Runtime())  # type: ignore[call-arg]
     return written
 
