@@ -121,7 +121,7 @@ OUTPUTS: Mapping[str, tuple[list[str], int | None]] = {
         None,
     ),
     "as-of": ([*GYOKURO, "--as-of", "2024-06-30"], 5),
-    "abstain": (["ask", "What is the capital of Mongolia?"], 1),
+    "abstain": (["ask", "What is the capital of Mongolia?"], 5),
 }
 """By name: the command, and how many lines of what it prints are shown."""
 

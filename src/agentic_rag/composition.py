@@ -167,8 +167,9 @@ async def open_rag(
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         chat = chat or _closed_by(stack, _chat(config))
         calibration = Calibration.for_model(embedding.name)
-        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, _nats())
-        graph_engine = GraphEngine(knowledge, chunks, embedding, calibration)
+        nats = _nats()
+        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
+        graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
         reranker = reranker or _reranker(config, chat)
         by_tokens = LateInteraction(embedding, chunks) if isinstance(embedding, TokenEmbedding) else None
         parts = GraphParts(graph_engine, engine, embedding, chat, reranker, token_counter(), by_tokens)

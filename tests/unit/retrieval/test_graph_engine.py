@@ -137,6 +137,35 @@ async def test_a_blank_question_finds_nothing(query: str):
     assert graph.asked == []
 
 
+def alike(count: int) -> list[Chunk]:
+    return [fake_chunk(f"d{n:02}", "oolong tea") for n in range(count)]
+
+
+async def test_what_means_nothing_to_the_dataset_finds_nothing():
+    engine, graph = await filled(*alike(30))
+    assert await ids(engine, query="oolong") != set()
+    assert await ids(engine, query="xqzv kwpt wvut") == set()
+    assert graph.asked
+
+
+async def test_what_reads_as_language_and_stands_out_nowhere_is_doubted_and_kept():
+    certain, graph = await filled(*alike(30))
+    engine = GraphEngine(graph, certain._chunks, HashingEmbedding(), nats=lambda text: 0.0)
+    assert await ids(engine, query="pharmacies of Ulan Bator") != set()
+
+
+async def test_where_the_vector_store_fails_nothing_is_doubted(caplog: pytest.LogCaptureFixture):
+    class Gone(InMemoryChunkStore):
+        async def profile(self, dataset: str) -> Any:
+            raise StoreError("disk gone")
+
+    embedding = HashingEmbedding()
+    _, graph = await filled(*alike(30))
+    engine = GraphEngine(graph, Gone(dimension=embedding.dimension), embedding)
+    assert await ids(engine, query="xqzv kwpt wvut") != set()
+    assert "disk gone" in caplog.text
+
+
 async def test_an_unknown_dataset_has_no_hits():
     engine, _ = await filled(fake_chunk("a", "oolong tea"))
     assert await engine.search("other", "oolong tea", limit=3) == []

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agentic_rag.domain import GraphHit, Hit
+from agentic_rag.odds import log_odds
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.projection import MAX_FACTS, Passages, Projection
 from agentic_rag.testing import fake_chunk
@@ -90,6 +91,15 @@ def test_scores_are_relevance_descending_then_id():
     hits = projected(*facts)
     assert [hit["id"] for hit in hits] == ["f1", "f3", "f2", "f0"]
     assert all(hit["score"] is not None and 0 <= hit["score"] <= 1 for hit in hits)
+
+
+def test_doubt_is_taken_from_every_score():
+    far = GraphHit("node", "n2", "Assam", "Assam", 2, 0.8, None, ())
+    sure = projected(FACT, NODE, far)
+    doubted = Projection(QUERY, [FACT, NODE, far], CALIBRATION, {}, doubt=0.6).hits(CHUNKS)
+    assert [hit["id"] for hit in doubted] == [hit["id"] for hit in sure]
+    for before, after in zip(sure, doubted, strict=True):
+        assert log_odds(after["score"] or 0) == pytest.approx(log_odds(before["score"] or 0) - 0.6)
 
 
 def test_a_nearer_fact_makes_its_chunk_more_relevant():
