@@ -134,13 +134,24 @@ def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
             ours.foreign_refused,
             without.foreign_refused,
         ),
+        _share(
+            f"{name}: gibberish that is answered",
+            "max",
+            ours.nonsense_answered,
+            without.nonsense_answered,
+            floor=0.03,
+        ),
     ]
 
 
-def _share(what: str, bound: Bound, ours: Sequence[float], without: Sequence[float]) -> Row:
+def _share(
+    what: str, bound: Bound, ours: Sequence[float], without: Sequence[float], floor: float | None = None
+) -> Row:
     held, other = bootstrap_interval(ours), bootstrap_interval(without)
     what = f"{what} ({held.low:.3f} to {held.high:.3f})"
-    return row(what, "share", held.value, bound=bound, peer="without contrast", theirs=other.value)
+    return row(
+        what, "share", held.value, bound=bound, floor=floor, peer="without contrast", theirs=other.value
+    )
 
 
 def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:

@@ -1,4 +1,4 @@
-"""What the answers to judged questions hold: do they quote what answers, and is what the documents do not treat refused?"""
+"""What the answers to questions hold: do they quote what answers, and is refused what the documents do not treat?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from agentic_rag import Rag
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
+from judged_sets import gibberish
 
 
 class Answers(NamedTuple):
@@ -21,10 +22,12 @@ class Answers(NamedTuple):
     """Of the same: 1 where nothing is answered."""
     foreign_refused: list[float]
     """Of the other sets' questions: 1 where nothing is answered."""
+    nonsense_answered: list[float]
+    """Of gibberish (see ``judged_sets.gibberish``): 1 where something is answered."""
 
 
 async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | None = None) -> Answers:
-    """What is answered of a set whose judgements name sentences, and of what the ``others`` ask."""
+    """What is answered of a set whose judgements name sentences, of what the ``others`` ask, and of gibberish."""
     queries = load_dataset(path).ranked_queries[:limit]
     states = await _asked(rag, path, queries)
     quoting = []
@@ -34,7 +37,13 @@ async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | Non
     foreign = await _asked(
         rag, path, [query for other in others for query in load_dataset(other).queries[:limit]]
     )
-    return Answers(quoting, _abstained(states), _abstained(foreign))
+    nonsense = gibberish([query.text for query in queries])
+    said = await _asked(
+        rag, path, [EvalQuery(f"nonsense-{n}", text, {}) for n, text in enumerate(nonsense[:limit])]
+    )
+    return Answers(
+        quoting, _abstained(states), _abstained(foreign), [1.0 - value for value in _abstained(said)]
+    )
 
 
 def _abstained(states: Sequence[dict[str, Any]]) -> list[float]:

@@ -139,4 +139,4 @@ class RetrievalEngine:
             "as_of": as_of,
             "strategy": strategy,
         }
-        return EngineRetriever(engine=self, dataset_id=dataset_id, arguments=arguments)
+        return EngineRetriever(search=self.search, dataset_id=dataset_id, arguments=arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -13,7 +13,6 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, PrivateAttr
 
 from agentic_rag.errors import InputError
-from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.schemas import RetrievalResult
 
 LOOP_SECONDS = 5.0
@@ -32,10 +31,11 @@ class EngineRetriever(BaseRetriever):
     beside one: stores and models belong to the loop they were opened on, so it is that loop which searches.
     """
 
-    engine: RetrievalEngine = Field(exclude=True, repr=False)
+    search: Callable[..., Awaitable[list[RetrievalResult]]] = Field(exclude=True, repr=False)
+    """``RetrievalEngine.search``."""
     dataset_id: str
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """Of ``RetrievalEngine.search``, without dataset and query."""
+    """Of ``search``, without dataset and query."""
     _home: asyncio.AbstractEventLoop | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any) -> None:
@@ -57,7 +57,7 @@ class EngineRetriever(BaseRetriever):
         return await self._search(query)
 
     async def _search(self, query: str) -> list[Document]:
-        found = await self.engine.search(self.dataset_id, query, **self.arguments)
+        found = await self.search(self.dataset_id, query, **self.arguments)
         return [_document(result) for result in found]
 
 
