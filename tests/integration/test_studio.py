@@ -45,6 +45,8 @@ def server(example_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     folder = tmp_path_factory.mktemp("studio")
     (folder / "langgraph.json").symlink_to(ROOT / "langgraph.json")
     (folder / "graphs").symlink_to(ROOT / "graphs")
+    # As README says it: in the folder of the data, whose path is then relative.
+    (folder / ".agentic-rag").symlink_to(example_data)
     log = folder / "server.log"
     quiet = {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGSMITH_TRACING": "false"}
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
@@ -54,7 +56,7 @@ def server(example_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
             stdout=out,
             stderr=subprocess.STDOUT,
             cwd=folder,
-            env={**os.environ, **quiet, "AGENTIC_RAG_DATA_DIR": str(example_data)},
+            env={**os.environ, **quiet},
             start_new_session=True,
         )
         try:

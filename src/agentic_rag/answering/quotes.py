@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,6 +83,8 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
                 continue
             text = content[start:end]
             words = tokens(readable(text))
+            if result["metadata"].get("kind") == "properties" and not _asked_for(text, asked):
+                continue
             if says_something(text, words) and not (choice.prose and _NOT_PROSE.search(text)):
                 score = _prior(result, order) + (choice.defining and _defines(text, result))
                 found.append((Quote(text, start, end, result, score, order), set(words)))
@@ -97,6 +99,12 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
         )
         for (quote, words), said in zip(found, otherwise, strict=True)
     ]
+
+
+def _asked_for(line: str, asked: Set[str]) -> bool:
+    """Whether a question has a word of a property's name: its value alone answers nothing else."""
+    named = _PROPERTY.match(line)
+    return named is not None and not asked.isdisjoint(tokens(named.group(1).replace("_", " ")))
 
 
 def _prior(result: Mapping[str, Any], order: int) -> float:
@@ -120,6 +128,13 @@ _ONLY_MARKUP = re.compile(
 )
 
 
+_CALLOUT_TITLE = re.compile(r"^\s*(?:>\s*)+\[![\w-]+\]")
+"""Names what the lines under it say."""
+
+
+_PROPERTY = re.compile(r"^([\w-]+)\s*:")
+
+
 _NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*){4}")
 """Drawn edges, table rows, properties, addresses, sentences that are mostly links."""
 
@@ -133,10 +148,12 @@ _HEADER = re.compile(r"^[|].*\n(?=[|]?[\s:|-]+[|]?[ \t]*$)", re.MULTILINE)
 
 
 def says_something(text: str, words: Sequence[str]) -> bool:
-    """Whether a sentence can answer: headings, rules, bare embeds, block ids, tag lines and
-    lead-ins that end in a colon cannot."""
+    """Whether a sentence can answer: headings, callouts' titles, rules, bare embeds, block ids, tag lines
+    and lead-ins that end in a colon cannot."""
     unlinked = sum(character.isalnum() for character in _WIKILINK.sub("", text))
-    return len(words) >= MIN_TERMS and unlinked >= MIN_UNLINKED and not _ONLY_MARKUP.match(text)
+    if len(words) < MIN_TERMS or unlinked < MIN_UNLINKED:
+        return False
+    return not (_ONLY_MARKUP.match(text) or _CALLOUT_TITLE.match(text))
 
 
 def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
@@ -174,6 +191,7 @@ _LEAD = re.compile(
 )
 _CELL = re.compile(r"(?<!\\)\|(?![^\[]*\]\])")
 _FIELD = re.compile(r"^[\w-]+::\s*")
+_FENCES = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 
 
@@ -181,6 +199,7 @@ def readable(text: str) -> str:
     """A quote without Markdown's marks, on one line, for reading; the citation keeps it verbatim."""
     if text.lstrip().startswith("|"):
         text = " · ".join(cell.strip() for cell in _CELL.split(text.strip().strip("|")) if cell.strip())
+    text = _FENCES.sub("", text)
     shown = _WIKILINK.sub(lambda m: (m.group(3) or m.group(1) or (m.group(2) or "")[1:]).strip(), text)
     shown = _LINK.sub(r"\1", shown)
     shown = _FIELD.sub("", _BLOCK_ID.sub("", _LEAD.sub("", _MARKS.sub("", shown))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentic_rag.answering.citations import CitationList
@@ -77,17 +77,40 @@ def _grouped(
 
 
 def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``concept_relation``: what the graph says connects the concepts, then the sentences that say so."""
+    """``concept_relation``: what the graph says connects the concepts, each with the sentence that says so."""
     lines = []
     told: set[tuple[str, str, str]] = set()
     for quote in quotes:
-        sentence = f"{readable(quote.text)} {cited.cite(quote)}"
         drawn = [fact for fact in _telling_facts(query, quote) if _arrow_key(fact) not in told][:2]
         told.update(_arrow_key(fact) for fact in drawn)
-        arrows = "; ".join(f"{f['source']} —{_relation(f['name'])}→ {f['target']}" for f in drawn)
-        # A drawn edge is its own arrow.
-        lines.append(f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence)
+        own = [fact for fact in drawn if _says(quote, fact)]
+        lines.append(_drawn(own, quote, cited))
+        for fact in drawn:
+            elsewhere = None if fact in own else _stated(fact, quote)
+            if elsewhere is not None:
+                lines.append(_drawn([fact], elsewhere, cited))
     return "\n".join(lines)
+
+
+def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
+    """The sentence after the arrows that it speaks of."""
+    sentence = f"{readable(quote.text)} {cited.cite(quote)}"
+    arrows = "; ".join(f"{f['source']} —{_relation(f['name'])}→ {f['target']}" for f in facts)
+    # A drawn edge is its own arrow.
+    return f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence
+
+
+def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
+    """Whether a sentence is the fact's own, or names what the fact points at."""
+    said, own = readable(quote.text).casefold(), readable(str(fact.get("text") or "")).casefold()
+    return bool(own and (own in said or said in own)) or str(fact["target"]).casefold() in said
+
+
+def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
+    """The fact's own sentence in the passage; None where the passage does not hold it as it is."""
+    text = str(fact.get("text") or "").strip()
+    start = quote.result["content"].find(text) if text else -1
+    return None if start < 0 else replace(quote, text=text, start=start, end=start + len(text))
 
 
 _DRAWN = re.compile(r"—[^→\n]+→")

@@ -54,6 +54,9 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
         quotes = best_quotes(state["search_query"], usable, limit=limit, choice=shape.choice)
+        if not quotes:  # a note's properties, or a heading: what it says stands beside them
+            notes = _of_the_same_notes(usable, state["reranked_results"])
+            quotes = best_quotes(state["search_query"], notes, limit=limit, choice=shape.choice)
         if not quotes:
             quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
         cited = CitationList()
@@ -66,6 +69,11 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         }
 
     return node
+
+
+def _of_the_same_notes(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    documents = {result["metadata"].get("document_id") for result in usable} - {None}
+    return [result for result in results if result["metadata"].get("document_id") in documents]
 
 
 def _abstained(question: str, method: str = "extractive") -> dict[str, Any]:

@@ -83,9 +83,10 @@ def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
     if is_rewrite(state):
         return {"search_query": state["rewrites"][-1], "pass": number}
     return {
+        "query": query,
         "search_query": completed(query, state.get("messages") or []),
         "pass": number,
-        "run": {"first_pass": number, "started": time.time(), "query": query},
+        "run": {"first_pass": number, "started": time.time(), "query": query, "heard": _last_heard(state)},
         "rewrites": [],
     }
 
@@ -93,11 +94,15 @@ def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
 def question(state: CanvasRAGState) -> str:
     """The caller's question: ``query``, or the last human message.
 
+    In a thread that is kept, the question of the turn before is still there as ``query``: a human message that
+    came since is the question then.
+
     Raises:
         InputError: there is neither.
     """
-    query = state.get("query")
-    if query is None:
+    query, run = state.get("query"), state.get("run") or {}
+    heard = _last_heard(state)
+    if query is None or (query == run.get("query") and heard not in (None, run.get("heard"))):
         asked = _human_texts(state.get("messages") or [])
         query = asked[-1] if asked else None
     if not isinstance(query, str):
@@ -137,6 +142,12 @@ def leans_on_context(query: str) -> bool:
     points = any(word in _POINTING for word in words) or query.strip().startswith(tuple("它这那他她其此该"))
     own = [token for token in content_tokens(query) if token not in STOPWORDS]
     return points or len(own) < FOLLOW_UP_TERMS
+
+
+def _last_heard(state: CanvasRAGState) -> str | None:
+    """The id of the last human message."""
+    human = [message for message in state.get("messages") or [] if isinstance(message, HumanMessage)]
+    return human[-1].id if human else None
 
 
 def _human_texts(messages: list[AnyMessage]) -> list[str]:

@@ -39,6 +39,9 @@ MIN_PER_KIND = 25
 """Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule: a
 chunk is mostly found by more than one kind, and each kind's tail is the weakest evidence there is."""
 
+NONSENSE = 3.0
+"""Log-odds taken from all that the graph found where the floor says that the question means nothing. It is not
+dropped: a rare word ("pu-erh") may only look like gibberish, and its nearest notes are worth naming."""
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -104,8 +107,8 @@ class GraphEngine:
         holds back what lies far from what was named.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. [] for an unknown
-        dataset, and for a question that means nothing to it (see ``floor``). ``judged_as``: see
-        ``RetrievalEngine.search``.
+        dataset or a question without a letter or digit. What a question finds that means nothing to the
+        dataset (see ``floor``) has hardly any relevance. ``judged_as``: see ``RetrievalEngine.search``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
@@ -120,8 +123,6 @@ class GraphEngine:
         scope = _Scope(dataset, limit, filters, as_of, within)
         found, passages = await self._found(scope, question, vector, judged_by=vector)
         doubted = await self._doubt(dataset, question, found, passages, vector)
-        if doubted is None:
-            return []
         projection = Projection(question, found, self._calibration, passages.cosines, doubted)
         hits = projection.hits(passages.chunks)
         if question != query:
@@ -153,11 +154,8 @@ class GraphEngine:
 
     async def _doubt(
         self, dataset: str, question: str, found: Sequence[GraphHit], passages: Passages, vector: FloatArray
-    ) -> float | None:
-        """How much less relevant what was found is than it looks, in log-odds; None where it is nothing.
-
-        0 where the vector store fails.
-        """
+    ) -> float:
+        """How much less relevant what was found is than it looks, in log-odds; 0 where the vector store fails."""
         try:
             profile = await self._chunks.profile(dataset)
         except ManifestMismatch:
@@ -166,7 +164,8 @@ class GraphEngine:
             _LOGGER.warning("whether the question means anything to %r is not known: %s", dataset, error)
             return 0.0
         legs = _as_legs(found, passages)
-        return doubt(self._calibration.sense, question, legs, vector, profile, self._nats)
+        doubted = doubt(self._calibration.sense, question, legs, vector, profile, self._nats)
+        return NONSENSE if doubted is None else doubted
 
     async def _visits(self, scope: _Scope, question: str, hits: list[Hit]) -> dict[str, float]:
         """How often a walk from what the question names visits each chunk; {} where it names nothing."""

@@ -49,6 +49,21 @@ def test_where_nothing_is_said_nothing_is_quoted(results: list[dict[str, Any]]):
     assert best_quotes("tea", results, limit=3) == []
 
 
+def test_a_property_is_quoted_where_its_name_is_asked_for():
+    content = "---\nin_force: false\nauthor: Mei of the tea house\n---\n"
+    properties = result("chart", content, kind="properties")
+    assert [quote.text for quote in best_quotes("Is the chart in force?", [properties], limit=3)] == [
+        "in_force: false"
+    ]
+    assert best_quotes("What did Mei say of the tea house?", [properties], limit=3) == []
+
+
+def test_a_callouts_title_is_not_quoted():
+    text = "> [!warning] Oolong and hot water\n> Oolong is brewed with water that is not quite boiling."
+    (said,) = best_quotes("oolong and hot water", [result("a", text)], limit=3)
+    assert readable(said.text) == "Oolong is brewed with water that is not quite boiling."
+
+
 def test_the_limit_holds():
     text = " ".join(f"Oolong number {n} is brewed with hot water." for n in range(30))
     for limit in (1, 2):

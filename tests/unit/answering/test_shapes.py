@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,6 +98,26 @@ def test_relations_are_drawn_once_with_the_sentence_that_says_so():
     text = shaped(CanvasOperation.CONCEPT_RELATION, twice)[0]
     assert text.count("Oolong —comes from→ Fujian") == 1
     assert text.splitlines()[0].startswith("Oolong —comes from→ Fujian: Oolong tea")
+
+
+def test_a_relation_stands_before_the_sentence_that_says_it():
+    content = "Oolong is half fermented. Oolong comes from Fujian."
+    said = quote("Oolong", content, FACT)
+    opening = replace(said, text="Oolong is half fermented.", end=25)
+    cited = CitationList()
+    text = SHAPES[CanvasOperation.CONCEPT_RELATION].render("Where does oolong come from?", [opening], cited)
+    assert text.split("\n") == [
+        "Oolong is half fermented. [1]",
+        "Oolong —comes from→ Fujian: Oolong comes from Fujian. [2]",
+    ]
+    assert [content[c["start"] : c["end"]] for c in cited.all()] == [c["quote"] for c in cited.all()]
+
+
+def test_a_relation_that_no_sentence_of_the_passage_says_is_not_drawn():
+    text, citations = shaped(
+        CanvasOperation.CONCEPT_RELATION, [quote("Oolong", "Oolong is half fermented.", FACT)]
+    )
+    assert (text, len(citations)) == ("Oolong is half fermented. [1]", 1)
 
 
 def test_not_found_is_said_in_the_questions_language():

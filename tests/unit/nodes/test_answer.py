@@ -88,3 +88,12 @@ async def test_every_operation_answers_with_citations(operation: str | None):
     assert {citation["n"] for citation in written["citations"]} == set(
         range(1, len(written["citations"]) + 1)
     )
+
+
+async def test_where_a_note_only_names_itself_what_it_says_is_quoted():
+    properties = result("tea.md", "---\norigin: Fujian\n---\n", 0.9)
+    properties["metadata"]["kind"] = "properties"
+    said = result("tea.md", TEA, 0.01)
+    other = result("milk.md", "Milk tea comes from Taiwan and is sweet.", 0.01)
+    written = await answered(properties, other, said)
+    assert [citation["quote"] for citation in written["citations"]] == [TEA]

@@ -62,6 +62,20 @@ def test_without_a_query_the_last_human_message_asks():
     assert question({"query": "given", "messages": messages}) == "given"
 
 
+def test_in_a_kept_thread_a_new_human_message_asks():
+    first = HumanMessage("first", id="1")
+    turn: dict[str, Any] = {"query": "given", "messages": [first]}
+    turn |= prepared(**turn)
+    assert (turn["query"], turn["run"]["heard"]) == ("given", "1")
+    assert question(turn) == "given"  # type: ignore[arg-type]
+    for n in "23":
+        turn["messages"] = [*turn["messages"], AIMessage("answer"), HumanMessage(f"turn {n}", id=n)]
+        turn |= prepared(**turn)
+        assert turn["query"] == turn["run"]["query"] == f"turn {n}"
+    turn |= prepared(**{**turn, "query": "given again"})
+    assert turn["query"] == "given again"
+
+
 @pytest.mark.parametrize(
     "state", [{}, {"query": None}, {"messages": [AIMessage("I talk alone")]}, {"query": ["tea"]}]
 )

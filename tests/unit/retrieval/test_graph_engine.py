@@ -12,8 +12,11 @@ import pytest
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.filters import Expression, parse_filters
+from agentic_rag.odds import log_odds
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import graph_engine
+from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.floor import DOUBT
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -145,11 +148,16 @@ def alike(count: int) -> list[Chunk]:
     return [fake_chunk(f"d{n:02}", "oolong tea") for n in range(count)]
 
 
-async def test_what_means_nothing_to_the_dataset_finds_nothing():
-    engine, graph = await filled(*alike(30))
-    assert await ids(engine, query="oolong") != set()
-    assert await ids(engine, query=NONSENSE) == set()
-    assert graph.asked
+async def test_what_means_nothing_to_the_dataset_is_hardly_relevant():
+    filled_engine, graph = await filled(*alike(30))
+    shipped = Calibration.for_model("any")
+    near = replace(shipped, centres=dict.fromkeys(shipped.centres, 0.27))
+    parts = graph, filled_engine._chunks, HashingEmbedding(), near
+    engine, reading = GraphEngine(*parts), GraphEngine(*parts, nats=lambda text: 0.0)
+    by_nonsense = await engine.search("notes", NONSENSE, limit=1)
+    by_language = await reading.search("notes", NONSENSE, limit=1)
+    gap = log_odds(by_language[0]["score"] or 0) - log_odds(by_nonsense[0]["score"] or 0)
+    assert gap == pytest.approx(graph_engine.NONSENSE - DOUBT)
 
 
 async def test_what_reads_as_language_and_stands_out_nowhere_is_doubted_and_kept():

@@ -65,7 +65,7 @@ class LadybugFile:
     """
 
     def __init__(self, path: Path, buffer_pool_size: int = DEFAULT_BUFFER_POOL) -> None:
-        self.path = path.resolve()
+        self.path = path
         self._buffer_pool_size = buffer_pool_size
         self._database: Any = None
         self._writer: Any = None
@@ -82,6 +82,8 @@ class LadybugFile:
 
         Raises ``StoreLocked`` when this or another process has it open, ``StoreError`` otherwise.
         """
+        # Here and not when made: to ask for the current folder blocks, which LangGraph's server forbids its loop.
+        self.path = self.path.resolve()
         with _open_paths_lock:
             if self.path in _open_paths:
                 raise StoreLocked(
