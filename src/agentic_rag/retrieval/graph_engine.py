@@ -39,7 +39,7 @@ MIN_PER_KIND = 25
 """Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule: a
 chunk is mostly found by more than one kind, and each kind's tail is the weakest evidence there is."""
 
-NONSENSE = 3.0
+NONSENSE = 4.0
 """Log-odds taken from all that the graph found where the floor says that the question means nothing. It is not
 dropped: a rare word ("pu-erh") may only look like gibberish, and its nearest notes are worth naming."""
 
