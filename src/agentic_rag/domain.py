@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, time
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -105,6 +105,27 @@ class Chunk:
     date: datetime | None = None
     url: str | None = None
     metadata: Metadata = field(default_factory=dict)
+
+
+def filterable(chunk: Chunk) -> dict[str, Any]:
+    """What filters see: the chunk's place in its source, and its metadata, which go before where both have a key.
+
+    ``date`` is ISO 8601, of a day alone where it is one's beginning in UTC.
+    """
+    place = {
+        "document_id": chunk.document_id,
+        "path": chunk.path,
+        "title": chunk.title,
+        "heading_path": list(chunk.heading_path),
+        "kind": chunk.kind,
+        "date": None if chunk.date is None else _as_written(chunk.date),
+    }
+    return {**place, **{key: value for key, value in chunk.metadata.items() if value is not None}}
+
+
+def _as_written(date: datetime) -> str:
+    moment = date if date.tzinfo is None else date.astimezone(UTC)
+    return moment.date().isoformat() if moment.time() == time() else moment.isoformat()
 
 
 def search_text(chunk: Chunk) -> str:

@@ -239,6 +239,17 @@ def _ordered(stored: Any, value: Any, holds: Callable[[Any, Any], bool]) -> bool
     return False
 
 
+def keys_of(expression: Expression) -> set[str]:
+    """The metadata keys that an expression names."""
+    match expression:
+        case And(parts) | Or(parts):
+            return set().union(*(keys_of(part) for part in parts))
+        case Not(part):
+            return keys_of(part)
+        case Comparison(key):
+            return {key}
+
+
 def as_dict(expression: Expression) -> dict[str, Any]:
     """The dict spelling of an expression: plain values, for the graph's state."""
     match expression:

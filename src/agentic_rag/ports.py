@@ -74,7 +74,7 @@ class TokenEmbedding(Embedding, Protocol):
 class Restriction:
     """What a search may return; applied before ranks are given.
 
-    ``filters`` is evaluated on a chunk's ``metadata`` (see ``filters``); a chunk with ``date`` after
+    ``filters`` is evaluated on what ``domain.filterable`` says of a chunk (see ``filters``); a chunk with ``date`` after
     ``as_of`` is left out, one without a date passes. A fact holds if valid_at ≤ as_of < invalid_at,
     where a missing bound is open.
     """
@@ -225,6 +225,10 @@ class ChunkStore(Protocol):
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         """Up to ``limit`` chunk ids that the restriction lets pass, in id order."""
+        ...
+
+    async def filter_keys(self, dataset: str) -> set[str]:
+        """Keys under which a chunk has something to filter by (see ``domain.filterable``), or had lately."""
         ...
 
     async def document_ids(self, dataset: str) -> set[str]:

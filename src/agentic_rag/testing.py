@@ -195,6 +195,11 @@ class FakeRetrievalEngine(RetrievalEngine):
             for rank, (chunk, score) in enumerate(self.found[:top_k], start=1)
         ]
 
+    async def why_nothing_passes(
+        self, dataset_id: str, filters: Mapping[str, Any] | Expression | None
+    ) -> str | None:
+        return f"no {dataset_id} pass {filters}" if filters else None
+
 
 class ScriptedChat:
     """``ports.Chat`` that says its lines in order; an exception among them is raised.

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import Chunk, filterable
 from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch
 from agentic_rag.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
 from agentic_rag.instants import parse_as_of
@@ -404,6 +404,39 @@ async def test_filters_and_as_of_hold_together(store: ChunkStore):
     assert await matching(store, filters=either, as_of=datetime(2022, 1, 1, tzinfo=UTC)) == ["a#0"]
 
 
+async def test_a_chunks_place_is_filtered_like_its_metadata(store: ChunkStore):
+    spring = datetime(2024, 3, 10, tzinfo=UTC)
+    placed = {"path": "tea/oolong.md", "title": "Oolong", "heading_path": ("Oolong", "Steps"), "date": spring}
+    own = {"title": "of its own", "date": None, "year": [2023, None], "nested": {"a": 1}, "none": []}
+    await store.replace_documents(
+        "notes",
+        embedded(
+            chunk("a", **placed),
+            chunk("b", **placed, metadata=own),
+            chunk("c", date=spring + timedelta(hours=9)),
+        ),
+    )
+    for wanted, passing in [
+        ({"document_id": "a"}, "a"),
+        ({"path": "tea/oolong.md"}, "ab"),
+        ({"title": "Oolong"}, "a"),
+        ({"title": "of its own"}, "b"),
+        ({"heading_path": "Steps"}, "ab"),
+        ({"kind": "paragraph"}, "abc"),
+        ({"date": "2024-03-10"}, "ab"),
+        ({"date": {"$gte": "2024-03-10"}}, "abc"),
+        ({"date": {"$lt": "2024-03-11"}}, "abc"),
+        ({"date": {"$exists": True}}, "abc"),
+    ]:
+        assert await matching(store, filters=parse_filters(wanted)) == [f"{name}#0" for name in passing], (
+            wanted
+        )
+    assert await store.filter_keys("notes") == {
+        *("document_id", "path", "title", "heading_path", "kind", "date", "year")
+    }
+    assert await store.filter_keys("nothing") == set()
+
+
 async def test_hostile_filters_match_exactly_and_change_nothing(store: ChunkStore):
     rows = (
         [{text: text} for text in HOSTILE if text] + [{"k": text} for text in HOSTILE] + [{}, {"k": HOSTILE}]
@@ -414,12 +447,12 @@ async def test_hostile_filters_match_exactly_and_change_nothing(store: ChunkStor
         for key in {text or "k", "k"}:
             for operator in ("$eq", "$ne", "$gt", "$lte"):
                 wanted = Comparison(key, operator, text)  # type: ignore[arg-type]
-                expected = [one.id for one in chunks if matches(wanted, one.metadata)]
+                expected = [one.id for one in chunks if matches(wanted, filterable(one))]
                 assert await matching(store, filters=wanted) == expected, wanted
     assert await store.count("notes") == len(rows)
 
 
-KEYS = ["n", "tag", "it's", 'say "x"', "a\0b", "\ud800", "键", "$"]
+KEYS = ["n", "tag", "date", "path", "it's", 'say "x"', "a\0b", "\ud800", "键", "$"]
 NUMBERS: list[Any] = [0, 1, -1, 2, 1.0, 0.5, -0.0, 10**20, 2**53, 2**53 + 1, 1e300]
 STRINGS: list[Any] = ["", "1", "true", "a", "b", "茶", "a'b", "\0", "\ud800", "🍵", "2024-01-01"]
 SCALARS = [None, True, False, *NUMBERS, *STRINGS]
@@ -466,7 +499,7 @@ def test_lancedb_filters_as_the_definition_does(tmp_path: Path):
         @given(EXPRESSIONS)
         def compare(wanted: Expression) -> None:
             nonlocal told_apart
-            expected = [one.id for one in chunks if matches(wanted, one.metadata)]
+            expected = [one.id for one in chunks if matches(wanted, filterable(one))]
             assert runner.run(matching(store, filters=wanted)) == expected
             told_apart += 0 < len(expected) < len(chunks)
 

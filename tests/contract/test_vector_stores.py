@@ -33,6 +33,7 @@ from test_chunk_store import (
     sparse,
 )
 
+from agentic_rag.domain import filterable
 from agentic_rag.errors import ConfigError, ManifestMismatch, StoreError, StoreLocked
 from agentic_rag.filters import Comparison, Expression, matches, parse_filters
 from agentic_rag.ports import ChunkStore, EmbeddedDocument, Restriction
@@ -81,7 +82,7 @@ def test_filters_are_what_the_definition_says(backend: str, where: str):
         @given(EXPRESSIONS)
         def compare(wanted: Expression) -> None:
             nonlocal told_apart, tried
-            expected = [one.id for one in chunks if matches(wanted, one.metadata)]
+            expected = [one.id for one in chunks if matches(wanted, filterable(one))]
             assert runner.run(matching(store, filters=wanted)) == expected
             told_apart += 0 < len(expected) < len(chunks)
             tried += 1
@@ -112,7 +113,7 @@ async def test_nothing_a_user_wrote_is_read_as_a_filter(store: ChunkStore):
         )
     ]  # fmt: skip
     for one in random.Random(1).sample(wanted, 120):
-        expected = sorted(c.id for c in chunks if matches(one, c.metadata))
+        expected = sorted(c.id for c in chunks if matches(one, filterable(c)))
         assert await matching(store, filters=one) == expected, one
     before = await store.document_ids("notes")
     await store.remove_documents("notes", [f"{text} " for text in tries])

@@ -110,7 +110,7 @@ def test_where_nothing_is_relevant_enough_the_nearest_places_are_named(cli: Any)
 
 def test_search_as_json(cli: Any) -> None:
     found = cli("search", "theanine", "--strategy", "hybrid", "--top-k", "2", "--json").json
-    assert list(found) == ["query", "strategy", "results", "seconds"]
+    assert list(found) == ["query", "strategy", "reason", "results", "seconds"]
     assert len(found["results"]) == 2
     assert list(found["results"][0]) == ["id", "content", "score", "metadata", "legs"]
     assert set(found["results"][0]["legs"]["dense"]) == {"rank", "score"}
@@ -128,8 +128,19 @@ def test_filters_and_dates(cli: Any) -> None:
     for result in found["results"]:
         assert result["metadata"]["lang"] == "zh"
         assert result["metadata"]["date"] < "2025"
+    for place in ("path=places/Uji.md", "title=Uji", "document_id=places/Uji.md"):
+        found = cli("search", "tea", "--filter", place, "--json").json
+        assert {result["metadata"]["path"] for result in found["results"]} == {"places/Uji.md"}
     found = cli("ask", "tea", "--as-of", "2023-06-30", "--json").json
     assert all((r["metadata"].get("date") or "") < "2023-07" for r in found["results"])
+
+
+def test_a_filter_on_what_no_note_has_says_so(cli: Any) -> None:
+    for command in ("ask", "search"):
+        shown = " ".join(cli(command, "tea", "--filter", "langauge=zh").out.split())
+        assert "the filter is on 'langauge', which nothing in 'default' has; it has:" in shown
+        assert " lang," in shown
+    assert cli("search", "tea", "--filter", "lang=xx", "--json").json["reason"] is None
 
 
 def test_parameters_by_call_environment_and_file(

@@ -71,9 +71,11 @@ async def searched(
             filters=parse_terms(filters),
             strategy=strategy,
         )
+        reason = None if results else await rag.retrieval.why_nothing_passes(dataset, parse_terms(filters))
     return {
         "query": query,
         "strategy": strategy,
+        "reason": reason,
         "results": [
             {
                 "id": result.id,

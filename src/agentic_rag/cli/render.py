@@ -39,8 +39,9 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
     out.print()
     out.print(_summary(result), style="dim", markup=False)
     for name, outcome in result["outcomes"].items():
-        if isinstance(outcome, dict) and outcome["status"] == "degraded":
-            out.print(f"degraded: {name}: {outcome['reason']}", style="red", markup=False)
+        if isinstance(outcome, dict) and outcome["reason"]:
+            style = "red" if outcome["status"] == "degraded" else "yellow"
+            out.print(f"{outcome['status']}: {name}: {outcome['reason']}", style=style, markup=False)
     if explain:
         out.print(explain_table(result))
 
@@ -102,7 +103,8 @@ def print_search(result: dict[str, Any]) -> None:
     """Results with score and legs."""
     out = console()
     if not result["results"]:
-        out.print("nothing found", style="yellow")
+        reason = f": {result['reason']}" if result["reason"] else ""
+        out.print(f"nothing found{reason}", style="yellow", markup=False, soft_wrap=True)
     for number, found in enumerate(result["results"], start=1):
         legs = ", ".join(f"{n} #{leg['rank']} {leg['score']:.3f}" for n, leg in found["legs"].items())
         out.print(f"{number}. [cyan]{escape(_place(found))}[/cyan] [dim]{found['score']:.3f} ({legs})[/dim]")

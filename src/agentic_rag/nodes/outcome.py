@@ -15,9 +15,12 @@ logger = logging.getLogger(__name__)
 
 
 async def asked(
-    search: Callable[[], Awaitable[list[Hit]]], state: CanvasRAGState, timeout_seconds: float
+    search: Callable[[], Awaitable[list[Hit]]],
+    state: CanvasRAGState,
+    timeout_seconds: float,
+    why_empty: Callable[[], Awaitable[str | None]] | None = None,
 ) -> tuple[list[Hit], Outcome]:
-    """Run one source's search within its time.
+    """Run one source's search within its time; ``why_empty`` gives the reason where it finds nothing.
 
     A failure or time-out gives no hits and a ``degraded`` outcome with the reason; input errors are
     the caller's and pass through.
@@ -29,6 +32,8 @@ async def asked(
     try:
         async with asyncio.timeout(timeout_seconds) as limit:
             hits = await search()
+            if not hits and why_empty is not None:
+                reason = await why_empty()
     except (InputError, ManifestMismatch):
         raise
     except (RunError, OSError, RuntimeError) as error:

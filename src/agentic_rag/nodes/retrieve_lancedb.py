@@ -22,10 +22,11 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
         parameters = defaults.overridden(runtime.context).retrieval
+        dataset = state.get("dataset") or DEFAULT_DATASET
 
         async def search() -> list[Hit]:
             results = await engine.search(
-                state.get("dataset") or DEFAULT_DATASET,
+                dataset,
                 state["search_query"],
                 top_k=parameters.candidates,
                 # Words a rewrite added help to find, but what is found is judged by the question itself.
@@ -36,7 +37,10 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
             )
             return [as_hit(result, rank) for rank, result in enumerate(results, start=1)]
 
-        hits, outcome = await asked(search, state, parameters.timeout_seconds)
+        async def why_empty() -> str | None:
+            return await engine.why_nothing_passes(dataset, state.get("filters"))
+
+        hits, outcome = await asked(search, state, parameters.timeout_seconds, why_empty)
         return {"lancedb_results": hits, "lancedb_outcome": outcome}
 
     return node

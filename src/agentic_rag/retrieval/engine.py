@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.errors import InputError, UnknownDataset
-from agentic_rag.filters import Expression, parse_filters
+from agentic_rag.filters import Expression, keys_of, parse_filters
 from agentic_rag.identity import dataset_name
 from agentic_rag.ports import ChunkStore, Embedding, Restriction
 from agentic_rag.retrieval.calibration import Calibration
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MIN_CANDIDATES = 50
 """Each leg is asked for at least this many, so that a chunk low in one can still win by both."""
+
+MOST_KEYS = 12
+"""Of what a dataset can be filtered by, named where a filter names something else; the most alike first."""
 
 
 class RetrievalEngine:
@@ -112,6 +116,29 @@ class RetrievalEngine:
             raise UnknownDataset(dataset_id, known)
         return [result for result in found if result.score >= threshold]
 
+    async def why_nothing_passes(
+        self, dataset_id: str, filters: Mapping[str, Any] | Expression | None
+    ) -> str | None:
+        """What a filter names that no chunk has, and what they have; None where chunks have all that it names.
+
+        Raises:
+            FilterError: the filter cannot be read.
+            StoreError: the store failed.
+        """
+        wanted = parse_filters(filters)
+        if wanted is None:
+            return None
+        known = await self._store.filter_keys(dataset_id)
+        unknown = sorted(keys_of(wanted) - known)
+        if not unknown:
+            return None
+        by_likeness = sorted(sorted(known), key=lambda key: _likeness(key, unknown), reverse=True)
+        there = ", ".join(by_likeness[:MOST_KEYS]) + (", …" if len(known) > MOST_KEYS else "")
+        return (
+            f"the filter is on {', '.join(map(repr, unknown))}, which nothing in {dataset_id!r} has; "
+            f"it has: {there or 'nothing to filter by'}"
+        )
+
     def as_retriever(
         self,
         dataset_id: str,
@@ -140,3 +167,7 @@ class RetrievalEngine:
             "strategy": strategy,
         }
         return EngineRetriever(search=self.search, dataset_id=dataset_id, arguments=arguments)
+
+
+def _likeness(key: str, others: Iterable[str]) -> float:
+    return max(SequenceMatcher(None, key, other).ratio() for other in others)

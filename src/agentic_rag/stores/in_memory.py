@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain import Chunk, filterable, search_text
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.filters import matches
 from agentic_rag.identity import dataset_name
@@ -29,6 +29,7 @@ from agentic_rag.ports import (
     TableStats,
 )
 from agentic_rag.stores.batch import checked_ids, checked_records, tokens_of
+from agentic_rag.stores.metadata_items import value_keys
 from agentic_rag.text import tokens
 
 K1, B = 1.2, 0.75
@@ -133,6 +134,9 @@ class InMemoryChunkStore:
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         return sorted(chunk.id for chunk in _passing(self._held(dataset), restriction))[: max(limit, 0)]
 
+    async def filter_keys(self, dataset: str) -> set[str]:
+        return set().union(*(value_keys(filterable(chunk)) for chunk in self._held(dataset).chunks.values()))
+
     async def document_ids(self, dataset: str) -> set[str]:
         return {chunk.document_id for chunk in self._held(dataset).chunks.values()}
 
@@ -181,7 +185,7 @@ def _passing(held: _Dataset, restriction: Restriction) -> list[Chunk]:
 
 
 def _passes(chunk: Chunk, restriction: Restriction) -> bool:
-    if restriction.filters is not None and not matches(restriction.filters, chunk.metadata):
+    if restriction.filters is not None and not matches(restriction.filters, filterable(chunk)):
         return False
     return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
 

@@ -49,6 +49,11 @@ def metadata_items(metadata: Mapping[str, Any]) -> list[str]:
     return sorted(items)
 
 
+def value_keys(metadata: Mapping[str, Any]) -> set[str]:
+    """The keys under which a chunk has a value item."""
+    return {key for item in metadata_items(metadata) for key, *value in [json.loads(item)] if value}
+
+
 def metadata_item(*parts: Any) -> str:
     """The item of a key, or of a key and a value."""
     return json.dumps([_canonical(part) for part in parts], ensure_ascii=True, separators=(",", ":"))

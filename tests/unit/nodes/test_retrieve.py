@@ -86,6 +86,15 @@ async def test_a_failure_writes_no_hits_and_says_so():
         assert written[f"{name}_outcome"]["reason"] == "StoreError: gone"
 
 
+async def test_where_nothing_passes_a_filter_the_reason_is_told():
+    for engine, reason in (
+        (FakeRetrievalEngine(), "no notes pass {'year': 2024}"),
+        (FakeRetrievalEngine([(TEA, 0.8)]), None),
+    ):
+        written = await retrieve_lancedb(engine, SPARSE)(STATE, runtime=called())
+        assert written["lancedb_outcome"]["reason"] == reason
+
+
 def test_a_result_as_a_hit():
     result = RetrievalResult(TEA, 0.7, {"dense": Leg(2, 0.9), "sparse": Leg(1, 8.5)})
     assert as_hit(result, 3) == {

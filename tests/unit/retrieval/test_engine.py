@@ -119,6 +119,17 @@ async def test_filters_and_as_of_restrict_every_strategy(strategy: Any):
     assert "train#0" not in await ids(as_of=datetime(2024, 6, 29, tzinfo=UTC))
 
 
+async def test_a_filter_on_what_nothing_has_says_what_there_is():
+    engine, _ = await filled(*CHUNKS)
+    for known in (None, {}, {"year": 1900}, {"$not": {"path": "tea"}}, {"date": {"$gte": "2030"}}):
+        assert await engine.why_nothing_passes("notes", known) is None
+    told = await engine.why_nothing_passes("notes", {"$or": [{"yaer": 2024}, {"year": 2024}]})
+    assert told == (
+        "the filter is on 'yaer', which nothing in 'notes' has; it has: year, date, path, title, document_id, kind"
+    )
+    assert "nothing to filter by" in str(await engine.why_nothing_passes("elsewhere", {"year": 1}))
+
+
 @pytest.mark.parametrize("strategy", EVERY)
 async def test_equal_chunks_come_in_id_order(strategy: Any):
     engine, _ = await filled(*(fake_chunk(name, "the very same tea") for name in "dbca"))

@@ -209,6 +209,9 @@ class LanceChunkStore:
             rows = await (query.where(where) if where else query).to_arrow()
         return sorted(rows["chunk_id"].to_pylist())[: max(limit, 0)]
 
+    async def filter_keys(self, dataset: str) -> set[str]:
+        return await self._values.keys(dataset)
+
     async def document_ids(self, dataset: str) -> set[str]:
         table = await self._opened(dataset)
         if table is None:

@@ -68,6 +68,15 @@ class MetadataValues:
         self._remembered[place] = (began, items)
         return items
 
+    async def keys(self, dataset: str) -> set[str]:
+        """The keys under which the dataset holds a value, among them some that it held lately."""
+        table = await self._connection.table(_name(dataset))
+        if table is None:
+            return set()
+        with translated(f"reading what {dataset!r} can be filtered by"):
+            rows = await table.query().select(["key"]).to_arrow()
+        return {json.loads(key) for key in rows["key"].unique().to_pylist()}
+
     async def tidy(self, dataset: str, chunks: Any) -> None:
         """Forget values that no row of the chunk table has any more: they tell what removed notes said."""
         values = await self._connection.table(_name(dataset))

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain import Chunk, filterable, search_text
 from agentic_rag.ports import FloatArray, PassageVectors
 from agentic_rag.stores.lancedb.full_text import indexed
 from agentic_rag.stores.metadata_items import metadata_items
@@ -67,7 +67,7 @@ def _row(chunk: Chunk) -> dict[str, Any]:
         "chunk": _packed(chunk),
         "search_text": indexed(search_text(chunk)),
         "date": chunk.date,
-        "meta": metadata_items(chunk.metadata),
+        "meta": metadata_items(filterable(chunk)),
     }
 
 

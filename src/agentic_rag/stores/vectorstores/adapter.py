@@ -216,6 +216,11 @@ class VectorStoreChunks:
             found = await self._names(opened, where)
             return sorted(names(name)[0] for name in found.values())[: max(limit, 0)]
 
+    async def filter_keys(self, dataset: str) -> set[str]:
+        with self._translated(f"reading what {dataset!r} can be filtered by"):
+            opened = await self._opened(dataset)
+            return set() if opened is None else (await self._current(opened)).keys()
+
     async def document_ids(self, dataset: str) -> set[str]:
         with self._translated(f"listing documents of {dataset!r}"):
             opened = await self._opened(dataset)

@@ -22,7 +22,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import Chunk, filterable
 from agentic_rag.identity import digest
 from agentic_rag.instants import as_utc
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny, metadata_items
@@ -88,7 +88,7 @@ def to_document(chunk: Chunk, most_bytes: int | None = None) -> Document:
             CHUNK: json.dumps(fields),
             DOCUMENT: document_key(chunk.document_id),
             DATE: microseconds(chunk.date) if chunk.date is not None else UNDATED,
-            ITEMS: sorted({_item_key(item) for item in metadata_items(chunk.metadata)}),
+            ITEMS: sorted({_item_key(item) for item in metadata_items(filterable(chunk))}),
         },
     )
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain import Chunk, filterable, search_text
 from agentic_rag.filters import matches
 from agentic_rag.instants import as_utc
 from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
-from agentic_rag.stores.metadata_items import metadata_item, metadata_items
+from agentic_rag.stores.metadata_items import metadata_item, metadata_items, value_keys
 from agentic_rag.stores.vectorstores.bm25 import Bm25Index
 from agentic_rag.stores.vectorstores.dialect import Row
 from agentic_rag.stores.vectorstores.documents import row_id, to_chunk
@@ -40,14 +40,14 @@ class Held:
     def values(self, key: str) -> list[str]:
         """Distinct value items under a metadata key."""
         if key not in self._values:
-            found = {
-                item
-                for chunk in self.chunks
-                if key in chunk.metadata
-                for item in metadata_items({key: chunk.metadata[key]})
-            }
+            held = (filterable(chunk).get(key) for chunk in self.chunks)
+            found = {item for value in held for item in metadata_items({key: value})}
             self._values[key] = sorted(found - {metadata_item(key)})
         return self._values[key]
+
+    def keys(self) -> set[str]:
+        """Under which some chunk has a value."""
+        return set().union(*(value_keys(filterable(chunk)) for chunk in self.chunks))
 
     def ids(self, restriction: Restriction) -> tuple[str, ...]:
         """Row ids of the chunks that a restriction lets pass."""
@@ -99,6 +99,6 @@ def held(version: str, rows: Sequence[Row], before: Held | None) -> Held:
 
 
 def _passes(chunk: Chunk, restriction: Restriction) -> bool:
-    if restriction.filters is not None and not matches(restriction.filters, chunk.metadata):
+    if restriction.filters is not None and not matches(restriction.filters, filterable(chunk)):
         return False
     return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
