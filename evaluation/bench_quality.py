@@ -112,7 +112,7 @@ async def measured(
         )  # fmt: skip
     if source.answers:
         told = []
-        for weights in (RerankParameters(), RerankParameters(contrast=0.0)):
+        for weights in (RerankParameters(), RerankParameters(unfamiliar=0.0)):
             async with open_rag(RagConfig(data_dir=folder, rerank=weights), embedding=embedding) as rag:
                 told.append(
                     await answers(rag, path, [OWN / vault for vault in CHOOSING_VAULTS], options.limit)
@@ -122,7 +122,7 @@ async def measured(
 
 
 def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
-    """Beside the same without the rerank's contrast."""
+    """Beside the same where what is unfamiliar takes nothing from the scores."""
     return [
         _share(f"{name}: answers that quote a judged sentence", "min", ours.quoting, without.quoting),
         _share(
@@ -133,6 +133,12 @@ def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
             "min",
             ours.foreign_refused,
             without.foreign_refused,
+        ),
+        _share(
+            f"{name}: everyday questions about something else that are refused",
+            "min",
+            ours.everyday_refused,
+            without.everyday_refused,
         ),
         _share(
             f"{name}: gibberish that is answered",
@@ -149,9 +155,7 @@ def _share(
 ) -> Row:
     held, other = bootstrap_interval(ours), bootstrap_interval(without)
     what = f"{what} ({held.low:.3f} to {held.high:.3f})"
-    return row(
-        what, "share", held.value, bound=bound, floor=floor, peer="without contrast", theirs=other.value
-    )
+    return row(what, "share", held.value, bound=bound, floor=floor, peer="without", theirs=other.value)
 
 
 def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +10,10 @@ from typing import Any, NamedTuple
 from agentic_rag import Rag
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
-from judged_sets import gibberish
+from judged_sets import OWN, gibberish
+
+EVERYDAY = OWN / "everyday.json"
+"""Questions about anything but tea, pottery and the stars; those under ``choosing`` chose a parameter."""
 
 
 class Answers(NamedTuple):
@@ -22,12 +26,15 @@ class Answers(NamedTuple):
     """Of the same: 1 where nothing is answered."""
     foreign_refused: list[float]
     """Of the other sets' questions: 1 where nothing is answered."""
+    everyday_refused: list[float]
+    """Of everyday questions (``datasets/everyday.json``, those that are reported): 1 where nothing is answered."""
     nonsense_answered: list[float]
     """Of gibberish (see ``judged_sets.gibberish``): 1 where something is answered."""
 
 
 async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | None = None) -> Answers:
-    """What is answered of a set whose judgements name sentences, of what the ``others`` ask, and of gibberish."""
+    """What is answered of a set whose judgements name sentences, of what the ``others`` and anyone may ask, and of
+    gibberish."""
     queries = load_dataset(path).ranked_queries[:limit]
     states = await _asked(rag, path, queries)
     quoting = []
@@ -37,13 +44,21 @@ async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | Non
     foreign = await _asked(
         rag, path, [query for other in others for query in load_dataset(other).queries[:limit]]
     )
-    nonsense = gibberish([query.text for query in queries])
-    said = await _asked(
-        rag, path, [EvalQuery(f"nonsense-{n}", text, {}) for n, text in enumerate(nonsense[:limit])]
+    everyday = await _asked(
+        rag, path, _plain_queries(json.loads(EVERYDAY.read_text("utf-8"))["reported"][:limit])
     )
+    nonsense = await _asked(rag, path, _plain_queries(gibberish([query.text for query in queries])[:limit]))
     return Answers(
-        quoting, _abstained(states), _abstained(foreign), [1.0 - value for value in _abstained(said)]
+        quoting,
+        _abstained(states),
+        _abstained(foreign),
+        _abstained(everyday),
+        [1.0 - value for value in _abstained(nonsense)],
     )
+
+
+def _plain_queries(texts: Sequence[str]) -> list[EvalQuery]:
+    return [EvalQuery(f"asked-{number}", text, {}) for number, text in enumerate(texts)]
 
 
 def _abstained(states: Sequence[dict[str, Any]]) -> list[float]:

@@ -151,11 +151,11 @@ class RerankParameters(Section):
         le=MOST_WEIGHT,
         description="offline: how many times more walk, interaction and dictionary count where the best is surely irrelevant",
     )
-    contrast: float = Field(
-        1.0,
+    unfamiliar: float = Field(
+        2.0,
         ge=0,
         le=MOST_WEIGHT,
-        description="offline, no dialogue: more for all where the nearest's tokens stand out from the others', by tenth of a cosine",
+        description="offline: less for all where no result comes near the question's tokens, by tenth of a cosine",
     )
     brief: float = Field(
         1.0, ge=0, le=MOST_WEIGHT, description="offline, no dialogue: a heading or a line alone says little"
@@ -236,10 +236,11 @@ class Parameters(Section):
             raise ConfigError(f"parameters are a mapping such as {{'fusion': {{'k': 20}}}}, not {context!r}")
         base = {name: getattr(self, name).model_dump() for name in Parameters.model_fields}
         for section, values in context.items():
-            if section not in base or not isinstance(values, Mapping):
+            if section not in base:
+                raise ConfigError(f"unknown parameter section {section!r}; use one of: {', '.join(base)}")
+            if not isinstance(values, Mapping):
                 raise ConfigError(
-                    f"unknown parameter section {section!r}; use one of: {', '.join(base)}, "
-                    "each with a mapping of values"
+                    f"parameters of {section!r} are a mapping such as {{'k': 20}}, not {values!r}"
                 )
             base[section] = {**base[section], **values}
         return validated(Parameters, base)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +45,20 @@ def packed(vectors: Floats) -> bytes:
     return written
 
 
-def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> list[float]:
-    """Similarity of each passage's packed tokens, higher is nearer: its MaxSim, less what its length brings.
+class Similarities(NamedTuple):
+    """How near passages come to a question; higher is nearer, about in [-1, 1], -1 for one without tokens."""
+
+    each: list[float]
+    """Of each passage, in order."""
+    together: float
+    """Of all passages, read as one."""
+
+
+def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> Similarities:
+    """The MaxSim of passages' packed tokens, less what their length brings.
 
     Among more tokens the nearest is nearer whatever they say: ``LENGTH`` for each time they are e times as many;
-    of ``TYPICAL`` tokens it is the MaxSim itself. About in [-1, 1]; -1 for a passage without any.
+    of ``TYPICAL`` tokens it is the MaxSim itself.
 
     Raises:
         ValueError: a passage's bytes are not whole tokens of the question's dimension.
@@ -60,15 +70,16 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> list[fl
     counts = np.array([len(passage) // width for passage in passages], dtype=np.int64)
     found = np.full(len(passages), -1.0)
     if not counts.any() or not len(question.vectors):
-        return found.tolist()
+        return Similarities(found.tolist(), -1.0)
     tokens = _unpacked(np.frombuffer(b"".join(passages), dtype=np.uint8).reshape(-1, width))
     lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
     cosines = question.vectors @ tokens.T / np.maximum(lengths, 1e-9)
     full = np.flatnonzero(counts)
     starts = np.concatenate([[0], np.cumsum(counts[full])[:-1]])
-    nearest = question.weights @ np.maximum.reduceat(cosines, starts, axis=1)
-    found[full] = nearest - LENGTH * np.log(counts[full] / TYPICAL)
-    return found.tolist()
+    nearest = np.maximum.reduceat(cosines, starts, axis=1)
+    found[full] = question.weights @ nearest - LENGTH * np.log(counts[full] / TYPICAL)
+    together = question.weights @ nearest.max(axis=1) - LENGTH * np.log(counts.sum() / TYPICAL)
+    return Similarities(found.tolist(), float(together))
 
 
 def _unpacked(pairs: NDArray[np.uint8]) -> Floats:

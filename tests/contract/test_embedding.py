@@ -200,7 +200,7 @@ async def test_tokens_tell_what_a_passage_speaks_of():
     ]
     stored = (await embedding.embed_passage_tokens(passages)).tokens
     for asked, near in (("Where does oolong tea come from?", (0, 2)), ("火车晚点多久?", (1, 3))):
-        found = similarities(await embedding.question_tokens(asked), stored)
+        found = similarities(await embedding.question_tokens(asked), stored).each
         assert sorted(np.argsort(found)[-2:].tolist()) == list(near), asked
 
 

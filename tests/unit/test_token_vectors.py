@@ -40,13 +40,16 @@ def test_it_is_what_the_definition_says(asked: int, lengths: list[int], seed: in
     one = question(asked, seed)
     passages = [tokens_of(count, seed + number + 1) for number, count in enumerate(lengths)]
     found = similarities(one, [packed(passage) for passage in passages])
-    assert found == pytest.approx([by_definition(one, passage) for passage in passages], abs=1e-5)
+    assert found.each == pytest.approx([by_definition(one, passage) for passage in passages], abs=1e-5)
+    assert found.together == pytest.approx(by_definition(one, np.concatenate(passages)), abs=1e-5)
 
 
 def test_four_bits_are_nearly_the_vectors():
     one, passages = question(5), [tokens_of(8, seed) for seed in range(1, 40)]
     exact = [float(one.weights @ (one.vectors @ passage.T).max(axis=1)) for passage in passages]
-    found = np.array(similarities(one, [packed(passage) for passage in passages])) + 0.03 * math.log(8 / 100)
+    found = np.array(similarities(one, [packed(passage) for passage in passages]).each) + 0.03 * math.log(
+        8 / 100
+    )
     assert np.abs(found - exact).max() < 0.05
     assert np.corrcoef(found, exact)[0, 1] > 0.95
 
@@ -59,10 +62,11 @@ def test_a_token_is_half_a_byte_a_dimension():
 def test_what_has_no_tokens_is_far():
     near = packed(tokens_of(2, 0))
     found = similarities(question(2), [b"", near, b""])
-    assert found[0] == found[2] == -1.0
-    assert found[1] == pytest.approx(similarities(question(2), [near])[0])
-    assert similarities(question(2), []) == []
-    assert similarities(question(0), [near]) == [-1.0]
+    alone = similarities(question(2), [near])
+    assert found.each == pytest.approx([-1.0, *alone.each, -1.0])
+    assert found.together == alone.together == pytest.approx(alone.each[0])
+    assert similarities(question(2), []) == ([], -1.0)
+    assert similarities(question(0), [near]) == ([-1.0], -1.0)
 
 
 @settings(deadline=None)

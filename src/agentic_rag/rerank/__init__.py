@@ -27,13 +27,14 @@ async def compared_by_tokens(
     """The results as they are, the first ``depth`` with what late interaction tells, where the method reads it.
 
     Raises:
-        StoreError, ModelError: as ``LateInteraction.similarities``.
+        StoreError, ModelError: as ``LateInteraction.compare``.
     """
-    reads = parameters.method == "learned" or (parameters.method == "offline" and parameters.interaction > 0)
+    weighed = max(parameters.interaction, parameters.unfamiliar) > 0
+    reads = parameters.method == "learned" or (parameters.method == "offline" and weighed)
     if late_interaction is None or not reads:
         return list(results)
     ids = [result["id"] for result in results[: parameters.depth]]
-    return with_similarity(results, await late_interaction.similarities(dataset, query, ids))
+    return with_similarity(results, await late_interaction.compare(dataset, query, ids))
 
 
 async def rerank_results(

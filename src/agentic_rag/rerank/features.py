@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
-from agentic_rag.rerank.late_interaction import SIMILARITY
+from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
 from agentic_rag.text import content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
@@ -101,8 +101,9 @@ class Terms:
     """How much of the fusion's weight the graph has, in [0, 1]."""
     others: Mapping[str, Sequence[float]]
     """The terms of ``TERMS`` but the walk."""
-    dialogue: bool
-    """Turns of a dialogue are among the results."""
+    familiarity: float | None
+    """How near the question's tokens come to those of all results together, about in [-1, 1]; None where none are
+    stored."""
 
     def column(self, name: str) -> Sequence[float]:
         """The term of that name."""
@@ -136,7 +137,9 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
             columns["window"][number] = around[number] - typical
             columns["speaker"][number] = float(_share(results[number]["metadata"]["speaker"], asked) == 1.0)
             columns["length"][number] = math.log(1 + len(words)) - TYPICAL_TURN
-    return Terms(judged, _visits(results), graph_share(results), columns, bool(turns))
+    told = (result["metadata"].get(FAMILIARITY) for result in results)
+    familiarity = next((together for together in told if together is not None), None)
+    return Terms(judged, _visits(results), graph_share(results), columns, familiarity)
 
 
 def _terms_searched(result: Result) -> tuple[str, ...]:

@@ -17,6 +17,18 @@ from agentic_rag.token_vectors import similarities
 Found = TypeVar("Found", bound=Mapping[str, Any])
 SIMILARITY = "token_similarity"
 """Key in a result's metadata: about in [-1, 1], higher is nearer; see ``token_vectors``."""
+FAMILIARITY = "familiarity"
+"""The same of all that was compared, read as one passage: one value for all results of a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What late interaction tells of chunks; see ``token_vectors.Similarities``."""
+
+    each: Mapping[str, float]
+    """Of each chunk whose tokens are stored, by its id."""
+    together: float
+    """Of them all, read as one passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +38,28 @@ class LateInteraction:
     embedding: TokenEmbedding
     chunks: ChunkStore
 
-    async def similarities(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> dict[str, float]:
-        """Similarity of each chunk whose tokens are stored; see ``token_vectors``.
+    async def compare(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> Compared:
+        """How near the question's tokens come to those of the chunks whose tokens are stored.
 
         Raises:
             StoreError: the tokens cannot be read.
             ModelError: the question's cannot be made.
         """
         if not chunk_ids:
-            return {}
+            return Compared({}, -1.0)
         stored, asked = await asyncio.gather(
             self.chunks.get_token_vectors(dataset, chunk_ids), self.embedding.question_tokens(question)
         )
         near = await asyncio.to_thread(similarities, asked, list(stored.values()))
-        return dict(zip(stored, near, strict=True))
+        return Compared(dict(zip(stored, near.each, strict=True)), near.together)
 
 
-def with_similarity(results: Sequence[Found], similar: Mapping[str, float]) -> list[Found]:
-    """The results in their order, each that has one with its ``SIMILARITY``."""
+def with_similarity(results: Sequence[Found], compared: Compared) -> list[Found]:
+    """The results in their order, each that was compared with its ``SIMILARITY`` and the ``FAMILIARITY``."""
+    together = round(compared.together, 6)
 
     def told(result: Found) -> Found:
-        metadata = {**result["metadata"], SIMILARITY: round(similar[result["id"]], 6)}
-        return cast("Found", {**result, "metadata": metadata})
+        own = {SIMILARITY: round(compared.each[result["id"]], 6), FAMILIARITY: together}
+        return cast("Found", {**result, "metadata": {**result["metadata"], **own}})
 
-    return [told(result) if result["id"] in similar else result for result in results]
+    return [told(result) if result["id"] in compared.each else result for result in results]

@@ -21,10 +21,9 @@ more, the less relevant the best is by the others, up to 1 + ``doubt`` times as 
 words find nothing that answers, what is said token by token, and what the graph ties to it, decides. Not so
 where the question states a time that tells the results apart: there the time decides.
 
-At last all scores of a question go up or down together by ``contrast`` times how far the nearest passage's tokens
-stand out from those of the first fifty: of a question about something else the nearest is hardly nearer than the
-others, however much it reads like a question to these notes. Not so in a dialogue, where many short turns are alike,
-nor where the time decides.
+At last all scores of a question go down together by ``unfamiliar`` times how much farther than ``FAMILIAR`` its tokens
+are from those of all results together: what a question about something else asks about is said by none of them,
+however much it reads like a question to these notes.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
 cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction``, ``dictionary`` and ``doubt`` were chosen again
@@ -50,10 +49,9 @@ WEIGHTS = (*TERMS, "doubt")
 """The parameters that decide the order, in ``RerankParameters``."""
 APART = 1e-9
 """Log-odds between two that are told apart: equal scores would be put in id order, whatever was found better."""
-ORDINARY = 50
-"""First results that the nearest is compared with; of fewer nothing is said, for all may be about one thing."""
-USUAL_CONTRAST = 1.3
-"""Tenths of a cosine. Chosen on two vaults and the first halves, so that what they answer is refused as seldom as before."""
+FAMILIAR = 0.423
+"""Similarity of all results together. Chosen on two vaults, so that what they answer is refused as seldom as without it;
+no answerable question of the first halves lies lower."""
 _DEFAULTS = RerankParameters()
 
 
@@ -75,19 +73,19 @@ def offline_odds(terms: Terms, parameters: RerankParameters) -> Floats:
     """The score of each result in log-odds, shape (results,)."""
     columns = {name: np.asarray(terms.column(name), dtype=np.float64) for name in TERMS}
     judged = np.asarray(terms.judged, dtype=np.float64)
-    return dealt_odds(judged, columns, parameters, dialogue=terms.dialogue)
+    return dealt_odds(judged, columns, parameters, familiarity=terms.familiarity)
 
 
 def dealt_odds(
-    judged: Floats, columns: Mapping[str, Floats], parameters: RerankParameters, *, dialogue: bool
+    judged: Floats, columns: Mapping[str, Floats], parameters: RerankParameters, *, familiarity: float | None
 ) -> Floats:
-    """What the judge and the terms say in log-odds, dealt out by ``REORDERS``.
+    """What the judge and the terms say in log-odds, dealt out by ``REORDERS``, less what is unfamiliar.
 
     Args:
         judged: log-odds of relevance, shape (results,).
         columns: each of ``TERMS``, same shape.
         parameters: the weights.
-        dialogue: turns are among the results.
+        familiarity: see ``Terms``.
     """
     if not judged.size:
         return judged
@@ -102,22 +100,10 @@ def dealt_odds(
     group = np.concatenate([[0], np.cumsum(told_apart)])
     dealt = np.empty_like(odds)
     dealt[order] = np.sort(odds)[::-1][starts][group] - APART * group
-    if dated or dialogue:
+    if familiarity is None:
         return dealt
-    return dealt + parameters.contrast * _contrast(columns["interaction"][order])
-
-
-def _contrast(behind: Floats) -> float:
-    """By how much more than usual the nearest stands out from the first results; 0 where too few are known.
-
-    Args:
-        behind: how far each is behind the nearest, in the order of the results; all 0 where no tokens are stored.
-    """
-    first = behind[:ORDINARY]
-    if len(first) < ORDINARY or not first.any():
-        return 0.0
-    # The nearest is one of the fifty.
-    return -float(first.sum()) / (ORDINARY - 1) - USUAL_CONTRAST
+    tenths = 10.0 * max(0.0, FAMILIAR - familiarity)
+    return dealt - parameters.unfamiliar * tenths
 
 
 def _weighed(names: Sequence[str], columns: Mapping[str, Floats], parameters: RerankParameters) -> Floats:

@@ -15,7 +15,7 @@ from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
-from agentic_rag.rerank.late_interaction import LateInteraction
+from agentic_rag.rerank.late_interaction import Compared, LateInteraction
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 
 BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})
@@ -77,10 +77,10 @@ class Tokens(LateInteraction):
 
     similar: Mapping[str, float] | Exception
 
-    async def similarities(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> dict[str, float]:
+    async def compare(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> Compared:
         if isinstance(self.similar, Exception):
             raise self.similar
-        return {name: self.similar[name] for name in chunk_ids}
+        return Compared({name: self.similar[name] for name in chunk_ids}, together=0.5)
 
 
 def comparing(similar: Mapping[str, float] | Exception) -> RerankTools:
@@ -93,6 +93,7 @@ async def test_tokens_move_a_result():
     written = await rerank(Parameters(), tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
     assert [result["id"] for result in written["reranked_results"]] == ["b", "a"]
     assert [result["metadata"]["token_similarity"] for result in written["reranked_results"]] == [0.5, -1.0]
+    assert {result["metadata"]["familiarity"] for result in written["reranked_results"]} == {0.5}
     assert written["rerank_outcome"] == {"status": "ok", "reason": None, "method": "offline", "compared": 2}
 
 

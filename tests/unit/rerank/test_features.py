@@ -12,8 +12,8 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.odds import log_odds
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import FEATURES, TERMS, features, graph_share, terms_of
-from agentic_rag.rerank.late_interaction import SIMILARITY
-from agentic_rag.rerank.offline import dealt_odds, rerank_offline
+from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
+from agentic_rag.rerank.offline import FAMILIAR, dealt_odds, rerank_offline
 
 
 def found(rank: int, raw: float | None, weight: float) -> dict[str, Any]:
@@ -134,55 +134,33 @@ def test_where_a_stated_time_tells_results_apart_nothing_counts_more():
     columns |= {"walk": np.array([-0.5, 0.0]), "time": np.array([0.0, -0.1])}
     weights = RerankParameters(walk=0.5, time=1.0, doubt=16.0)
     undated = {**columns, "time": np.zeros(2)}
-    assert np.argmax(dealt_odds(judged, columns, weights, dialogue=False)) == 0
-    assert np.argmax(dealt_odds(judged, undated, weights, dialogue=False)) == 1
+    assert np.argmax(dealt_odds(judged, columns, weights, familiarity=None)) == 0
+    assert np.argmax(dealt_odds(judged, undated, weights, familiarity=None)) == 1
 
 
-def notes_alike(similarities: list[float], **fields: Any) -> list[dict[str, Any]]:
-    """One that is relevant at .5 and others less so, each of a token similarity."""
+def told(familiarity: float | None) -> list[dict[str, Any]]:
+    """Two notes, one relevant at .5, compared with the question's tokens or not."""
+    compared = {} if familiarity is None else {SIMILARITY: 0.3, FAMILIARITY: familiarity}
     return [
-        one(f"n{number:03}", "tea " * 30, {"lancedb": found(number, 0.5 / number, 1.0)}, **fields, **{SIMILARITY: alike})
-        for number, alike in enumerate(similarities, start=1)
-    ]  # fmt: skip
+        one(name, "tea " * 30, {"lancedb": found(n, 0.5 / n, 1.0)}, **compared)
+        for n, name in ((1, "a"), (2, "b"))
+    ]
 
 
-OUT, AMONG = [0.7, *[0.4] * 59], [0.5, *[0.48] * 59]
-
-
-@pytest.mark.parametrize(("similarities", "expected"), [(OUT, 3.0 - 1.3), (AMONG, 0.2 - 1.3)])
-def test_scores_rise_where_the_nearest_stands_out_and_fall_where_it_does_not(
-    similarities: list[float], expected: float
+@pytest.mark.parametrize(
+    ("familiarity", "less"), [(FAMILIAR - 0.1, 2.0), (FAMILIAR, 0.0), (FAMILIAR + 0.3, 0.0), (None, 0.0)]
+)
+def test_scores_fall_where_nothing_found_comes_near_the_questions_tokens(
+    familiarity: float | None, less: float
 ):
-    results = notes_alike(similarities)
-    before = rerank_offline("tea", results, RerankParameters(contrast=0.0))
-    after = rerank_offline("tea", results, RerankParameters(contrast=1.0))
+    before = rerank_offline("tea", told(familiarity), RerankParameters(unfamiliar=0.0))
+    after = rerank_offline("tea", told(familiarity), RerankParameters(unfamiliar=2.0))
     assert [result["id"] for result in after] == [result["id"] for result in before]
     changes = [
         log_odds(now["rerank_score"]) - log_odds(then["rerank_score"])
         for now, then in zip(after, before, strict=True)
     ]
-    assert changes == pytest.approx([expected] * len(results), abs=1e-6), "all by as much"
-
-
-@pytest.mark.parametrize(
-    ("query", "results"),
-    [
-        ("tea", notes_alike(OUT[:49])),
-        ("tea", notes_alike(OUT, speaker="Ann")),
-        ("tea", [{**result, "metadata": {"document_id": "d", "ordinal": 0}} for result in notes_alike(OUT)]),
-        (
-            "tea in 2021",
-            [
-                {**result, "content": f"In {2021 - number % 2} tea " + "tea " * 30}
-                for number, result in enumerate(notes_alike(OUT))
-            ],
-        ),
-    ],
-    ids=["too few", "turns", "no tokens", "told apart by the time"],
-)
-def test_standing_out_says_nothing(query: str, results: list[dict[str, Any]]):
-    without = rerank_offline(query, results, RerankParameters(contrast=0.0))
-    assert rerank_offline(query, results, RerankParameters(contrast=1.0)) == without
+    assert changes == pytest.approx([-less, -less], abs=1e-6), "all by as much"
 
 
 def test_a_weight_moves_what_has_the_term():

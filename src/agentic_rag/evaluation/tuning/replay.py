@@ -77,7 +77,7 @@ class _Rows:
     judged: Floats
     visits: Floats
     others: Mapping[str, Floats]
-    dialogue: bool
+    familiarity: float | None
     relevance: Floats
 
 
@@ -195,7 +195,7 @@ class Replay:
             judged=np.array(terms.judged),
             visits=np.array(terms.visits),
             others={name: np.array(column) for name, column in terms.others.items()},
-            dialogue=terms.dialogue,
+            familiarity=terms.familiarity,
             relevance=np.array([relevance(result) for result in ordered]),
         )
 
@@ -245,7 +245,7 @@ def _scores(view: _View, parameters: RerankParameters) -> Floats:
     """Relevance by the offline rerank, over a view's rows."""
     rows = view.rows
     columns = {**rows.others, "walk": view.share * rows.visits}
-    odds = dealt_odds(rows.judged, columns, parameters, dialogue=rows.dialogue)
+    odds = dealt_odds(rows.judged, columns, parameters, familiarity=rows.familiarity)
     scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
     return scores
 

@@ -257,8 +257,8 @@ async def _collect(
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
         if rag.late_interaction is not None:
             ids = list(dict.fromkeys(hit["id"] for hit in (*graph, *vector)))
-            similar = await rag.late_interaction.similarities(dataset, text, ids)
-            graph, vector = with_similarity(graph, similar), with_similarity(vector, similar)
+            compared = await rag.late_interaction.compare(dataset, text, ids)
+            graph, vector = with_similarity(graph, compared), with_similarity(vector, compared)
         for hit in (*graph, *vector):  # one text a passage, not one a time it is found
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
         asked = operation or query.operation or DEFAULT_OPERATION
