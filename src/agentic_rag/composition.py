@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentic_rag.config import RagConfig
-from agentic_rag.errors import ConfigError, StoreError, UnknownDataset
+from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.identity import dataset_name
 from agentic_rag.ports import (
@@ -79,13 +79,13 @@ class Rag:
         """
         from agentic_rag.ingest.pipeline import IngestPipeline
 
-        given = [paths] if isinstance(paths, str | Path) else list(paths)
+        given = _as_paths(paths)
         extractor = self._extractor()
         pipeline = IngestPipeline(
             self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
         )
         try:
-            return await pipeline.run([Path(path) for path in given], dataset, kind, progress)
+            return await pipeline.run(given, dataset, kind, progress)
         finally:
             if extractor is not None:
                 await extractor.close()
@@ -139,6 +139,15 @@ class Rag:
         from agentic_rag.stores.graphiti.extractor import extractor_from_config
 
         return extractor_from_config(self.knowledge, self.config.chat)
+
+
+def _as_paths(given: Any) -> list[Path]:
+    """One path or several; ``InputError`` for anything else."""
+    several = [given] if isinstance(given, str | Path) else given
+    listed = list(several) if isinstance(several, Iterable) else [several]
+    if wrong := [one for one in listed if not isinstance(one, str | Path)]:
+        raise InputError(f"paths are texts or Path objects, not {wrong[0]!r}")
+    return [Path(one) for one in listed]
 
 
 @asynccontextmanager

@@ -6,8 +6,10 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -356,10 +358,41 @@ def test_doctor_tells_a_wrong_setting(cli: Any, monkeypatch: pytest.MonkeyPatch)
     assert "fusion.k" in ended.out
 
 
-@pytest.mark.parametrize("question", ["\udcff", "茶\ud800", ""])
+@pytest.mark.parametrize("question", ["\udcff", "茶\ud800"])
 def test_odd_questions_are_printed(cli: Any, question: str) -> None:
     assert cli("ask", question).code == 0
     assert cli("ask", question, "--json").json["query"] == question
+
+
+@pytest.mark.parametrize("question", ["", " \n"])
+def test_an_empty_question_is_refused(cli: Any, question: str) -> None:
+    refused = cli("ask", question)
+    assert (refused.code, refused.out) == (2, "")
+    assert "the question is empty" in refused.err
+
+
+def test_a_named_file_that_cannot_be_read_ends_badly(cli: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "picture.md").write_bytes(bytes(range(128, 256)))
+    (folder / "tea.md").write_text("Oolong comes from Fujian.")
+    here = ("--data-dir", str(tmp_path / "data"))
+    assert cli("ingest", str(folder), *here).code == 0, "among others"
+    alone = cli("ingest", str(folder / "picture.md"), *here)
+    assert alone.code == 1
+    assert "not valid UTF-8" in alone.out
+
+
+@pytest.mark.slow
+def test_an_interrupted_ingest_says_how_it_goes_on(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("agentic-rag")), "ingest", str(EXAMPLE_VAULT)]
+    with subprocess.Popen([*command, "--data-dir", str(tmp_path)], stderr=subprocess.PIPE) as started:
+        while not any(tmp_path.iterdir()):  # it is in the event loop then
+            time.sleep(0.05)
+        started.send_signal(signal.SIGINT)
+        _, told = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "interrupted; the same command goes on where it was" in told.decode()
 
 
 @pytest.mark.slow

@@ -13,11 +13,13 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stored import Stored, assert_same, assert_whole, everything, tables
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.errors import InputError
 from agentic_rag.ingest.report import IngestReport
 from agentic_rag.testing import HashingEmbedding
 
@@ -90,6 +92,13 @@ async def test_unchanged_costs_nothing(vault: Path, tmp_path: Path) -> None:
     assert after.versions == before.versions, "no table is written to"
     assert_same(before, after)
     assert (first.chunks, first.facts, first.entities) == (again.chunks, again.facts, again.entities)
+
+
+@pytest.mark.parametrize("paths", [5, None, ["notes", 5]])
+async def test_what_is_no_path_is_refused(paths: Any, tmp_path: Path) -> None:
+    async with opened(tmp_path / "data") as (rag, _):
+        with pytest.raises(InputError, match=r"not (5|None)"):
+            await rag.ingest(paths)
 
 
 async def test_a_touched_file_is_unchanged(vault: Path, tmp_path: Path) -> None:

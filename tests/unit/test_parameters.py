@@ -1,5 +1,6 @@
 """Fusion's parameters: defaults, bounds, overrides, and errors that say which value."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from pydantic import ValidationError
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion import FusionParameters, FusionStrategy
+from agentic_rag.parameters import Parameters
 
 
 def test_defaults():
@@ -57,6 +59,19 @@ def test_override_keeps_the_rest_and_changes_nothing_in_place():
 def test_a_bad_value_is_named(name: str, value: Any):
     with pytest.raises(ConfigError, match=f"{name!r}"):
         FusionParameters.parse({name: value})
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        ({"fusoin": {"k": 3}}, "unknown parameter section 'fusoin'; use one of: fusion"),
+        ({"fusion": 3}, "parameters of 'fusion' are a mapping such as {'k': 20}, not 3"),
+        ("fusion", "parameters are a mapping"),
+    ],
+)
+def test_a_bad_section_is_named(context: Any, told: str):
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        Parameters().overridden(context)
 
 
 def test_an_unknown_name_lists_the_known():

@@ -9,12 +9,15 @@ import sys
 import time
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from agentic_rag.cli.options import AsOf, DataDir, Dataset, Filters, Json, Settings, TopK
 from agentic_rag.errors import InputError
+
+if TYPE_CHECKING:
+    from agentic_rag.ingest.report import IngestReport
 
 app = typer.Typer(
     name="agentic-rag",
@@ -25,6 +28,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 T = TypeVar("T")
+INTERRUPTED = 130
+"""Exit code: 128 and the number of the signal."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -44,11 +49,19 @@ def options(
     """Ask your notes: a knowledge graph and a vector store searched together, answers with citations."""
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """The one place where the command line enters the event loop."""
+def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False) -> T:
+    """The one place where the command line enters the event loop.
+
+    ``goes_on``: the same command, run again, goes on where this one was interrupted, which is then said.
+    """
     gc.freeze()
     gc.enable()  # a long ingest must not keep its garbage; see cli.main
-    return asyncio.run(work)
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        hint = "; the same command goes on where it was" if goes_on else ""
+        sys.stderr.write(f"\ninterrupted{hint}\n")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def print_json(value: Any) -> None:
@@ -75,13 +88,21 @@ def ingest(
     from agentic_rag.cli.render import print_ingest
     from agentic_rag.environment import load_config
 
-    report = run(ingest_paths(load_config(data_dir, settings), paths, dataset, kind, quiet=as_json))
+    report = run(
+        ingest_paths(load_config(data_dir, settings), paths, dataset, kind, quiet=as_json), goes_on=True
+    )
     if as_json:
         print_json(report.to_dict())
     else:
         print_ingest(report)
-    if report.count("failed"):
+    if report.count("failed") or _is_named_and_skipped(paths, report):
         raise typer.Exit(1)
+
+
+def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
+    """Whether a file that was asked for by itself could not be read; among a folder's files some never can."""
+    named = {path.resolve() for path in paths if path.is_file()}
+    return any(file.action == "skipped" and Path(file.path).resolve() in named for file in report.files)
 
 
 @app.command()
@@ -302,7 +323,10 @@ def evaluate(
         records=records,
         fresh=fresh,
     )
-    run(evaluate_source(load_config(data_dir, settings), source, options, Outputs(output, markdown, charts)))
+    run(
+        evaluate_source(load_config(data_dir, settings), source, options, Outputs(output, markdown, charts)),
+        goes_on=True,
+    )
 
 
 @app.command()
@@ -410,7 +434,7 @@ def bench(
     from agentic_rag.evaluation.bench.run import BenchOptions
 
     options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh)
-    report = run(bench_design(load_config(data_dir, settings), config, options, quiet=as_json))
+    report = run(bench_design(load_config(data_dir, settings), config, options, quiet=as_json), goes_on=True)
     if as_json:
         print_json({**report.summary, "folder": str(report.folder)})
     else:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agentic_rag.composition import open_rag
 from agentic_rag.config import RagConfig
+from agentic_rag.errors import InputError
 from agentic_rag.filters import as_dict, parse_terms
 
 ASK_KEYS = (
@@ -18,7 +19,13 @@ ASK_KEYS = (
 def request(
     question: str, dataset: str, operation: str, top_k: int, filters: Sequence[str], as_of: str | None
 ) -> dict[str, Any]:
-    """The graph's input."""
+    """The graph's input.
+
+    Raises:
+        InputError: the question is empty, or a filter cannot be read.
+    """
+    if not question.strip():
+        raise InputError('the question is empty; write it in quotes: agentic-rag ask "…"')
     expression = parse_terms(filters)
     return {
         "query": question,

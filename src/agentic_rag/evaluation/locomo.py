@@ -86,7 +86,8 @@ def read_locomo(
     """
     samples = [data] if isinstance(data, Mapping) else data
     if not isinstance(samples, list) or not samples:
-        raise InputError(f"{where}: expected a list of LoCoMo conversations, not {type(data).__name__}")
+        given = "an empty list" if samples == [] else type(data).__name__
+        raise InputError(f"{where}: expected a list of LoCoMo conversations, not {given}")
     corrections = corrections or {}
     questions: dict[str, LoCoMoQuestion | None] = {}
     sessions: dict[str, tuple[tuple[str, ...], ...]] = {}
