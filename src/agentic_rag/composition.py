@@ -51,17 +51,31 @@ class Rag:
 
     config: RagConfig
     graph: CompiledStateGraph[Any, Any, Any, Any]
-    retrieval: RetrievalEngine
-    graph_engine: GraphEngine
+    parts: GraphParts
+    """What ``graph`` was built from: ``build_rag_graph(rag.parts, rag.config)`` gives it uncompiled."""
     chunks: ChunkStore
     knowledge: GraphStore
     ledger: Ledger
-    embedding: Embedding
-    chat: Chat | None
-    reranker: Reranker | None = None
-    """The model that ``rerank.method`` names, if it names one."""
-    late_interaction: LateInteraction | None = None
-    """Where the embedding tells tokens apart."""
+
+    @property
+    def retrieval(self) -> RetrievalEngine:
+        """Searches the vector store."""
+        return self.parts.lancedb
+
+    @property
+    def graph_engine(self) -> GraphEngine:
+        """Searches the graph."""
+        return self.parts.graphiti
+
+    @property
+    def embedding(self) -> Embedding:
+        """Of questions and of what is ingested."""
+        return self.parts.embedding
+
+    @property
+    def chat(self) -> Chat | None:
+        """The chat model, where one is configured."""
+        return self.parts.chat
 
     async def ingest(
         self,
@@ -183,19 +197,7 @@ async def open_rag(
         by_tokens = LateInteraction(embedding, chunks) if isinstance(embedding, TokenEmbedding) else None
         parts = GraphParts(graph_engine, engine, embedding, chat, reranker, token_counter(), by_tokens)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        yield Rag(
-            config,
-            graph,
-            engine,
-            graph_engine,
-            chunks,
-            knowledge,
-            ledger,
-            embedding,
-            chat,
-            reranker,
-            by_tokens,
-        )
+        yield Rag(config, graph, parts, chunks, knowledge, ledger)
 
 
 def embedding_from_config(config: RagConfig) -> Embedding:

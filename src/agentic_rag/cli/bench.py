@@ -43,19 +43,15 @@ async def bench_design(
     console = Console(stderr=True, highlight=False)
     runtime = design.runtime
     verbose = runtime.memory_insert_verbose or runtime.memory_test_verbose
-    try:
-        with bars(STAGES, quiet=quiet or verbose) as told:
-            return await run_bench(
-                design,
-                rag_config,
-                options,
-                told,
-                insert_told=_heard(console),
-                test_told=_heard(console),
-            )
-    except asyncio.CancelledError:
-        console.print("what was asked is kept; the same command goes on from there")
-        raise
+    with bars(STAGES, quiet=quiet or verbose) as told:
+        return await run_bench(
+            design,
+            rag_config,
+            options,
+            told,
+            insert_told=_heard(console),
+            test_told=_heard(console),
+        )
 
 
 def _heard(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, Any]], None]:

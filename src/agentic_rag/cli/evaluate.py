@@ -41,13 +41,9 @@ async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions,
         from agentic_rag.evaluation.drawing import check_charts
 
         check_charts()
-    try:
-        with bars(STAGES, quiet=False) as told:
-            async with open_rag(config) as rag:
-                report = await evaluate(rag, source, options, told)
-    except asyncio.CancelledError:
-        Console(stderr=True).print("what was answered is kept; the same command goes on from there")
-        raise
+    with bars(STAGES, quiet=False) as told:
+        async with open_rag(config) as rag:
+            report = await evaluate(rag, source, options, told)
     await asyncio.to_thread(_write, report, outputs)
     console = Console(highlight=False)
     for table in tables(report):

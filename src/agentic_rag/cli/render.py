@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -18,8 +20,11 @@ NEAREST = 5
 
 
 def console() -> Console:
-    """Stdout; rich leaves colour out where it is no terminal or NO_COLOR is set."""
-    return Console(highlight=False)
+    """Stdout; rich leaves colour out where it is no terminal or NO_COLOR is set.
+
+    What goes into a file or another program is not wrapped, unless COLUMNS says at which width.
+    """
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty() and "COLUMNS" not in os.environ)
 
 
 def print_answer(result: dict[str, Any], *, explain: bool) -> None:

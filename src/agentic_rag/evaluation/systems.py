@@ -106,9 +106,9 @@ class Systems:
         if name.endswith(RERANKED):
             text, parameters = task.query.text, self._rag.config
             results = await compared_by_tokens(
-                text, results, task.dataset, parameters.rerank, self._rag.late_interaction
+                text, results, task.dataset, parameters.rerank, self._rag.parts.late_interaction
             )
-            results = await rerank_results(text, results, parameters.rerank, self._rag.reranker)
+            results = await rerank_results(text, results, parameters.rerank, self._rag.parts.reranker)
             calls = _rerank_calls(parameters, len(results))
         return Scored(results, (time.perf_counter() - started) * 1000, calls)
 

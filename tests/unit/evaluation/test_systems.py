@@ -45,20 +45,7 @@ class Bench:
         parts = GraphParts(self.graph, self.vector, HashingEmbedding(), chat, reranker)
         compiled = build_rag_graph(parts, settings).compile()
         nothing: Any = None
-        self.systems = Systems(
-            Rag(
-                settings,
-                compiled,
-                self.vector,
-                self.graph,
-                nothing,
-                nothing,
-                nothing,
-                HashingEmbedding(),
-                chat,
-                reranker,
-            )
-        )
+        self.systems = Systems(Rag(settings, compiled, parts, nothing, nothing, nothing))
 
     async def run(self, name: str, operation: str = "document_retrieval", text: str = "tea") -> Scored:
         query = EvalQuery("q", text, {"a": 1})

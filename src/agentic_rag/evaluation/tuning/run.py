@@ -255,9 +255,9 @@ async def _collect(
             dataset, text, retrieval.candidates, filters=filters, strategy=retrieval.strategy
         )
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
-        if rag.late_interaction is not None:
+        if rag.parts.late_interaction is not None:
             ids = list(dict.fromkeys(hit["id"] for hit in (*graph, *vector)))
-            compared = await rag.late_interaction.compare(dataset, text, ids)
+            compared = await rag.parts.late_interaction.compare(dataset, text, ids)
             graph, vector = with_similarity(graph, compared), with_similarity(vector, compared)
         for hit in (*graph, *vector):  # one text a passage, not one a time it is found
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
