@@ -16,7 +16,7 @@ from agentic_rag.ingest.report import IngestReport
 SHOWN_FILES = 20
 NEAREST = 5
 """Places named where nothing is relevant enough: of the twenty answerable questions that the two vaults in
-``evaluation/datasets`` refuse, twelve have what answers among the first five."""
+``evaluation/datasets`` refuse, thirteen have a judged note among the first five."""
 
 
 def console() -> Console:
