@@ -385,8 +385,11 @@ def test_a_named_file_that_cannot_be_read_ends_badly(cli: Any, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_an_interrupted_ingest_says_how_it_goes_on(tmp_path: Path) -> None:
-    command = [str(Path(sys.executable).with_name("agentic-rag")), "ingest", str(EXAMPLE_VAULT)]
-    with subprocess.Popen([*command, "--data-dir", str(tmp_path)], stderr=subprocess.PIPE) as started:
+    # A process that is started in the background of a shell ignores the signal, and so do its children.
+    heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"import signal; {heard}; from agentic_rag.cli import main; main()"]
+    arguments = ["ingest", str(EXAMPLE_VAULT), "--data-dir", str(tmp_path)]
+    with subprocess.Popen([*command, *arguments], stderr=subprocess.PIPE) as started:
         while not any(tmp_path.iterdir()):  # it is in the event loop then
             time.sleep(0.05)
         started.send_signal(signal.SIGINT)

@@ -50,8 +50,8 @@ WEIGHTS = (*TERMS, "doubt")
 APART = 1e-9
 """Log-odds between two that are told apart: equal scores would be put in id order, whatever was found better."""
 FAMILIAR = 0.423
-"""Similarity of all results together. Chosen on two vaults, so that what they answer is refused as seldom as without it;
-no answerable question of the first halves lies lower."""
+"""Similarity of all results together. Chosen on two vaults, by their readers' and by everyday questions, so that what
+they answer is refused as seldom as without it; no answerable question of the first halves lies lower."""
 _DEFAULTS = RerankParameters()
 
 
