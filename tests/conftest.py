@@ -14,6 +14,13 @@ from vector_stores import milvus_lite, postgres_server
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests run without tracing, which makes them half as slow again; the quick ones cover the code."""
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker("no_cover")
+
+
 @pytest.fixture
 def model_server() -> Iterator[LocalOpenAIServer]:
     """A local server that speaks the OpenAI protocol."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +191,23 @@ async def test_finds_facts_entities_and_episodes(store: GraphStore, embedding: H
     assert fact.chunk_ids == ("tea#0",)
     assert entity.name in ("Oolong", "Fujian")
     assert (episode.name, episode.chunk_ids) == ("tea#0", ("tea#0",))
+
+
+async def test_what_was_just_written_is_named_before_the_links_are_read_again(
+    store: GraphStore, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentic_rag.stores.graphiti.links.SMALL", 0)
+    monkeypatch.setattr("agentic_rag.stores.graphiti.links.REST", 1e9)
+    await store.replace_documents("notes", [travel()])
+    await find(store, embedding, "mountains")
+    await store.replace_documents("notes", [tea(date=JAN)])
+    hits = await find(store, embedding, "oolong")
+    fact = next(hit for hit in by_kind(hits, "edge") if hit.name == "COMES_FROM")
+    oolong = next(hit for hit in by_kind(hits, "node") if hit.name == "Oolong")
+    assert (fact.source_name, fact.target_name, fact.chunk_ids) == ("Oolong", "Fujian", ("tea#0",))
+    assert oolong.chunk_ids == ("tea#0",)
+    earlier = await find(store, embedding, "oolong", as_of=JAN - timedelta(days=1))
+    assert not any("tea#0" in hit.chunk_ids for hit in earlier)
 
 
 async def test_raw_scores_are_kept(store: GraphStore, embedding: HashingEmbedding) -> None:

@@ -12,6 +12,7 @@ from agentic_rag.stores.graphiti.commit import Committer
 from agentic_rag.stores.graphiti.drivers import Backend, dialect_of, make_driver
 from agentic_rag.stores.graphiti.journal import Journal
 from agentic_rag.stores.graphiti.library import Graphiti
+from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.mirror import LanceMirror
 from agentic_rag.stores.graphiti.mirrored_operations import mirror_operations
 from agentic_rag.stores.graphiti.reconcile import Reconciler, Repair
@@ -30,6 +31,7 @@ class Engine:
     driver: Any
     tables: GraphTables
     writer: DocumentWriter
+    links: LinkReader
     searcher: Searcher
     reconciler: Reconciler
     folder: Path
@@ -75,12 +77,14 @@ def build(
         embedder=embedder,
         cross_encoder=cross_encoder or PassthroughReranker(),
     )
+    links = LinkReader(tables)
     return Engine(
         graphiti=graphiti,
         driver=driver,
         tables=tables,
         writer=DocumentWriter(tables, driver, dialect, embedding, embedder),
-        searcher=Searcher(graphiti, tables),
+        links=links,
+        searcher=Searcher(graphiti, tables, links),
         reconciler=reconciler,
         folder=graph_path.parent,
     )

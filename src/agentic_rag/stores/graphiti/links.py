@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,65 @@ most, and what a conversation's memory answers must not depend on how fast the m
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
 
 
+DatedChunk = tuple[str, datetime | None]
+"""A chunk's id and date."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """The links, by the uuids that Graphiti's results hold: what is here need not be looked up in the tables."""
+
+    links: GraphLinks
+    episodes: Mapping[str, int]
+    """Places in ``links.chunk_ids``."""
+    entities: Mapping[str, int]
+    """Places in ``links.entities``."""
+    _mentioning: NDArray[np.int32]
+    """Places of chunks, those of one entity after those of the one before it, each entity's in id order."""
+    _ends: NDArray[np.intp]
+    """Of each entity, where its chunks end in ``_mentioning``."""
+
+    def names(self, entities: Collection[str]) -> dict[str, str]:
+        """Names of those that are known."""
+        return {uuid: self.links.entities[place].name for uuid, place in _among(entities, self.entities)}
+
+    def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
+        """The chunks that are known episodes."""
+        return {uuid: self._chunk(place) for uuid, place in _among(episodes, self.episodes)}
+
+    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, list[DatedChunk]]:
+        """The chunks that mention known entities, in id order."""
+        found = {}
+        for uuid, place in _among(entities, self.entities):
+            start = int(self._ends[place - 1]) if place else 0
+            found[uuid] = [self._chunk(int(chunk)) for chunk in self._mentioning[start : self._ends[place]]]
+        return found
+
+    def _chunk(self, place: int) -> DatedChunk:
+        date = self.links.dates[place].item()
+        return self.links.chunk_ids[place], None if date is None else date.replace(tzinfo=UTC)
+
+
+def _among(uuids: Collection[str], places: Mapping[str, int]) -> list[tuple[str, int]]:
+    return [(uuid, places[uuid]) for uuid in uuids if uuid in places]
+
+
+_NOTHING = Known(
+    GraphLinks((), (), (), np.zeros(0, "datetime64[us]"), (), np.zeros(0, np.int32), np.zeros(0, np.int32)),
+    {},
+    {},
+    np.zeros(0, np.int32),
+    np.zeros(0, np.intp),
+)
+"""Of a group without tables."""
+
+
 @dataclass(slots=True)
 class _Read:
     """What was read, of which state, and from when on it may be read again."""
 
     versions: tuple[int, ...]
-    links: GraphLinks | None
+    known: Known
     again_at: float
 
 
@@ -48,35 +102,40 @@ class LinkReader:
 
     async def links(self, group: str) -> GraphLinks | None:
         """See ``ports.GraphStore.links``."""
+        known = await self.known(group)
+        return None if known is _NOTHING else known.links
+
+    async def known(self, group: str) -> Known:
+        """The links by uuid; of a large graph that changes all the time they are not the latest."""
         async with self._locks.setdefault(group, asyncio.Lock()):
             kept = self._read.get(group)
             if kept is not None and time.monotonic() < kept.again_at:
-                return kept.links
+                return kept.known
             versions = tuple([await self._tables.version(group, kind) for kind in _KINDS])
             if kept is not None and kept.versions == versions:
-                return kept.links
+                return kept.known
             started = time.monotonic()
-            links = await self._read_now(group)
+            known = await self._read_now(group)
             ended = time.monotonic()
-            small = links is None or len(links.chunk_ids) <= SMALL
-            self._read[group] = _Read(versions, links, 0.0 if small else ended + REST * (ended - started))
-            return links
+            small = len(known.links.chunk_ids) <= SMALL
+            self._read[group] = _Read(versions, known, 0.0 if small else ended + REST * (ended - started))
+            return known
 
-    async def _read_now(self, group: str) -> GraphLinks | None:
+    async def _read_now(self, group: str) -> Known:
         episodes, entities, mentions, facts = await asyncio.gather(
-            self._tables.arrow(group, "episodes", None, ["chunk_id", "chunk_date", "metadata"]),
+            self._tables.arrow(group, "episodes", None, ["uuid", "chunk_id", "chunk_date", "metadata"]),
             self._tables.arrow(group, "entities", None, ["uuid", "name", "labels"]),
             self._tables.arrow(group, "mentions", None, ["chunk_id", "target_uuid"]),
             self._tables.arrow(group, "facts", None, ["chunk_ids", "source_uuid", "target_uuid"]),
         )
         if episodes is None or entities is None:
-            return None
+            return _NOTHING
         return await asyncio.to_thread(_assembled, episodes, entities, mentions, facts)
 
 
 def _assembled(
     episodes: pa.Table, entities: pa.Table, mentions: pa.Table | None, facts: pa.Table | None
-) -> GraphLinks:
+) -> Known:
     metadata = [json.loads(text) if text else None for text in episodes["metadata"].to_pylist()]
     titles = [noted.get("title", "") if is_chunk(noted) else None for noted in metadata]
     called = [_aliases(noted) if is_chunk(noted) else () for noted in metadata]
@@ -92,7 +151,7 @@ def _assembled(
         pairs += [(stated_in, facts[end].take(parents)) for end in ("source_uuid", "target_uuid")]
     mentioning, mentioned = _places(pairs, episodes["chunk_id"], entities["uuid"])
     named = zip(entities["name"].to_pylist(), entities["labels"].to_pylist(), strict=True)
-    return GraphLinks(
+    links = GraphLinks(
         chunk_ids=episodes["chunk_id"].to_pylist(),
         titles=episodes["title"].to_pylist(),
         aliases=[tuple(names) for names in episodes["aliases"].to_pylist()],
@@ -100,6 +159,13 @@ def _assembled(
         entities=[Entity(entity_key(name), name, tuple(labels or ())) for name, labels in named],
         mentioning=mentioning,
         mentioned=mentioned,
+    )
+    return Known(
+        links,
+        {uuid: place for place, uuid in enumerate(episodes["uuid"].to_pylist())},
+        {uuid: place for place, uuid in enumerate(entities["uuid"].to_pylist())},
+        mentioning[np.argsort(mentioned, kind="stable")],
+        np.bincount(mentioned, minlength=len(links.entities)).cumsum(),
     )
 
 

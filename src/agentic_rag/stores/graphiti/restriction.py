@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
+from agentic_rag.ports import FloatArray
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
 
 
@@ -17,6 +18,8 @@ from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, 
 class Recorder:
     """Raw scores by uuid, gathered over the legs of one search; the best where a leg ran twice."""
 
+    asked: FloatArray | None = None
+    """The question's unit vector, with which what is found by words is compared too; None: with nothing."""
     cosine: dict[str, float] = field(default_factory=dict)
     bm25: dict[str, float] = field(default_factory=dict)
 

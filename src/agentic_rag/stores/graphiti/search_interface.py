@@ -18,7 +18,7 @@ from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.library import SearchInterface
 from agentic_rag.stores.graphiti.query_text import has_terms, searchable
 from agentic_rag.stores.graphiti.restriction import Recorder
-from agentic_rag.stores.graphiti.schemas import Kind, Row
+from agentic_rag.stores.graphiti.schemas import WITH_VECTOR, Kind, Row
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.graphiti.traversal import neighbours, reach
 from agentic_rag.stores.graphiti.visibility import Visibility
@@ -211,13 +211,17 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         if not has_terms(text):
             return []
 
+        recorder = _recorder(search_filter)
+        asked = recorder.asked if kind in WITH_VECTOR else None
+
         async def fetch(group: str, where: str | None, count: int) -> Scored:
-            return await self._tables.matching(group, kind, text, where=where, limit=count)
+            return await self._tables.matching(group, kind, text, where=where, limit=count, compared=asked)
 
         found = await self._searched(kind, fetch, search_filter, group_ids, limit)
-        recorder = _recorder(search_filter)
         for row, score in found:
             recorder.saw_bm25(row["uuid"], score)
+            if row.get("cosine") is not None:
+                recorder.saw_cosine(row["uuid"], row["cosine"])
         return found
 
     async def _cosine(

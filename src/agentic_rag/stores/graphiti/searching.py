@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,8 +19,9 @@ from agentic_rag.stores.graphiti.library import (
     EdgeSearchMethod,
     NodeSearchMethod,
 )
+from agentic_rag.stores.graphiti.links import Known, LinkReader
 from agentic_rag.stores.graphiti.query_text import searchable
-from agentic_rag.stores.graphiti.restriction import Recorder, RestrictedFilters, as_of_filters
+from agentic_rag.stores.graphiti.restriction import RestrictedFilters, as_of_filters
 from agentic_rag.stores.graphiti.rows import utc
 from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.tables import GraphTables
@@ -48,9 +49,10 @@ class Scope:
 class Searcher:
     """Facts, entities and episodes for a query: full text and cosine by Graphiti's RRF, episodes by full text."""
 
-    def __init__(self, graphiti: Any, tables: GraphTables) -> None:
+    def __init__(self, graphiti: Any, tables: GraphTables, links: LinkReader) -> None:
         self._graphiti = graphiti
         self._tables = tables
+        self._links = links
 
     async def search(
         self,
@@ -71,23 +73,18 @@ class Searcher:
         scope = Scope(dataset, group, utc(as_of), allowed)
         episodes = sorted(episode_uuid(dataset, chunk) for chunk in allowed) if allowed is not None else None
         filters = as_of_filters(scope.as_of, episodes)
-        dense = self._usable(vector)
+        dense = filters.recorder.asked = self._usable(vector)
         found = await self._graphiti.search_(
             text,
             config=_config(limit, dense=dense is not None),
             group_ids=[group],
             search_filter=filters,
-            query_vector=dense if dense is not None else [0.0] * self._tables.dimension,
+            query_vector=dense.tolist() if dense is not None else [0.0] * self._tables.dimension,
         )
-        if dense is not None:
-            await asyncio.gather(
-                self._compare(group, "facts", found.edges, dense, filters.recorder),
-                self._compare(group, "entities", found.nodes, dense, filters.recorder),
-            )
         return await self._hits(scope, found, filters)
 
-    def _usable(self, vector: FloatArray) -> list[float] | None:
-        """The query vector; None where it points nowhere."""
+    def _usable(self, vector: FloatArray) -> FloatArray | None:
+        """The query's vector of length 1; None where it points nowhere."""
         flat = np.asarray(vector, dtype=np.float32).reshape(-1)
         if flat.shape != (self._tables.dimension,):
             raise ManifestMismatch(
@@ -96,26 +93,18 @@ class Searcher:
             )
         if not np.isfinite(flat).all() or not flat.any():
             return None
-        return [float(x) for x in flat]
-
-    async def _compare(
-        self, group: str, kind: Kind, found: Sequence[Any], vector: Sequence[float], recorder: Recorder
-    ) -> None:
-        """The cosine of what only full text found, so that every hit can be judged by the same score."""
-        missing = [thing.uuid for thing in found if thing.uuid not in recorder.cosine]
-        query = np.asarray(vector, dtype=np.float32)
-        for uuid, stored in (await self._tables.vectors(group, kind, missing)).items():
-            size = float(np.linalg.norm(query) * np.linalg.norm(stored))
-            if size > 0:
-                recorder.saw_cosine(uuid, float(query @ stored) / size)
+        unit: FloatArray = flat / np.linalg.norm(flat)
+        return unit
 
     async def _hits(self, scope: Scope, found: Any, filters: RestrictedFilters) -> list[GraphHit]:
         ends = {end for edge in found.edges for end in (edge.source_node_uuid, edge.target_node_uuid)}
         episodes = {uuid for edge in found.edges for uuid in edge.episodes}
+        entities = {node.uuid for node in found.nodes}
+        known = await self._links.known(scope.group)
         names, of_episodes, of_entities = await asyncio.gather(
-            self._names(scope.group, ends),
-            self._chunks_of_episodes(scope, episodes),
-            self._chunks_of_entities(scope, {node.uuid for node in found.nodes}),
+            self._names(scope, known, ends),
+            self._chunks_of_episodes(scope, known, episodes),
+            self._chunks_of_entities(scope, known, entities),
         )
         return [
             *(_fact(rank, edge, filters, names, of_episodes) for rank, edge in enumerate(found.edges, 1)),
@@ -123,19 +112,29 @@ class Searcher:
             *(_episode(rank, node, filters) for rank, node in enumerate(found.episodes, 1)),
         ]
 
-    async def _names(self, group: str, entities: Collection[str]) -> dict[str, str]:
-        rows = await self._tables.select_in(group, "entities", "uuid", entities, ["uuid", "name"])
-        return {row["uuid"]: row["name"] for row in rows}
+    # What the links in memory do not know yet, or not at all, as episodes that are no chunks, is looked up.
 
-    async def _chunks_of_episodes(self, scope: Scope, episodes: Collection[str]) -> dict[str, str]:
-        names = ["uuid", "chunk_id", "chunk_date"]
-        rows = await self._tables.select_in(scope.group, "episodes", "uuid", episodes, names)
-        return {
-            row["uuid"]: row["chunk_id"] for row in rows if scope.allows(row["chunk_id"], row["chunk_date"])
-        }
+    async def _names(self, scope: Scope, known: Known, entities: set[str]) -> dict[str, str]:
+        names = known.names(entities)
+        rows = await self._tables.select_in(
+            scope.group, "entities", "uuid", entities - names.keys(), ["uuid", "name"]
+        )
+        return names | {row["uuid"]: row["name"] for row in rows}
 
-    async def _chunks_of_entities(self, scope: Scope, entities: Collection[str]) -> dict[str, set[str]]:
-        """Chunks whose mentions or facts name the entity."""
+    async def _chunks_of_episodes(self, scope: Scope, known: Known, episodes: set[str]) -> dict[str, str]:
+        chunks = known.chunks_of_episodes(episodes)
+        rows = await self._tables.select_in(
+            scope.group, "episodes", "uuid", episodes - chunks.keys(), ["uuid", "chunk_id", "chunk_date"]
+        )
+        chunks |= {row["uuid"]: (row["chunk_id"], row["chunk_date"]) for row in rows}
+        return {uuid: chunk for uuid, (chunk, date) in chunks.items() if scope.allows(chunk, date)}
+
+    async def _chunks_of_entities(
+        self, scope: Scope, known: Known, entities: set[str]
+    ) -> dict[str, list[str]]:
+        """Chunks whose mentions or facts name the entity, in id order."""
+        chunks = known.chunks_of_entities(entities)
+        unknown = entities - chunks.keys()
         sources: list[tuple[Kind, str, str]] = [
             ("mentions", "target_uuid", "chunk_id"),
             ("facts", "source_uuid", "chunk_ids"),
@@ -143,17 +142,18 @@ class Searcher:
         ]
         parts = await asyncio.gather(
             *(
-                self._tables.select_in(scope.group, kind, end, entities, [end, chunks, "chunk_date"])
-                for kind, end, chunks in sources
+                self._tables.select_in(scope.group, kind, end, unknown, [end, named, "chunk_date"])
+                for kind, end, named in sources
             )
         )
-        found: dict[str, set[str]] = {}
-        for (_, end, chunks), rows in zip(sources, parts, strict=True):
+        for (_, end, named), rows in zip(sources, parts, strict=True):
             for row in rows:
-                held = row[chunks] if isinstance(row[chunks], list) else [row[chunks]]
-                kept = {chunk for chunk in held if scope.allows(chunk, row["chunk_date"])}
-                found.setdefault(row[end], set()).update(kept)
-        return found
+                held = row[named] if isinstance(row[named], list) else [row[named]]
+                chunks.setdefault(row[end], []).extend((chunk, row["chunk_date"]) for chunk in held)
+        return {
+            uuid: sorted({chunk for chunk, date in dated if scope.allows(chunk, date)})
+            for uuid, dated in chunks.items()
+        }
 
 
 def _config(limit: int, *, dense: bool) -> Any:
@@ -188,7 +188,7 @@ def _fact(
     )
 
 
-def _entity(rank: int, node: Any, filters: RestrictedFilters, chunks: Mapping[str, set[str]]) -> GraphHit:
+def _entity(rank: int, node: Any, filters: RestrictedFilters, chunks: Mapping[str, list[str]]) -> GraphHit:
     return GraphHit(
         kind="node",
         id=node.uuid,
@@ -197,7 +197,7 @@ def _entity(rank: int, node: Any, filters: RestrictedFilters, chunks: Mapping[st
         rank=rank,
         cosine=filters.recorder.cosine.get(node.uuid),
         bm25=filters.recorder.bm25.get(node.uuid),
-        chunk_ids=tuple(sorted(chunks.get(node.uuid, ()))[:MAX_ENTITY_CHUNKS]),
+        chunk_ids=tuple(chunks.get(node.uuid, ())[:MAX_ENTITY_CHUNKS]),
     )
 
 

@@ -16,7 +16,6 @@ from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.identity import episode_uuid, group_id
 from agentic_rag.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
-from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.reindex import VectorTable
@@ -39,7 +38,6 @@ class GraphitiStore:
     def __init__(self, engine: Engine, connection: LanceConnection, *, owns_connection: bool) -> None:
         self._engine = engine
         self._tables: GraphTables = engine.tables
-        self._links = LinkReader(engine.tables)
         self._connection = connection
         self._owns_connection = owns_connection
 
@@ -138,7 +136,7 @@ class GraphitiStore:
 
     async def links(self, dataset: str) -> GraphLinks | None:
         with translated_failure(f"reading the links of {dataset!r}"):
-            return await self._links.links(group_id(dataset))
+            return await self._engine.links.links(group_id(dataset))
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         return {chunk.id: chunk for chunk, _ in await self._episodes(dataset, chunk_ids)}

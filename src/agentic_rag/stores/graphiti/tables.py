@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from agentic_rag.stores.graphiti.schemas import (
     Kind,
     Row,
     columns,
+    columns_of_graphiti,
     embedded_column,
     group_of,
     schema,
@@ -94,7 +96,7 @@ class GraphTables:
     ) -> list[Row]:
         """Rows for a predicate, in no particular order."""
         rows = await self.arrow(group, kind, where, select or columns(kind), limit)
-        return list(rows.to_pylist()) if rows is not None else []
+        return _rows_of(rows) if rows is not None else []
 
     async def select_in(
         self,
@@ -134,17 +136,28 @@ class GraphTables:
         with translated(f"searching vectors of {kind}"):
             query = table.query().nearest_to(np.asarray(vector, dtype=np.float32)).distance_type("cosine")
             query = query.nprobes(probes(where)).refine_factor(REFINE)
-            query = query.select([*columns(kind), "_distance"]).limit(limit)
+            query = query.select([*columns_of_graphiti(kind), "_distance"]).limit(limit)
             query = query.where(where) if where else query
             async with self._scans:
-                rows = (await query.to_arrow()).to_pylist()
+                rows = _rows_of(await query.to_arrow())
         scored = [(row, 1.0 - row.pop("_distance")) for row in rows]
         return _ordered([(row, score) for row, score in scored if score == score])
 
     async def matching(
-        self, group: str, kind: Kind, text: str, *, where: str | None, limit: int
+        self,
+        group: str,
+        kind: Kind,
+        text: str,
+        *,
+        where: str | None,
+        limit: int,
+        compared: FloatArray | None = None,
     ) -> list[tuple[Row, float]]:
-        """Rows by BM25 ≥ 0, descending, ties by uuid; the text must be ``searchable`` already."""
+        """Rows by BM25 ≥ 0, descending, ties by uuid; the text must be ``searchable`` already.
+
+        With ``compared``, a unit vector, each row has the ``cosine`` of its own vector with it, in [-1, 1],
+        None where that is 0.
+        """
         table = await self._opened(group, kind)
         words = searched(text)
         if table is None or where == sql.NOTHING or limit < 1 or not words:
@@ -153,8 +166,14 @@ class GraphTables:
 
         with translated(f"searching words of {kind}"):
             query = table.query().nearest_to_text(MatchQuery(words, "text"))
-            query = query.select([*columns(kind), "_score"]).limit(limit)
-            rows = (await (query.where(where) if where else query).to_arrow()).to_pylist()
+            vector = [] if compared is None else ["vector"]
+            query = query.select([*columns_of_graphiti(kind), *vector, "_score"]).limit(limit)
+            found = await (query.where(where) if where else query).to_arrow()
+        if compared is not None:
+            found = found.append_column("cosine", _cosines(vectors_of(found), compared)).drop_columns(
+                ["vector"]
+            )
+        rows = _rows_of(found)
         scored = [(row, row.pop("_score")) for row in rows]
         return _ordered([(row, score) for row, score in scored if score > 0])
 
@@ -304,6 +323,25 @@ async def _index_words(table: Any) -> None:
     """Full text answers from the first row on."""
     if not await table.list_indices():
         await table.create_index("text", config=full_text_index())
+
+
+def _rows_of(found: pa.Table) -> list[Row]:
+    """What ``to_pylist`` gives, in half the time where there are times, of which it makes one after the other."""
+    names, values = found.column_names, [_values(column) for column in found.columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    if not pa.types.is_timestamp(column.type):
+        return list(column.to_pylist())
+    moments = column.to_numpy().astype("datetime64[us]").tolist()
+    return [None if moment is None else moment.replace(tzinfo=UTC) for moment in moments]
+
+
+def _cosines(stored: FloatArray, asked: FloatArray) -> pa.Array:
+    lengths = np.linalg.norm(stored, axis=1)
+    products = np.sum(stored * asked, axis=1)  # each row by itself, so that equal rows have equal cosines
+    return pa.array(products / np.maximum(lengths, 1e-12), pa.float64(), mask=lengths == 0)
 
 
 def _ordered(scored: list[tuple[Row, float]]) -> list[tuple[Row, float]]:

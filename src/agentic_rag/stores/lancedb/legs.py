@@ -82,6 +82,9 @@ async def both_legs(
     Reading rows costs more than finding them. One that is read is known in both legs, with its rank in each.
     Row ids stay what they are when a table is compacted (see ``connection``), so what was found is what is read.
     """
+    read_of_each = max(wanted + wanted // 5, MIN_READ)
+    if read_of_each >= limit:
+        return await _wholly(of, text, vector, limit)
     words = searched(text)
     nearest = of.nearest(vector, limit + 1, ["_rowid"]).to_arrow()
     matching = of.matching(words, limit + 1, ["_rowid"]).to_arrow() if words else _nothing()
@@ -91,16 +94,22 @@ async def both_legs(
     # Which rows of one score belong before the limit only their ids tell: where it cuts through some, they are
     # left out, or, where that leaves too few, each leg is searched to the end of them.
     shortened = [_before_ties(leg, limit) for leg in (dense, sparse)]
-    read_of_each = max(wanted + wanted // 5, MIN_READ)
     if any(
         len(kept) < min(len(leg), read_of_each) for kept, leg in zip(shortened, (dense, sparse), strict=True)
     ):
-        return await dense_leg(of, vector, limit), await sparse_leg(of, text, limit)
+        return await _wholly(of, text, vector, limit)
     dense, sparse = shortened
     front = _front(dense, read_of_each) | _front(sparse, read_of_each)
     rows = await _read(of.table, sorted(front), vector)
     exact = [(row, rows[row].cosine if row in rows else score) for row, score in dense]
     return _known(exact, rows), _known(sparse, rows)
+
+
+async def _wholly(
+    of: Searched, text: str, vector: FloatArray, limit: int
+) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
+    """Both legs with every row they find."""
+    return await asyncio.gather(dense_leg(of, vector, limit), sparse_leg(of, text, limit))
 
 
 async def _read(table: Any, row_ids: list[int], asked: FloatArray) -> dict[int, _Row]:
