@@ -485,6 +485,7 @@ def _random_metadata(draw: random.Random) -> dict[str, Any]:
     return {key: value() for key in draw.sample(KEYS, draw.randrange(len(KEYS)))}
 
 
+@pytest.mark.slow
 def test_lancedb_filters_as_the_definition_does(tmp_path: Path):
     """600 random filters on 80 chunks of random metadata, each compared with ``filters.matches``."""
     draw = random.Random(80)

@@ -68,6 +68,7 @@ def random_unit(rows: int, dimension: int, seed: int = 0) -> np.ndarray[Any, np.
 # --- filters -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_filters_are_what_the_definition_says(backend: str, where: str):
     """500 random filters on 80 chunks of random metadata; listed, and every tenth searched by vector too."""
     draw = random.Random(80)
@@ -123,6 +124,7 @@ async def test_nothing_a_user_wrote_is_read_as_a_filter(store: ChunkStore):
     assert await store.datasets() == ["notes"]
 
 
+@pytest.mark.slow
 async def test_a_wide_filter_is_as_exact_as_a_narrow_one(store: ChunkStore):
     """Wider than any store answers well, so that it is resolved to rows first; and with ``as_of``."""
     chunks = [
@@ -146,6 +148,7 @@ async def test_a_wide_filter_is_as_exact_as_a_narrow_one(store: ChunkStore):
 # --- vectors -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_dense_is_exact_and_its_order_total(backend: str, where: str):
     """1,000 chunks of 48 dimensions, a third of them with one vector; before and after ``optimize``."""
     vectors = random_unit(1000, 48)

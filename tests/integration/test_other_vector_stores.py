@@ -52,6 +52,7 @@ async def expected(folder: Path) -> dict[str, Any]:
         return await found(rag)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", list(EXTRAS))
 async def test_the_same_is_found_as_on_lancedb(
     backend: str, on_lancedb: Path, tmp_path: Path, request: pytest.FixtureRequest

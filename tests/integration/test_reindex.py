@@ -184,6 +184,7 @@ async def test_one_dataset_at_a_time(vault: Path, tmp_path: Path) -> None:
             await rag.search("leaf", dataset="笔记")
 
 
+@pytest.mark.slow
 async def test_readers_search_all_the_time(vault: Path, tmp_path: Path) -> None:
     """With the old model until the switch, with the new one from then on; never anything in between."""
     data = tmp_path / "data"
@@ -408,6 +409,7 @@ def started(what: str, data: Path, dimension: int) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 async def test_a_reader_in_another_process_follows_within_a_second(vault: Path, tmp_path: Path) -> None:
     write_notes(vault, range(80))
     await ingested(tmp_path / "data", vault)

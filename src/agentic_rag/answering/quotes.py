@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 from agentic_rag.dictionary.other_words import in_other_words
@@ -189,18 +190,40 @@ _MARKS = re.compile(r"\*\*|__|==|~~|`|%%.*?%%|%%|(?<![\w*])\*(?=\w)|(?<=\w)\*(?!
 _LEAD = re.compile(
     r"^\s*(?:>\s*)*(?:\[![\w-]+\][+-]?\s*)?(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|#{1,6}\s+)?"
 )
+_TABLE = re.compile(r"^([|].*)\n(?=.*-)[ \t\r:|-]+\n(?:[|].*(?:\n|\Z))+", re.MULTILINE)
+"""Its first group is the row that names the columns."""
 _CELL = re.compile(r"(?<!\\)\|(?![^\[]*\]\])")
 _FIELD = re.compile(r"^[\w-]+::\s*")
 _FENCES = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 
 
+def shown(quote: Quote) -> str:
+    """``readable``; a table's row with the names of its columns, where its passage has them: 65 alone says nothing."""
+    names = _column_names(quote)
+    if not names:
+        return readable(quote.text)
+    named = zip_longest(names, _cells(quote.text), fillvalue="")
+    return readable(" · ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell))
+
+
+def _column_names(quote: Quote) -> list[str]:
+    if not quote.text.startswith("|"):
+        return []
+    tables = _TABLE.finditer(quote.result["content"])
+    return next((_cells(t.group(1)) for t in tables if t.start() <= quote.start < t.end()), [])
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in _CELL.split(row.strip().removeprefix("|").removesuffix("|"))]
+
+
 def readable(text: str) -> str:
     """A quote without Markdown's marks, on one line, for reading; the citation keeps it verbatim."""
     if text.lstrip().startswith("|"):
-        text = " · ".join(cell.strip() for cell in _CELL.split(text.strip().strip("|")) if cell.strip())
+        text = " · ".join(cell for cell in _cells(text) if cell)
     text = _FENCES.sub("", text)
-    shown = _WIKILINK.sub(lambda m: (m.group(3) or m.group(1) or (m.group(2) or "")[1:]).strip(), text)
-    shown = _LINK.sub(r"\1", shown)
-    shown = _FIELD.sub("", _BLOCK_ID.sub("", _LEAD.sub("", _MARKS.sub("", shown))))
-    return " ".join(shown.split())
+    plain = _WIKILINK.sub(lambda m: (m.group(3) or m.group(1) or (m.group(2) or "")[1:]).strip(), text)
+    plain = _LINK.sub(r"\1", plain)
+    plain = _FIELD.sub("", _BLOCK_ID.sub("", _LEAD.sub("", _MARKS.sub("", plain))))
+    return " ".join(plain.split())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentic_rag.answering.citations import CitationList
-from agentic_rag.answering.quotes import Choice, Quote, readable
+from agentic_rag.answering.quotes import Choice, Quote, readable, shown
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import script
 
@@ -31,7 +31,7 @@ ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
 
 def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     """``document_retrieval``: the best sentences as they stand, in the order of the ranking."""
-    return "\n".join(f"{readable(quote.text)} {cited.cite(quote)}" for quote in quotes)
+    return "\n".join(f"{shown(quote)} {cited.cite(quote)}" for quote in quotes)
 
 
 def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
@@ -94,7 +94,7 @@ def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
     """The sentence after the arrows that it speaks of."""
-    sentence = f"{readable(quote.text)} {cited.cite(quote)}"
+    sentence = f"{shown(quote)} {cited.cite(quote)}"
     arrows = "; ".join(f"{f['source']} —{_relation(f['name'])}→ {f['target']}" for f in facts)
     # A drawn edge is its own arrow.
     return f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence

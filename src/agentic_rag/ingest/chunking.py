@@ -105,7 +105,7 @@ class _Packer:
         if self._current and not self._fits(piece):
             self._flush_body()
         room = self._limit - self._tokens() if self._only_headings() else self._limit
-        if piece.tokens > room and room < self._limit // 4:
+        if piece.tokens > room and room < max(1, self._limit // 4):
             self._flush()
             room = self._limit
         for number, part in enumerate(self._parts(piece, room)):

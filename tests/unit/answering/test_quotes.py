@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.answering.quotes import best_quotes, readable
+from agentic_rag.answering.quotes import Quote, best_quotes, readable, shown
 
 
 def result(identity: str, content: str, score: float | None = 0.8, **metadata: Any) -> dict[str, Any]:
@@ -132,3 +132,20 @@ def test_every_quote_is_verbatim(query: str, contents: list[str]):
 )
 def test_readable(text: str, shown: str):
     assert readable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "said"),
+    [
+        ("| | v3 | v4 |\n|---|:-:|---|\n", "| Pass mark | 65 | 70 |", "Pass mark · v3: 65 · v4: 70"),
+        ("| From | To |\n| --- | --- |\n", "| 1994 | [[Chen Yu|now]] |", "From: 1994 · To: now"),
+        ("| Pot | Use |\r\n|--|--|\r\n", "| Clay |  | or glass |", "Pot: Clay · or glass"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n", "| 3 | 4 |", "a: 3 · b: 4"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\n", "| 3 | 4 |", "3 · 4"),
+        ("", "| Pass mark | 65 | 70 |", "Pass mark · 65 · 70"),
+    ],
+)
+def test_a_row_is_shown_with_the_names_of_its_columns(head: str, row: str, said: str):
+    before = f"The exam, then and now.\n\n{head}"
+    quote = Quote(row, len(before), len(before) + len(row), result("1", f"{before}{row}\n"), 1.0, 0)
+    assert shown(quote) == said

@@ -48,6 +48,7 @@ def test_homographs_are_one_word_and_words_stand_in_order():
     assert list(found) == ["东西\teast west/thing", "行长\tbank presid"]
 
 
+@pytest.mark.slow
 def test_the_shipped_table_is_the_one_that_is_made():
     shipped = gzip.decompress((resources.files("agentic_rag.dictionary") / TABLE).read_bytes()).decode()
     assert list(make_dictionary.lines(make_dictionary.CcCedict().get_entries())) == shipped.splitlines()

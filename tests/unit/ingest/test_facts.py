@@ -373,6 +373,7 @@ def test_any_dialogue_gives_a_sound_graph(turns: list[tuple[str, str]]) -> None:
         check(dialogue(*turns))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["obsidian-help-en", "kepano-obsidian", "canvas-samples", "obsidian-tasks-demo"]
 )

@@ -265,6 +265,7 @@ def test_any_text_parses_and_is_covered(start: str, text: str) -> None:
     check_blocks(note(start + text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [
