@@ -26,7 +26,7 @@ from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.parameters import RerankParameters
 from figures import Bound, Row, report, row
-from judged_answers import Answers, answers
+from judged_answers import FEW, Answers, answers, refused_of_few
 from judged_sets import CACHE, CHOOSING_VAULTS, DATA, OWN, KeptEmbedding
 
 HERE = Path(__file__).parent
@@ -118,6 +118,16 @@ async def measured(
                     await answers(rag, path, [OWN / vault for vault in CHOOSING_VAULTS], options.limit)
                 )
         rows += answer_rows(name, *told)
+        few = await refused_of_few(path, embedding, options.limit)
+        rows.append(
+            _share(
+                f"{name}: its own answerable questions, refused by {FEW} notes that answer them",
+                "max",
+                few,
+                told[0].refused,
+                peer="by all notes",
+            )
+        )
     return rows
 
 
@@ -151,11 +161,17 @@ def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
 
 
 def _share(
-    what: str, bound: Bound, ours: Sequence[float], without: Sequence[float], floor: float | None = None
+    what: str,
+    bound: Bound,
+    ours: Sequence[float],
+    others: Sequence[float],
+    floor: float | None = None,
+    *,
+    peer: str = "without",
 ) -> Row:
-    held, other = bootstrap_interval(ours), bootstrap_interval(without)
+    held, other = bootstrap_interval(ours), bootstrap_interval(others)
     what = f"{what} ({held.low:.3f} to {held.high:.3f})"
-    return row(what, "share", held.value, bound=bound, floor=floor, peer="without", theirs=other.value)
+    return row(what, "share", held.value, bound=bound, floor=floor, peer=peer, theirs=other.value)
 
 
 def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:

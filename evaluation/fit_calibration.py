@@ -34,14 +34,13 @@ from agentic_rag.domain import search_text
 from agentic_rag.evaluation.statistics import area_under_roc
 from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import (
-    BM25_CAP,
-    BM25_UNIT,
     COSINE_UNIT,
     ENOUGH_WORDS,
     Calibration,
     Coefficients,
     Evidence,
     Sense,
+    bm25_level,
     script_pair,
 )
 from agentic_rag.retrieval.engine import MIN_CANDIDATES
@@ -86,19 +85,21 @@ class Search:
     asked: FloatArray
     legs: Mapping[str, Sequence[ScoredChunk]]
     relevant: frozenset[str]
+    chunks: int
+    """How many were searched."""
 
     def without(self) -> Search:
         """The same without what is relevant."""
         legs = {n: [s for s in leg if s.chunk.id not in self.relevant] for n, leg in self.legs.items()}
-        return Search(self.text, self.asked, legs, frozenset())
+        return Search(self.text, self.asked, legs, frozenset(), self.chunks)
 
     def evidence(self, strategy: str, calibration: Calibration) -> dict[str, Evidence]:
         """As the engine gathers it for a strategy."""
         legs = {name: self.legs[name] for name in LEGS[strategy]}
         if strategy != "hybrid":
-            return gathered(self.text, legs)
+            return gathered(self.text, legs, chunks=self.chunks)
         vectors = {s.chunk.id: s.vector for leg in legs.values() for s in leg if s.vector is not None}
-        found = gathered(self.text, legs, vectors, self.asked)
+        found = gathered(self.text, legs, vectors, self.asked, chunks=self.chunks)
         alike = likeness({i: calibration.logit(e) for i, e in found.items()}, vectors)
         return {i: Evidence(**{**_fields(e), "likeness": alike[i]}) for i, e in found.items()}
 
@@ -133,7 +134,7 @@ async def searched(name: str, folder: Path, data: Path) -> Searched:
                 "dense": await store.search_dense(name, asked, limit=limit, restriction=open_),
                 "sparse": await store.search_sparse(name, text, limit=limit, restriction=open_),
             }
-            return Search(text, asked, legs, relevant)
+            return Search(text, asked, legs, relevant, len(found.chunks))
 
         judged = []
         for query, asked in zip(found.queries, found.query_vectors, strict=True):
@@ -248,7 +249,7 @@ def _terms(evidence: Evidence, calibration: Calibration) -> list[float]:
     cosine = evidence.cosine if evidence.cosine is not None else evidence.worst_cosine
     distance = 0.0 if cosine is None else (cosine - centre) / COSINE_UNIT
     best = 0.0 if evidence.best_cosine is None else (evidence.best_cosine - centre) / COSINE_UNIT
-    level = min(evidence.best_bm25 or 0.0, BM25_CAP) / BM25_UNIT
+    level = bm25_level(evidence)
     share = (evidence.bm25 or 0.0) / evidence.best_bm25 if evidence.best_bm25 else 0.0
     below, alike = min(0.0, distance - best), evidence.likeness / COSINE_UNIT
     return [1 - cjk, cjk, distance * (1 - cjk), distance * cjk, below, share, share * level, level, alike]

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import random
+import shutil
+import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentic_rag import Rag
+from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
+from agentic_rag.ports import Embedding
 from judged_sets import OWN, gibberish
 
 EVERYDAY = OWN / "everyday.json"
 """Questions about anything but tea, pottery and the stars; those under ``choosing`` chose a parameter."""
+
+FEW, TOGETHER = 15, 5
+"""Notes of a small vault, and how many questions are asked of it."""
 
 
 class Answers(NamedTuple):
@@ -57,6 +64,31 @@ async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | Non
     )
 
 
+async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = None) -> list[float]:
+    """1 where nothing is answered, of the questions that a vault answers, each asked of a part of it: TOGETHER at a
+    time of the notes that are judged to answer them, and of others by chance, FEW in all."""
+    loaded, dice, refused = load_dataset(path), random.Random(7), []
+    notes = sorted(
+        file.relative_to(loaded.source).as_posix()
+        for file in loaded.source.rglob("*")
+        if file.suffix in (".md", ".canvas")
+    )
+    queries = loaded.ranked_queries[:limit]
+    for start in range(0, len(queries), TOGETHER):
+        asked = queries[start : start + TOGETHER]
+        part = sorted({note for query in asked for note in query.relevant})
+        part += dice.sample([note for note in notes if note not in part], max(0, FEW - len(part)))
+        with tempfile.TemporaryDirectory() as temporary:
+            for note in part:
+                to = Path(temporary, "vault", note)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(loaded.source / note, to)
+            async with open_rag(RagConfig(data_dir=Path(temporary, "data")), embedding=embedding) as rag:
+                await rag.ingest(Path(temporary, "vault"), dataset=loaded.name)
+                refused += _abstained(await _answered(rag, loaded.name, asked))
+    return refused
+
+
 def _plain_queries(texts: Sequence[str]) -> list[EvalQuery]:
     return [EvalQuery(f"asked-{number}", text, {}) for number, text in enumerate(texts)]
 
@@ -68,9 +100,13 @@ def _abstained(states: Sequence[dict[str, Any]]) -> list[float]:
 async def _asked(rag: Rag, path: Path, queries: Sequence[EvalQuery]) -> list[dict[str, Any]]:
     loaded = load_dataset(path)
     await rag.ingest(loaded.source, dataset=loaded.name, kind=loaded.kind)
+    return await _answered(rag, loaded.name, queries)
+
+
+async def _answered(rag: Rag, dataset: str, queries: Sequence[EvalQuery]) -> list[dict[str, Any]]:
     states = []
     for query in queries:
-        asked = {"query": query.text, "dataset": loaded.name}
+        asked = {"query": query.text, "dataset": dataset}
         if query.operation:
             asked["operation"] = query.operation
         states.append(dict(await rag.graph.ainvoke(asked, context=NO_CLOCK)))

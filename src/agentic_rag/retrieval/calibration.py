@@ -11,6 +11,7 @@ fits them, on sets other than those it reports.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,8 @@ from agentic_rag.text import Script
 COSINE_UNIT = 0.03
 BM25_UNIT = 10.0
 BM25_CAP = 40.0
+LEAST_CHUNKS = 190
+"""Of the smallest datasets that the models were fitted on: two vaults of fifty notes."""
 COVERAGE = 3.0
 """Weight of the share of the question's words a passage has, where no cosine says what they mean: a
 best BM25 made of "what is the" must not look relevant."""
@@ -50,6 +53,8 @@ class Evidence:
     """Of the query and of the passage."""
     likeness: float = 0.0
     """See ``evidence.likeness``; 0 where no vectors were compared."""
+    chunks: int | None = None
+    """How many the dataset has, of which one has these words; None: not known, taken for many."""
     coverage: float | None = None
     """Share of the query's telling words that the passage has; read only where there is no cosine."""
 
@@ -132,7 +137,7 @@ class Calibration:
             logit += model.below_best * min(0.0, distance - self._best_distance(evidence, pair))
             logit += model.likeness * evidence.likeness / COSINE_UNIT
         if ran != "dense" and evidence.best_bm25:
-            level = min(evidence.best_bm25, BM25_CAP) / BM25_UNIT
+            level = bm25_level(evidence)
             share = (evidence.bm25 or 0.0) / evidence.best_bm25
             logit += share * (model.bm25_share + model.bm25_level * level) + model.bm25_best * level
         if evidence.cosine is None and evidence.coverage is not None:
@@ -151,6 +156,20 @@ class Calibration:
         if evidence.best_cosine is None:
             return 0.0
         return (evidence.best_cosine - self.centres[pair]) / COSINE_UNIT
+
+
+def bm25_level(evidence: Evidence) -> float:
+    """The query's best BM25 in BM25_UNIT, as if its dataset had LEAST_CHUNKS at least; 0 where no word is met.
+
+    A word weighs about the logarithm of how many chunks there are for each that has it: the same passage has two
+    thirds of the BM25 among thirty chunks that it has among two hundred, and answers as well.
+    """
+    if not evidence.best_bm25:
+        return 0.0
+    rarer = 1.0
+    if evidence.chunks is not None and evidence.chunks < LEAST_CHUNKS:
+        rarer = math.log(1 + LEAST_CHUNKS) / math.log(1 + max(evidence.chunks, 1))
+    return min(rarer * evidence.best_bm25, BM25_CAP) / BM25_UNIT
 
 
 def script_pair(scripts: tuple[Script, Script]) -> str:

@@ -21,7 +21,12 @@ BEST = 3
 
 
 def gathered(
-    query: str, legs: Legs, vectors: Vectors | None = None, asked: FloatArray | None = None
+    query: str,
+    legs: Legs,
+    vectors: Vectors | None = None,
+    asked: FloatArray | None = None,
+    *,
+    chunks: int | None = None,
 ) -> dict[str, Evidence]:
     """The evidence for each chunk that a leg found, by chunk id.
 
@@ -30,6 +35,7 @@ def gathered(
         legs: what each leg found.
         vectors: of the chunks, so that one only the sparse leg found has its cosine too.
         asked: the query's unit vector; goes with ``vectors``.
+        chunks: how many the dataset has, where that is known.
     """
     cosines = _scores(legs.get("dense"))
     words = _scores(legs.get("sparse"))
@@ -50,6 +56,7 @@ def gathered(
             best_bm25=best_bm25,
             worst_cosine=worst_cosine,
             scripts=(query_script, script_beside(query_script, chunk.text)),
+            chunks=chunks,
             coverage=None if terms is None else coverage(terms, search_text(chunk)),
         )
         for chunk_id, chunk in found.items()

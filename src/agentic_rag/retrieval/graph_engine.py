@@ -16,6 +16,7 @@ from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
 from agentic_rag.ports import (
     ChunkStore,
+    DatasetProfile,
     Embedding,
     FloatArray,
     GraphLinks,
@@ -122,8 +123,16 @@ class GraphEngine:
         vector = (await self._embedding.embed_queries([question]))[0]
         scope = _Scope(dataset, limit, filters, as_of, within)
         found, passages = await self._found(scope, question, vector, judged_by=vector)
-        doubted = await self._doubt(dataset, question, found, passages, vector)
-        projection = Projection(question, found, self._calibration, passages.cosines, doubted)
+        profile = await self._profile(dataset)
+        doubted = self._doubt(profile, question, found, passages, vector)
+        projection = Projection(
+            question,
+            found,
+            self._calibration,
+            passages.cosines,
+            doubt=doubted,
+            chunks=profile.chunks if profile else None,
+        )
         hits = projection.hits(passages.chunks)
         if question != query:
             reworded = (await self._embedding.embed_queries([query]))[0]
@@ -152,17 +161,25 @@ class GraphEngine:
                 return passing, passages
             asked_for *= WIDENING
 
-    async def _doubt(
-        self, dataset: str, question: str, found: Sequence[GraphHit], passages: Passages, vector: FloatArray
-    ) -> float:
-        """How much less relevant what was found is than it looks, in log-odds; 0 where the vector store fails."""
+    async def _profile(self, dataset: str) -> DatasetProfile | None:
+        """Of the dataset; None where the vector store fails."""
         try:
-            profile = await self._chunks.profile(dataset)
+            return await self._chunks.profile(dataset)
         except ManifestMismatch:
             raise
         except StoreError as error:
             _LOGGER.warning("whether the question means anything to %r is not known: %s", dataset, error)
-            return 0.0
+            return None
+
+    def _doubt(
+        self,
+        profile: DatasetProfile | None,
+        question: str,
+        found: Sequence[GraphHit],
+        passages: Passages,
+        vector: FloatArray,
+    ) -> float:
+        """How much less relevant what was found is than it looks, in log-odds; 0 where nothing is known of the dataset."""
         legs = _as_legs(found, passages)
         doubted = doubt(self._calibration.sense, question, legs, vector, profile, self._nats)
         return NONSENSE if doubted is None else doubted

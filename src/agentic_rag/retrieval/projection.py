@@ -48,6 +48,7 @@ class Projection:
         calibration: turns cosine and BM25 into relevance.
         cosines: of the query and each chunk, by chunk id; empty where the passages could not be compared.
         doubt: taken from every score, in log-odds; see ``floor``.
+        chunks: how many the dataset has, where that is known.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class Projection:
         calibration: Calibration,
         cosines: Mapping[str, float],
         doubt: float = 0.0,
+        chunks: int | None = None,
     ) -> None:
         self._found = found
         self._calibration = calibration
         self._cosines = cosines
         self._doubt = doubt
+        self._chunks = chunks
         self._best = _Best.of(found, list(cosines.values()))
         self._asked_in, self._asked = script(query), frozenset(content_tokens(query))
 
@@ -128,6 +131,7 @@ class Projection:
             best_bm25=self._best.bm25,
             worst_cosine=self._best.worst_cosine,
             scripts=(self._asked_in, script_beside(self._asked_in, chunk.text)),
+            chunks=self._chunks,
             coverage=coverage(self._asked, search_text(chunk)) if cosine is None else None,
         )
         kind = "edge" if support.facts else "episode" if support.episode is not None else "node"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -9,11 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.retrieval.calibration import (
+    BM25_CAP,
+    BM25_UNIT,
     COSINE_UNIT,
+    LEAST_CHUNKS,
     Calibration,
     Coefficients,
     Evidence,
     Sense,
+    bm25_level,
     script_pair,
 )
 from agentic_rag.text import Script
@@ -92,6 +97,27 @@ def test_more_evidence_is_more_relevance():
     assert SHIPPED.relevance(replace(words, bm25=20.0)) > SHIPPED.relevance(words)
 
 
+def test_the_words_of_a_small_dataset_say_as_much():
+    """BM25 weighs a word that one of n chunks has by ln(1 + (n - .5) / 1.5)."""
+    few, many = (
+        replace(FOUND, best_bm25=2 * math.log(1 + (n - 0.5) / 1.5), chunks=n) for n in (30, LEAST_CHUNKS)
+    )
+    assert (few.best_bm25 or 0.0) < 0.63 * (many.best_bm25 or 0.0)
+    assert bm25_level(few) == pytest.approx(bm25_level(many), rel=0.05)
+
+
+@pytest.mark.parametrize("chunks", [None, LEAST_CHUNKS, 10_000])
+def test_the_words_of_an_ordinary_dataset_are_taken_as_they_are(chunks: int | None):
+    assert bm25_level(replace(FOUND, chunks=chunks)) == 20.0 / BM25_UNIT
+
+
+@pytest.mark.parametrize("chunks", [0, 1, 2])
+def test_a_dataset_of_a_chunk_or_two_has_a_level_too(chunks: int):
+    assert 0.0 < bm25_level(replace(FOUND, best_bm25=0.3, chunks=chunks)) < bm25_level(FOUND)
+    assert bm25_level(replace(FOUND, best_bm25=1e6, chunks=chunks)) == BM25_CAP / BM25_UNIT
+    assert bm25_level(replace(FOUND, best_bm25=0.0, chunks=chunks)) == 0.0
+
+
 EVIDENCE = st.builds(
     Evidence,
     cosine=st.none() | st.floats(-1, 1),
@@ -100,6 +126,7 @@ EVIDENCE = st.builds(
     best_bm25=st.none() | st.floats(0, 1e6),
     worst_cosine=st.none() | st.floats(-1, 1),
     scripts=st.tuples(*[st.sampled_from(["latin", "cjk", "other"])] * 2),
+    chunks=st.none() | st.integers(0, 10_000_000),
 )
 
 

@@ -38,6 +38,12 @@ def test_a_leg_that_ran_and_found_nothing_is_evidence():
     assert gathered("tea", {"dense": [], "sparse": []}) == {}
 
 
+def test_the_size_of_the_dataset_goes_with_each_chunk():
+    legs = {"sparse": [ScoredChunk(TEA, 2.0), ScoredChunk(MILK, 1.0)]}
+    assert {found.chunks for found in gathered("tea", legs, chunks=7).values()} == {7}
+    assert gathered("tea", legs)["tea#0"].chunks is None
+
+
 def test_likeness_is_zero_for_the_likest_and_negative_for_the_rest():
     vectors = {"a": EAST, "b": EAST, "c": EAST, "d": NORTH}
     found = likeness({"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}, vectors)

@@ -9,7 +9,7 @@ import numpy as np
 
 from agentic_rag.domain import Chunk
 from agentic_rag.odds import probability
-from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction, ScoredChunk
+from agentic_rag.ports import ChunkStore, DatasetProfile, Embedding, FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
 from agentic_rag.retrieval.floor import Nats, doubt
@@ -49,9 +49,10 @@ class BaseStrategy(ABC):
         vector: FloatArray = vectors[0]
         return vector
 
-    async def doubt(self, dataset: str, query: str, legs: Legs, asked: FloatArray) -> float | None:
+    def doubt(
+        self, profile: DatasetProfile | None, query: str, legs: Legs, asked: FloatArray
+    ) -> float | None:
         """How much less relevant what was found is than it looks; None for nonsense. See ``floor``."""
-        profile = await self.store.profile(dataset)
         return doubt(self.calibration.sense, query, legs, asked, profile, self.nats)
 
     async def joined(
@@ -76,10 +77,11 @@ class BaseStrategy(ABC):
         ]
         nearest.sort(key=lambda scored: (-scored.score, scored.chunk.id))
         legs = {name: () for result in found for name in result.legs} | {"dense": nearest}
-        doubted = await self.doubt(dataset, question, legs, asked)
+        profile = await self.store.profile(dataset)
+        doubted = self.doubt(profile, question, legs, asked)
         if doubted is None:
             return list(found)
-        judged = self.judged(question, legs, len(nearest), doubt=doubted)
+        judged = self.judged(question, legs, len(nearest), profile, doubt=doubted)
         alike = [RetrievalResult(result.chunk, result.score, new[result.id].legs) for result in judged]
         return sorted([*found, *alike], key=lambda result: (-result.score, result.id))
 
@@ -88,17 +90,18 @@ class BaseStrategy(ABC):
         query: str,
         legs: Legs,
         limit: int,
+        profile: DatasetProfile | None,
         *,
         vectors: Vectors | None = None,
         asked: FloatArray | None = None,
         doubt: float = 0.0,
     ) -> list[RetrievalResult]:
-        """Results of the legs as one list, each chunk once, judged by what the legs say of it.
+        """Results of the legs as one list, each chunk once, judged by what the legs say of it in such a dataset.
 
         With the chunks' and the query's vectors also by how much it is like the best found. ``doubt`` is
         taken from everything, in log-odds.
         """
-        evidence = gathered(query, legs, vectors, asked)
+        evidence = gathered(query, legs, vectors, asked, chunks=profile.chunks if profile else None)
         logits = {chunk_id: self.calibration.logit(known) for chunk_id, known in evidence.items()}
         for chunk_id, alike in likeness(logits, vectors or {}).items():
             logits[chunk_id] += self.calibration.of_likeness(alike)

@@ -16,7 +16,8 @@ class DenseStrategy(BaseStrategy):
         vector = await self.embed(query)
         dense = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
         legs = {"dense": dense}
-        doubted = await self.doubt(dataset, query, legs, vector)
+        profile = await self.store.profile(dataset)
+        doubted = self.doubt(profile, query, legs, vector)
         if doubted is None:
             return []
-        return self.judged(query, legs, wanted, doubt=doubted)
+        return self.judged(query, legs, wanted, profile, doubt=doubted)

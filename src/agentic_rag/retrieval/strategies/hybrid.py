@@ -19,11 +19,12 @@ class HybridStrategy(BaseStrategy):
             dataset, query, asked, limit=limit, wanted=wanted, restriction=restriction
         )
         legs = {"dense": dense, "sparse": sparse}
-        doubted = await self.doubt(dataset, query, legs, asked)
+        profile = await self.store.profile(dataset)
+        doubted = self.doubt(profile, query, legs, asked)
         if doubted is None:
             return []
         vectors = await self._vectors(dataset, legs)
-        return self.judged(query, legs, wanted, vectors=vectors, asked=asked, doubt=doubted)
+        return self.judged(query, legs, wanted, profile, vectors=vectors, asked=asked, doubt=doubted)
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
         """Of every chunk found; asked for where the store did not read them along."""

@@ -14,4 +14,4 @@ class SparseStrategy(BaseStrategy):
         self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         sparse = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
-        return self.judged(query, {"sparse": sparse}, wanted)
+        return self.judged(query, {"sparse": sparse}, wanted, await self.store.profile(dataset))
