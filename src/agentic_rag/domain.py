@@ -219,3 +219,8 @@ class Hit(TypedDict):
     metadata: dict[str, Any]
     facts: list[dict[str, Any]]
     """What of the graph supports it."""
+
+
+TOLD = frozenset({"legs", "walk", "entities", "token_similarity", "familiarity"})
+"""Keys of a result's metadata by which sources and rerank tell what they found of it. A note's property of such a
+name is searched and filtered as any other, but is not repeated there, where it would be taken for theirs."""

@@ -117,7 +117,9 @@ class RerankParameters(Section):
         "offline",
         description="by what is known of each result, by a ranker that tune has learned, by a model, or not at all",
     )
-    depth: int = Field(200, ge=1, le=1000, description="fused results that are looked at again")
+    depth: int = Field(
+        200, ge=1, le=1000, description="fused results that are looked at again; few make more unfamiliar"
+    )
     model: str | None = Field(
         None, description="cross-encoder: name or folder of the model; learned: file that tune wrote"
     )

@@ -196,6 +196,10 @@ async def test_finds_facts_entities_and_episodes(store: GraphStore, embedding: H
 async def test_what_was_just_written_is_named_before_the_links_are_read_again(
     store: GraphStore, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    async def chunks_of_fujian() -> set[str]:
+        hits = by_kind(await find(store, embedding, "Fujian"), "node")
+        return set(next(hit for hit in hits if hit.name == "Fujian").chunk_ids)
+
     monkeypatch.setattr("agentic_rag.stores.graphiti.links.SMALL", 0)
     monkeypatch.setattr("agentic_rag.stores.graphiti.links.REST", 1e9)
     await store.replace_documents("notes", [travel()])
@@ -206,8 +210,13 @@ async def test_what_was_just_written_is_named_before_the_links_are_read_again(
     oolong = next(hit for hit in by_kind(hits, "node") if hit.name == "Oolong")
     assert (fact.source_name, fact.target_name, fact.chunk_ids) == ("Oolong", "Fujian", ("tea#0",))
     assert oolong.chunk_ids == ("tea#0",)
+    assert await chunks_of_fujian() == {"tea#0", "travel#0"}, (
+        "an entity that was there is in the new note too"
+    )
     earlier = await find(store, embedding, "oolong", as_of=JAN - timedelta(days=1))
     assert not any("tea#0" in hit.chunk_ids for hit in earlier)
+    await store.remove_documents("notes", ["travel"])
+    assert await chunks_of_fujian() == {"tea#0"}, "and in the removed no more"
 
 
 async def test_raw_scores_are_kept(store: GraphStore, embedding: HashingEmbedding) -> None:

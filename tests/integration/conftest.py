@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
-
-EXAMPLE_VAULT = Path(__file__).parents[2] / "examples" / "vault"
+from example_vault import EXAMPLE_VAULT
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import AllSourcesFailed, StoreError, UnknownDataset, UnknownOperation
 from agentic_rag.ingest.decoding import decode
 from agentic_rag.ingest.sources import discover
-from conftest import EXAMPLE_VAULT
+from example_vault import EXAMPLE_VAULT
 
 OPERATIONS = {
     "verification_canvas": "rrf",

@@ -20,7 +20,7 @@ import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.cli.app import app
 from agentic_rag.drawings import drawing
-from conftest import EXAMPLE_VAULT
+from example_vault import EXAMPLE_VAULT
 from local_openai_server import LocalOpenAIServer
 
 QUESTION = "What does shading do to theanine?"
@@ -185,6 +185,8 @@ def test_settings_in_the_data_folder(cli: Any, example_data: Path, tmp_path: Pat
         (["ask", "tea", "--set", "fusion"], "NAME=VALUE"),
         (["ask", "tea", "--top-k", "0"], "top-k"),
         (["ask", "tea", "--settings", "missing.toml"], "missing.toml"),
+        (["ask", "  "], 'agentic-rag ask "…"'),
+        (["search", ""], 'agentic-rag search "…"'),
         (["search", "tea", "--strategy", "psychic"], "hybrid"),
         (["search", "tea", "--threshold", "3"], "[0, 1]"),
         (["ingest", "/no/such/folder"], "/no/such/folder"),
@@ -231,6 +233,10 @@ def test_ingest_reports(cli: Any, tmp_path: Path) -> None:
     report = cli("ingest", str(vault), "--dataset", "笔记", "--data-dir", data, "--json").json
     assert report["counts"] == {"skipped": 1, "unchanged": 1}
     assert {"path", "action", "reason", "chunks", "facts"} == set(report["files"][0])
+    (other := tmp_path / "other" / "Tea.md").parent.mkdir()
+    other.write_text("# Tea\n\nCold.\n", encoding="utf-8")
+    ended = cli("ingest", str(other), "--dataset", "笔记", "--data-dir", data)
+    assert (ended.code, "holds a note of that id" in " ".join(ended.out.split())) == (1, True)
 
 
 STATS = [

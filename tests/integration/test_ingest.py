@@ -431,6 +431,19 @@ async def test_two_roots_share_a_dataset(vault: Path, tmp_path: Path) -> None:
     assert "Another." not in stored.text
 
 
+async def test_a_named_note_that_another_root_holds_is_told_by_its_whole_path(
+    vault: Path, tmp_path: Path
+) -> None:
+    """As every named file that was not taken: by it a command line knows that what was asked for was not done."""
+    mine = write(tmp_path / "second", {"Roasting.md": "# Mine\n\nAnother.\n"}) / "Roasting.md"
+    async with opened(tmp_path / "data") as (rag, _):
+        await rag.ingest(vault)
+        report = await rag.ingest(mine)
+    assert [(file.path, file.action) for file in report.files if file.action == "skipped"] == [
+        (str(mine), "skipped")
+    ]
+
+
 async def test_a_moved_root_takes_its_notes_along(vault: Path, tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as (rag, _):
         await rag.ingest(vault)

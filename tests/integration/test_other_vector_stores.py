@@ -12,9 +12,9 @@ import pytest
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import ConfigError, MissingExtra, StoreError
 from agentic_rag.testing import HashingEmbedding
+from example_vault import EXAMPLE_VAULT
 from vector_stores import EXTRAS, skip_without, uri_of
 
-EXAMPLE_VAULT = Path(__file__).parents[2] / "examples" / "vault"
 QUESTIONS = ["At what temperature is green tea steeped?", "Who picks the leaves in Fujian?", "杀青 萎凋"]
 
 

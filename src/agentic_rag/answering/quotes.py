@@ -79,16 +79,16 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     for order, result in enumerate(results):
         content = result["content"]
         fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
-        for start, end in split_sentences(content):
+        properties = result["metadata"].get("kind") == "properties"
+        for start, end in _properties(content, asked) if properties else split_sentences(content):
             if any(a < end and start < b for a, b in fenced):
                 continue
             text = content[start:end]
-            words = tokens(readable(text))
-            if result["metadata"].get("kind") == "properties" and not _asked_for(text, asked):
-                continue
-            if says_something(text, words) and not (choice.prose and _NOT_PROSE.search(text)):
-                score = _prior(result, order) + (choice.defining and _defines(text, result))
-                found.append((Quote(text, start, end, result, score, order), set(words)))
+            score = _prior(result, order) + (choice.defining and _defines(text, result))
+            quote = Quote(text, start, end, result, score, order)
+            said = not _ONLY_MARKUP.match(text) if properties else says_something(quote)
+            if said and not (choice.prose and _NOT_PROSE.search(text)):
+                found.append((quote, set(tokens(readable(text)))))
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
@@ -102,10 +102,19 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     ]
 
 
-def _asked_for(line: str, asked: Set[str]) -> bool:
-    """Whether a question has a word of a property's name: its value alone answers nothing else."""
-    named = _PROPERTY.match(line)
-    return named is not None and not asked.isdisjoint(tokens(named.group(1).replace("_", " ")))
+def _properties(content: str, asked: Set[str]) -> list[tuple[int, int]]:
+    """Spans of the properties, each with all of its value, of whose names a question has a word: a value alone
+    answers nothing else."""
+    spans = []
+    found = list(_PROPERTY.finditer(content))
+    for number, match in enumerate(found):
+        if asked.isdisjoint(tokens(match.group(1).replace("_", " "))):
+            continue
+        end = found[number + 1].start() if number + 1 < len(found) else len(content)
+        fence = _FENCES.search(content, match.start(), end)
+        text = content[match.start() : fence.start() if fence else end]
+        spans.append((match.start(), match.start() + len(text.rstrip())))
+    return spans
 
 
 def _prior(result: Mapping[str, Any], order: int) -> float:
@@ -123,7 +132,7 @@ def _defines(text: str, result: Mapping[str, Any]) -> float:
 
 
 _ONLY_MARKUP = re.compile(
-    r"^\s*(?:#{1,6}\s.*|[|\s:-]+|```.*|~~~.*|-{3,}.*|!\[\[[^\]]*\]\]|\^[\w-]+|(?:#[^\s#]+[\s,]*)+"
+    r"^\s*(?:#{1,6}\s.*|[|\s:-]+|```.*|~~~.*|-{3,}.*|!\[\[[^\]]*\]\]|\^[\w-]+|(?:#[^\s#]+[\s,]*)+|[-*+\s]*<?https?://\S+"
     r"|(?:aliases|alias|tags|cssclasses)\s*:.*|.*[:：])\s*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -133,7 +142,8 @@ _CALLOUT_TITLE = re.compile(r"^\s*(?:>\s*)+\[![\w-]+\]")
 """Names what the lines under it say."""
 
 
-_PROPERTY = re.compile(r"^([\w-]+)\s*:")
+_PROPERTY = re.compile(r"""^["']?([^\s"'#:-][^"':\n]*?)["']?[ \t]*:(?=\s|\Z)""", re.MULTILINE)
+"""Begins one; what is indented or listed under it is its value."""
 
 
 _NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*){4}")
@@ -148,13 +158,13 @@ _HEADER = re.compile(r"^[|].*\n(?=[|]?[\s:|-]+[|]?[ \t]*$)", re.MULTILINE)
 """A table's first row names its columns."""
 
 
-def says_something(text: str, words: Sequence[str]) -> bool:
-    """Whether a sentence can answer: headings, callouts' titles, rules, bare embeds, block ids, tag lines
-    and lead-ins that end in a colon cannot."""
-    unlinked = sum(character.isalnum() for character in _WIKILINK.sub("", text))
-    if len(words) < MIN_TERMS or unlinked < MIN_UNLINKED:
+def says_something(quote: Quote) -> bool:
+    """Whether a sentence can answer: headings, callouts' titles, rules, bare embeds, addresses, block ids,
+    tag lines and lead-ins that end in a colon cannot, nor can what is shown in a word or two."""
+    if _ONLY_MARKUP.match(quote.text) or _CALLOUT_TITLE.match(quote.text):
         return False
-    return not (_ONLY_MARKUP.match(text) or _CALLOUT_TITLE.match(text))
+    unlinked = sum(character.isalnum() for character in _WIKILINK.sub("", quote.text))
+    return unlinked >= MIN_UNLINKED and len(tokens(shown(quote))) >= MIN_TERMS
 
 
 def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
@@ -173,11 +183,16 @@ def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
     seen: set[str] = set()
     kept = []
     for quote in quotes:
-        key = " ".join(tokens(readable(quote.text)))
+        key = statement(quote.text)
         if key not in seen:
             seen.add(key)
             kept.append(quote)
     return kept
+
+
+def statement(text: str) -> str:
+    """What a quote says, as a key: without marks, case and punctuation."""
+    return " ".join(tokens(readable(text)))
 
 
 def _rescored(quote: Quote, score: float) -> Quote:
@@ -196,6 +211,7 @@ _CELL = re.compile(r"(?<!\\)\|(?![^\[]*\]\])")
 _FIELD = re.compile(r"^[\w-]+::\s*")
 _FENCES = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
+_ITEM = re.compile(r"(:)?[ \t]*\n[ \t]*[-*+][ \t]+")
 
 
 def shown(quote: Quote) -> str:
@@ -208,7 +224,7 @@ def shown(quote: Quote) -> str:
 
 
 def _column_names(quote: Quote) -> list[str]:
-    if not quote.text.startswith("|"):
+    if not quote.text.startswith("|") or "\n" in quote.text:
         return []
     tables = _TABLE.finditer(quote.result["content"])
     return next((_cells(t.group(1)) for t in tables if t.start() <= quote.start < t.end()), [])
@@ -222,7 +238,7 @@ def readable(text: str) -> str:
     """A quote without Markdown's marks, on one line, for reading; the citation keeps it verbatim."""
     if text.lstrip().startswith("|"):
         text = " · ".join(cell for cell in _cells(text) if cell)
-    text = _FENCES.sub("", text)
+    text = _ITEM.sub(lambda item: ": " if item.group(1) else ", ", _FENCES.sub("", text))
     plain = _WIKILINK.sub(lambda m: (m.group(3) or m.group(1) or (m.group(2) or "")[1:]).strip(), text)
     plain = _LINK.sub(r"\1", plain)
     plain = _FIELD.sub("", _BLOCK_ID.sub("", _LEAD.sub("", _MARKS.sub("", plain))))

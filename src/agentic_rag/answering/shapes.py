@@ -9,22 +9,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentic_rag.answering.citations import CitationList
-from agentic_rag.answering.quotes import Choice, Quote, readable, shown
+from agentic_rag.answering.quotes import Choice, Quote, readable, says_something, shown, statement
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import script
 
 Render = Callable[[str, Sequence[Quote], CitationList], str]
+Bring = Callable[[str, Sequence[Quote]], list[Quote]]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an operation's answer looks, which sentences it wants, and how many times the usual number."""
+    """How an operation's answer looks, which sentences it wants, and how many times the usual number.
+
+    ``brings``: the quotes with others that they bring along, each after its own.
+    """
 
     render: Render
     choice: Choice
     times: int = 1
+    brings: Bring = lambda query, quotes: list(quotes)
 
 
+MOST_ARROWS = 2
+"""Relations that one quote tells, or brings sentences for."""
 ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
 """Heads the notes that share nothing telling with another, in the question's script."""
 
@@ -77,19 +84,33 @@ def _grouped(
 
 
 def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``concept_relation``: what the graph says connects the concepts, each with the sentence that says so."""
+    """``concept_relation``: what the graph says connects the concepts, each with a sentence that says so.
+
+    A link without a label is drawn where the sentence says no labelled relation.
+    """
     lines = []
     told: set[tuple[str, str, str]] = set()
     for quote in quotes:
-        drawn = [fact for fact in _telling_facts(query, quote) if _arrow_key(fact) not in told][:2]
-        told.update(_arrow_key(fact) for fact in drawn)
-        own = [fact for fact in drawn if _says(quote, fact)]
+        facts = [fact for fact in _telling_facts(query, quote) if _arrow_key(fact) not in told]
+        own = [fact for fact in facts if _says(quote, fact)]
+        own = ([fact for fact in own if not _is_plain(fact)] or own)[:MOST_ARROWS]
+        told.update(map(_arrow_key, own))
         lines.append(_drawn(own, quote, cited))
-        for fact in drawn:
-            elsewhere = None if fact in own else _stated(fact, quote)
-            if elsewhere is not None:
-                lines.append(_drawn([fact], elsewhere, cited))
     return "\n".join(lines)
+
+
+def related(query: str, quotes: Sequence[Quote]) -> list[Quote]:
+    """The quotes, each followed by the sentences of its passage that state its tellingest relations."""
+    brought = []
+    said = {statement(quote.text) for quote in quotes}
+    for quote in quotes:
+        brought.append(quote)
+        for fact in _telling_facts(query, quote)[:MOST_ARROWS]:
+            elsewhere = None if _says(quote, fact) else _stated(fact, quote)
+            if elsewhere is not None and statement(elsewhere.text) not in said:
+                said.add(statement(elsewhere.text))
+                brought.append(elsewhere)
+    return brought
 
 
 def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
@@ -103,14 +124,15 @@ def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList
 def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
     """Whether a sentence is the fact's own, or names what the fact points at."""
     said, own = readable(quote.text).casefold(), readable(str(fact.get("text") or "")).casefold()
-    return bool(own and (own in said or said in own)) or str(fact["target"]).casefold() in said
+    return bool(own and (own in said or said in own)) or bool(_named(str(fact["target"])).search(said))
 
 
 def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
-    """The fact's own sentence in the passage; None where the passage does not hold it as it is."""
+    """The fact's own sentence in the passage; None where it says nothing or does not stand there as it is."""
     text = str(fact.get("text") or "").strip()
     start = quote.result["content"].find(text) if text else -1
-    return None if start < 0 else replace(quote, text=text, start=start, end=start + len(text))
+    stated = replace(quote, text=text, start=start, end=start + len(text))
+    return stated if start >= 0 and says_something(stated) else None
 
 
 _DRAWN = re.compile(r"—[^→\n]+→")
@@ -126,9 +148,13 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 
     def order(fact: Mapping[str, Any]) -> tuple[bool, int]:
         ends = (str(fact["source"]).casefold() in asked) + (str(fact["target"]).casefold() in asked)
-        return str(fact["name"]) in _PLAIN_RELATIONS, -ends
+        return _is_plain(fact), -ends
 
     return sorted(facts, key=order)
+
+
+def _is_plain(fact: Mapping[str, Any]) -> bool:
+    return str(fact["name"]) in _PLAIN_RELATIONS
 
 
 SHAPES: Mapping[CanvasOperation, Shape] = {
@@ -138,7 +164,7 @@ SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.WEAK_POINT_CLUSTERING: Shape(
         clusters, Choice(24, per_document=1, prose=True, reach=0.3), times=2
     ),
-    CanvasOperation.CONCEPT_RELATION: Shape(relations, Choice(12, per_document=2, reach=0.6)),
+    CanvasOperation.CONCEPT_RELATION: Shape(relations, Choice(12, per_document=2, reach=0.6), brings=related),
     CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8, margin=1.3)),
 }
 """By operation."""
@@ -180,13 +206,18 @@ def _blanked(quote: Quote, asked: Counter[str]) -> tuple[str, str]:
     """The sentence with a name in it left out, rather one not asked for yet; or a question about the note."""
     sentence = readable(quote.text)
     for name in sorted(_answers(quote), key=lambda name: asked[name]):
-        pattern = re.compile(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", re.IGNORECASE)
+        pattern = _named(name)
         if len(name) * 3 < len(sentence) and pattern.search(sentence):
             return pattern.sub("____", sentence), name
     heading = [_title(quote), *quote.result["metadata"].get("heading_path", [])]
     asks = "说说" if script(sentence) == "cjk" else "What do you know about"
     mark = "？" if script(sentence) == "cjk" else "?"
     return f"{asks} {' › '.join(dict.fromkeys(heading))}{mark}", sentence
+
+
+def _named(name: str) -> re.Pattern[str]:
+    """A name as a whole word, in any case; in a script without spaces anywhere."""
+    return re.compile(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", re.IGNORECASE)
 
 
 def _answers(quote: Quote) -> list[str]:

@@ -24,8 +24,7 @@ def request(
     Raises:
         InputError: the question is empty, or a filter cannot be read.
     """
-    if not question.strip():
-        raise InputError('the question is empty; write it in quotes: agentic-rag ask "…"')
+    _require_words(question, "ask")
     expression = parse_terms(filters)
     return {
         "query": question,
@@ -35,6 +34,11 @@ def request(
         "filters": None if expression is None else as_dict(expression),
         "as_of": as_of,
     }
+
+
+def _require_words(question: str, command: str) -> None:
+    if not question.strip():
+        raise InputError(f'the question is empty; write it in quotes: agentic-rag {command} "…"')
 
 
 async def asked(config: RagConfig, state: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
@@ -67,7 +71,13 @@ async def searched(
     threshold: float,
     filters: Sequence[str],
 ) -> dict[str, Any]:
-    """The retrieval engine's results as the contract's JSON."""
+    """The retrieval engine's results as the contract's JSON.
+
+    Raises:
+        InputError: the query is empty.
+        UnknownDataset: nothing was ever ingested under the name.
+    """
+    _require_words(query, "search")
     async with open_rag(config) as rag:
         await rag.require_dataset(dataset)
         results = await rag.search(

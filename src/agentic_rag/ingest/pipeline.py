@@ -251,9 +251,10 @@ def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progres
     for number, item in enumerate(scan.items, start=1):
         record = records.get(item.document_id)
         if record is not None and record.root != item.root and Path(record.root).exists():
+            path = item.root if Path(item.root).is_file() else item.path
             files.append(
                 FileReport(
-                    item.path, "skipped", f"{record.root} holds a note of that id; choose another --dataset"
+                    path, "skipped", f"{record.root} holds a note of that id; choose another --dataset"
                 )
             )
         elif record is not None and not record.pending and record.content_hash == item.content_hash:

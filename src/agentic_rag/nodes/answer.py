@@ -29,7 +29,8 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
     """The node; writes ``answer``, ``abstained``, ``citations`` and ``answer_outcome``.
 
-    Only results at or above ``answer.abstain_below`` are quoted. A chat model that fails is replaced by
+    Results at or above ``answer.abstain_below`` are quoted; where none of them says anything by itself (a note's
+    properties, a heading), what stands beside it in the same note. A chat model that fails is replaced by
     quotes, and ``answer_outcome`` says so.
     """
 
@@ -60,7 +61,7 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         if not quotes:
             quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
         cited = CitationList()
-        text = shape.render(question, quotes, cited)
+        text = shape.render(question, shape.brings(question, quotes)[:limit], cited)
         return {
             "answer": text,
             "abstained": False,

@@ -271,7 +271,8 @@ def _interaction(results: Sequence[Result]) -> list[float]:
 
 
 def _is_turn(result: Result) -> bool:
-    return result["metadata"].get("speaker") is not None
+    """A turn of a dialogue whose speaker is known; a note may have a property of that name, which is something else."""
+    return result["metadata"].get("kind") == "turn" and result["metadata"].get("speaker") is not None
 
 
 def _rarity(texts: Sequence[Sequence[str]]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, GraphHit, Hit
+from agentic_rag.domain import Chunk, GraphHit, Hit, filterable
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
@@ -62,7 +62,7 @@ class _Scope:
         dated_later = (
             self.as_of is not None and chunk.date is not None and as_utc(chunk.date) > as_utc(self.as_of)
         )
-        return not dated_later and (self.filters is None or matches(self.filters, chunk.metadata))
+        return not dated_later and (self.filters is None or matches(self.filters, filterable(chunk)))
 
 
 class GraphEngine:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import TOLD, Chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class RetrievalResult:
 
 
 def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
-    """A chunk's user metadata and its place in the source, as plain values for the state."""
+    """A chunk's user metadata, but what is in ``TOLD``, and its place in the source, as plain values for the state."""
     return {
-        **chunk.metadata,
+        **{name: value for name, value in chunk.metadata.items() if name not in TOLD},
         "document_id": chunk.document_id,
         "path": chunk.path,
         "title": chunk.title,

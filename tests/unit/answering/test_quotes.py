@@ -43,7 +43,14 @@ def test_in_the_other_language_the_sentence_that_says_it_comes_first(query: str,
 
 
 @pytest.mark.parametrize(
-    "results", [[], [result("a", "")], [result("a", "  \n")], [result("a", "# Tea\n\n---\n")]]
+    "results",
+    [
+        [],
+        [result("a", "")],
+        [result("a", "  \n")],
+        [result("a", "# Tea\n\n---\n")],
+        [result("a", "- https://example.org/tea/oolong-tea")],
+    ],
 )
 def test_where_nothing_is_said_nothing_is_quoted(results: list[dict[str, Any]]):
     assert best_quotes("tea", results, limit=3) == []
@@ -56,6 +63,27 @@ def test_a_property_is_quoted_where_its_name_is_asked_for():
         "in_force: false"
     ]
     assert best_quotes("What did Mei say of the tea house?", [properties], limit=3) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("Which brew time does it need?", "brew time: 3 minutes"),
+        ("What is its quoted name?", '"quoted name": Old Well'),
+        ("Which cups go with it?", "cups: porcelain, glass"),
+        ("How is the water?", "water: soft"),
+        ("What is the source?", "source: https://example.org/tea:green"),
+        ("谁写的作者?", "作者: 陆羽"),
+    ],
+)
+def test_a_property_is_quoted_with_its_whole_value(query: str, said: str):
+    content = (
+        '---\nbrew time: 3 minutes\n"quoted name": Old Well\ncups:\n  - porcelain\n  - glass\n'
+        "water: soft\nsource: https://example.org/tea:green\n作者: 陆羽\n---\n"
+    )
+    quotes = best_quotes(query, [result("card", content, kind="properties")], limit=3)
+    assert [readable(quote.text) for quote in quotes] == [said]
+    assert all(content[quote.start : quote.end] == quote.text for quote in quotes)
 
 
 def test_a_callouts_title_is_not_quoted():
@@ -149,3 +177,16 @@ def test_a_row_is_shown_with_the_names_of_its_columns(head: str, row: str, said:
     before = f"The exam, then and now.\n\n{head}"
     quote = Quote(row, len(before), len(before) + len(row), result("1", f"{before}{row}\n"), 1.0, 0)
     assert shown(quote) == said
+
+
+def test_a_row_that_its_columns_names_make_a_statement_is_quoted():
+    text = "| Tea | Water in °C |\n|---|---|\n| Hojicha | 90 |\n| Gyokuro | 50 |\n"
+    quotes = best_quotes("How hot is the water for hojicha?", [result("a", text)], limit=3)
+    assert shown(quotes[0]) == "Tea: Hojicha · Water in °C: 90"
+
+
+def test_a_quote_of_several_rows_is_shown_without_the_names_of_the_columns():
+    content = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
+    start = content.index("| 1")
+    quote = Quote(content[start:-1], start, len(content) - 1, result("1", content), 1.0, 0)
+    assert shown(quote) == "1 · 2 · 3 · 4"

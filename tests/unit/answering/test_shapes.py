@@ -41,8 +41,8 @@ QUOTES = [
 
 
 def shaped(operation: CanvasOperation, quotes: list[Quote] = QUOTES) -> tuple[str, list[dict[str, Any]]]:
-    cited = CitationList()
-    return SHAPES[operation].render("Where does oolong come from?", quotes, cited), cited.all()
+    cited, shape, query = CitationList(), SHAPES[operation], "Where does oolong come from?"
+    return shape.render(query, shape.brings(query, quotes), cited), cited.all()
 
 
 def test_every_operation_has_its_shape():
@@ -105,12 +105,35 @@ def test_a_relation_stands_before_the_sentence_that_says_it():
     said = quote("Oolong", content, FACT)
     opening = replace(said, text="Oolong is half fermented.", end=25)
     cited = CitationList()
-    text = SHAPES[CanvasOperation.CONCEPT_RELATION].render("Where does oolong come from?", [opening], cited)
+    shape, query = SHAPES[CanvasOperation.CONCEPT_RELATION], "Where does oolong come from?"
+    text = shape.render(query, shape.brings(query, [opening]), cited)
     assert text.split("\n") == [
         "Oolong is half fermented. [1]",
         "Oolong —comes from→ Fujian: Oolong comes from Fujian. [2]",
     ]
     assert [content[c["start"] : c["end"]] for c in cited.all()] == [c["quote"] for c in cited.all()]
+
+
+def test_a_sentence_that_states_relations_of_two_quotes_is_brought_once():
+    content = "Oolong is half fermented. It is roasted twice. Oolong comes from Fujian."
+    first = replace(quote("Oolong", content, FACT), text="Oolong is half fermented.", end=25)
+    second = replace(first, text="It is roasted twice.", start=26, end=46)
+    brought = SHAPES[CanvasOperation.CONCEPT_RELATION].brings("Where does oolong come from?", [first, second])
+    assert [one.text for one in brought] == [first.text, "Oolong comes from Fujian.", second.text]
+
+
+def test_a_link_is_not_drawn_where_a_label_says_how_the_two_are_connected():
+    link = FACT | {"id": "link", "name": "LINKS_TO"}
+    text, _ = shaped(
+        CanvasOperation.CONCEPT_RELATION, [quote("Oolong", "Oolong comes from Fujian.", link, FACT)]
+    )
+    assert text == "Oolong —comes from→ Fujian: Oolong comes from Fujian. [1]"
+
+
+def test_what_a_relation_points_at_is_named_by_a_whole_word():
+    fact = FACT | {"target": "tea", "text": "Oolong is a tea."}
+    text, _ = shaped(CanvasOperation.CONCEPT_RELATION, [quote("Oolong", "Oolong is in its team.", fact)])
+    assert text == "Oolong is in its team. [1]"
 
 
 def test_a_relation_that_no_sentence_of_the_passage_says_is_not_drawn():

@@ -47,6 +47,7 @@ DIALOGUE = [
         "t1",
         "Ann: I bought a red bicycle in Lisbon.",
         {"lancedb": found(1, 0.8, 0.5), "graphiti": found(1, 0.7, 0.5)},
+        kind="turn",
         speaker="Ann",
         ordinal=0,
         walk=0.2,
@@ -55,10 +56,11 @@ DIALOGUE = [
         "t2",
         "Ben: Lovely! My dog Pepper would chase it.",
         {"lancedb": found(2, 0.2, 0.5)},
+        kind="turn",
         speaker="Ben",
         ordinal=1,
     ),
-    one("t3", "Ann: Yes.", {"graphiti": found(2, 0.1, 0.5)}, speaker="Ann", ordinal=2, walk=1.0),
+    one("t3", "Ann: Yes.", {"graphiti": found(2, 0.1, 0.5)}, kind="turn", speaker="Ann", ordinal=2, walk=1.0),
     one("t4", "a bare fact", {"graphiti": found(3, None, 0.5)}, ordinal=None),
 ]
 
@@ -186,7 +188,7 @@ def test_a_line_alone_is_brief_and_a_turn_is_not():
     notes = [
         one("line", "tea", {}),
         one("long", " ".join(["tea"] * 60), {}),
-        one("turn", "tea", {}, speaker="A"),
+        one("turn", "tea", {}, kind="turn", speaker="A"),
     ]
     assert terms_of("tea", notes).column("brief") == [pytest.approx(math.log(2 / 20)), 0.0, 0.0]
 

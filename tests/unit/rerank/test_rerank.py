@@ -93,7 +93,7 @@ def test_all_else_equal_relevance_decides():
 def test_in_dialogue_the_words_of_the_question_decide():
     texts = ["trains and stations", "oolong tea please", "trains and tea"]
     turns = [
-        result(name, text, speaker="Ada", ordinal=n * 10)
+        result(name, text, kind="turn", speaker="Ada", ordinal=n * 10)
         for n, (name, text) in enumerate(zip("abc", texts, strict=True))
     ]
     assert order(rerank_offline("oolong tea", turns)) == ["b", "c", "a"]
@@ -101,7 +101,8 @@ def test_in_dialogue_the_words_of_the_question_decide():
 
 def test_in_dialogue_the_speaker_asked_for_decides():
     turns = [
-        result(name, "I like tea.", speaker=name, ordinal=n * 10) for n, name in enumerate(["Ada", "Bob"])
+        result(name, "I like tea.", kind="turn", speaker=name, ordinal=n * 10)
+        for n, name in enumerate(["Ada", "Bob"])
     ]
     assert order(rerank_offline("What does Bob like?", turns))[0] == "Bob"
 
@@ -111,7 +112,7 @@ def test_equal_results_are_in_id_order():
 
 
 def test_the_given_results_are_not_changed():
-    given_results = [result("b"), result("a", speaker="Ada")]
+    given_results = [result("b"), result("a", kind="turn", speaker="Ada")]
     before = copy.deepcopy(given_results)
     rerank_offline("tea", given_results)
     assert given_results == before
@@ -133,7 +134,9 @@ def test_scores_lie_between_0_and_1_and_nothing_is_lost(
     query: str, rows: list[tuple[str, float | None, str | None]]
 ):
     results = [
-        result(str(n), text, raw, ordinal=n, **({} if speaker is None else {"speaker": speaker}))
+        result(
+            str(n), text, raw, ordinal=n, **({} if speaker is None else {"kind": "turn", "speaker": speaker})
+        )
         for n, (text, raw, speaker) in enumerate(rows)
     ]
     ranked = rerank_offline(query, results)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import TOLD, Chunk
 from agentic_rag.errors import FilterError, InputError, UnknownDataset
 from agentic_rag.filters import Comparison
 from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
 from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.strategies import STRATEGIES
@@ -194,6 +195,13 @@ async def test_metadata_holds_the_users_and_what_a_citation_needs():
         "date": "2024-01-01T00:00:00+00:00",
         "url": "obsidian://x",
     }
+
+
+async def test_a_property_named_as_what_search_and_rerank_tell_is_filtered_by_and_not_repeated():
+    assert {SIMILARITY, FAMILIARITY} <= TOLD
+    engine, _ = await filled(fake_chunk("tea", "tea", metadata={"familiarity": "high", "walk": ["home"]}))
+    (found,) = await engine.search("notes", "tea", filters={"familiarity": "high"})
+    assert found.metadata.keys().isdisjoint(TOLD)
 
 
 async def test_what_other_words_find_is_judged_by_the_question():

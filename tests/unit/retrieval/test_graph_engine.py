@@ -98,6 +98,18 @@ async def test_filters_hold_for_the_chunks(monkeypatch: pytest.MonkeyPatch, with
     assert [asked["within"] for asked in graph.asked] == [["a#0"] if within_limit else None]
 
 
+@pytest.mark.parametrize("name", ["path", "document_id", "kind", "date"])
+async def test_filters_on_what_every_chunk_has_hold_in_the_graph(name: str):
+    """They are no property of a note: the stored metadata alone do not have them."""
+    chunks = [
+        fake_chunk("a", "oolong tea", date=NEW, kind="table"),
+        fake_chunk("b", "oolong tea", date=OLD),
+    ]
+    engine, _ = await filled(*chunks)
+    sought = {"path": "a", "document_id": "a", "kind": "table", "date": {"$gte": "2023-01-01"}}
+    assert await ids(engine, filters=wanted({name: sought[name]})) == {"a#0"}
+
+
 async def test_a_filter_on_what_was_found_asks_for_more_until_it_is_enough(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(graph_engine, "WITHIN_LIMIT", 0)
     near = [fake_chunk(f"near{n:02}", "oolong tea", metadata={"lang": "en"}) for n in range(60)]

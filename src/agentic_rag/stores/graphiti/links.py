@@ -80,7 +80,7 @@ _NOTHING = Known(
     np.zeros(0, np.int32),
     np.zeros(0, np.intp),
 )
-"""Of a group without tables."""
+"""Of a group without tables, or where nothing in memory is of use."""
 
 
 @dataclass(slots=True)
@@ -102,18 +102,25 @@ class LinkReader:
 
     async def links(self, group: str) -> GraphLinks | None:
         """See ``ports.GraphStore.links``."""
-        known = await self.known(group)
+        known = await self._known(group)
         return None if known is _NOTHING else known.links
 
-    async def known(self, group: str) -> Known:
-        """The links by uuid; of a large graph that changes all the time they are not the latest."""
+    async def latest(self, group: str) -> Known:
+        """The links by uuid as they are now; nothing while a large graph has changed and is not read again yet."""
+        return await self._known(group, latest=True)
+
+    async def _known(self, group: str, *, latest: bool = False) -> Known:
+        """Of a large graph that changes all the time not the latest, unless nothing else will do."""
         async with self._locks.setdefault(group, asyncio.Lock()):
             kept = self._read.get(group)
-            if kept is not None and time.monotonic() < kept.again_at:
+            resting = kept is not None and time.monotonic() < kept.again_at
+            if kept is not None and resting and not latest:
                 return kept.known
             versions = tuple([await self._tables.version(group, kind) for kind in _KINDS])
             if kept is not None and kept.versions == versions:
                 return kept.known
+            if resting:
+                return _NOTHING
             started = time.monotonic()
             known = await self._read_now(group)
             ended = time.monotonic()

@@ -100,7 +100,7 @@ class Searcher:
         ends = {end for edge in found.edges for end in (edge.source_node_uuid, edge.target_node_uuid)}
         episodes = {uuid for edge in found.edges for uuid in edge.episodes}
         entities = {node.uuid for node in found.nodes}
-        known = await self._links.known(scope.group)
+        known = await self._links.latest(scope.group)
         names, of_episodes, of_entities = await asyncio.gather(
             self._names(scope, known, ends),
             self._chunks_of_episodes(scope, known, episodes),
@@ -112,7 +112,7 @@ class Searcher:
             *(_episode(rank, node, filters) for rank, node in enumerate(found.episodes, 1)),
         ]
 
-    # What the links in memory do not know yet, or not at all, as episodes that are no chunks, is looked up.
+    # What the links in memory do not know, as episodes that are no chunks, is looked up.
 
     async def _names(self, scope: Scope, known: Known, entities: set[str]) -> dict[str, str]:
         names = known.names(entities)

@@ -36,7 +36,7 @@ def hits(rng: np.random.Generator, source: str, dialogue: bool) -> list[Hit]:
             "dia_id": f"D{number}",
         }
         if dialogue:
-            metadata["speaker"] = ["Ann", "Ben"][number % 2]
+            metadata |= {"kind": "turn", "speaker": ["Ann", "Ben"][number % 2]}
         if source == "graphiti":
             metadata["walk"] = float(rng.random())
         found.append(
