@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Chunk, filterable
-from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch
+from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch, StoreError
 from agentic_rag.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
 from agentic_rag.instants import parse_as_of
 from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, Restriction
@@ -834,12 +834,14 @@ async def test_a_broken_store_is_told_in_our_own_words(tmp_path: Path):
             await store.search_dense("notes", EAST, limit=1, restriction=OPEN)
 
 
-async def test_a_connection_can_be_closed_and_used_again(tmp_path: Path):
-    connection = LanceConnection(str(tmp_path))
+async def test_what_was_closed_stays_closed_and_says_so(tmp_path: Path):
+    async with lance_connection(str(tmp_path)) as connection:
+        store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
+        await store.replace_documents("notes", embedded(chunk("a")))
     await connection.close()
-    store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
-    await store.replace_documents("notes", embedded(chunk("a")))
-    await connection.close()
-    assert await store.count("notes") == 1
-    assert "chunks_notes" in await connection.table_names()
-    await connection.close()
+    with pytest.raises(StoreError, match="was closed; ask within"):
+        await store.count("notes")
+    with pytest.raises(StoreError, match="was closed"):
+        await connection.table_names()
+    async with lance_connection(str(tmp_path)) as again:
+        assert await LanceChunkStore(again, model="m", dimension=DIMENSION).count("notes") == 1

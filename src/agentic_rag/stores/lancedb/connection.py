@@ -39,11 +39,21 @@ class LanceConnection:
         self.uri = uri
         self._storage_options = dict(storage_options or {})
         self._database: Any = None
+        self._closed = False
         self._tables: dict[str, Any] = {}
         self._opening = asyncio.Lock()
         self._making = asyncio.Lock()
 
     async def database(self) -> Any:
+        """The open database.
+
+        Raises:
+            StoreError: it cannot be opened, or was closed.
+        """
+        if self._closed:
+            raise StoreError(
+                f"{self.uri} was closed; ask within its `async with open_rag(…)`, or open it again"
+            )
         async with self._opening:
             if self._database is None:
                 import lancedb
@@ -119,6 +129,8 @@ class LanceConnection:
                     return sorted(names)
 
     async def close(self) -> None:
+        """For good: opened again behind their back, others would find it locked."""
+        self._closed = True
         for table in self._tables.values():
             table.close()
         self._tables.clear()
