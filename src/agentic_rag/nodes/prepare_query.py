@@ -23,6 +23,8 @@ MAX_CHARACTERS = 2_000
 comparing all of it would take longer than a source may."""
 FOLLOW_UP_TERMS = 3
 """A question with fewer words of its own than this is read together with the one before it."""
+MOST_EARLIER = 3
+"""Questions that one is read with."""
 
 _POINTING = frozenset(
     [
@@ -122,12 +124,20 @@ def is_rewrite(state: CanvasRAGState) -> bool:
 
 
 def completed(query: str, messages: list[AnyMessage]) -> str:
-    """The question itself, or with the previous question before it where it leans on that one; bounded."""
+    """The question itself, or where it leans on the question before it, with that one before it; bounded.
+
+    And with what that one points back to in turn, up to MOST_EARLIER.
+    """
     query = bounded(query)
     if not leans_on_context(query):
         return query
+    read = [query]
     earlier = [text for text in _human_texts(messages) if bounded(text).strip() != query.strip()]
-    return bounded(f"{earlier[-1]} {query}") if earlier else query
+    for text in reversed(earlier[-MOST_EARLIER:]):
+        read.insert(0, text)
+        if not points_back(text):
+            break
+    return bounded(" ".join(read))
 
 
 def bounded(text: str) -> str:
@@ -137,11 +147,15 @@ def bounded(text: str) -> str:
 
 
 def leans_on_context(query: str) -> bool:
-    """Whether a question points back ("and when did *they* …") or says too little alone."""
-    words = re.findall(r"\w+", query.casefold())
-    points = any(word in _POINTING for word in words) or query.strip().startswith(tuple("它这那他她其此该"))
+    """Whether a question points back or says too little alone."""
     own = [token for token in content_tokens(query) if token not in STOPWORDS]
-    return points or len(own) < FOLLOW_UP_TERMS
+    return points_back(query) or len(own) < FOLLOW_UP_TERMS
+
+
+def points_back(query: str) -> bool:
+    """Whether a word of a question stands for what was said before: "and when did *they* …"."""
+    words = re.findall(r"\w+", query.casefold())
+    return any(word in _POINTING for word in words) or query.strip().startswith(tuple("它这那他她其此该"))
 
 
 def _last_heard(state: CanvasRAGState) -> str | None:

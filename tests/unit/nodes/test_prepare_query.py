@@ -134,6 +134,22 @@ def test_a_follow_up_is_read_with_the_question_before_it():
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        (["Who wrote the Classic of Tea?", "When did he live?"], [0, 1, 2]),
+        (["Which pots hold heat?", "Who wrote the Classic of Tea?", "When did he live?"], [1, 2, 3]),
+        (["Who wrote the Classic of Tea?", "And gaiwans?"], [1, 2]),
+        (["茶经是谁写的?", "他活在什么时候?"], [0, 1, 2]),
+        (["Who was he?", *[f"What did he say in {year}?" for year in range(760, 766)]], [4, 5, 6, 7]),
+    ],
+)
+def test_a_follow_up_is_read_with_all_it_points_back_to(asked: list[str], read: list[int]):
+    query = "And what else?"
+    asked = [*asked, query]
+    assert completed(query, [HumanMessage(text) for text in asked]) == " ".join(asked[n] for n in read)
+
+
 def test_the_run_keeps_the_question_as_it_was_asked():
     written = prepared(query="And when?", messages=[HumanMessage(ASKED), HumanMessage("And when?")])
     assert (written["search_query"], written["run"]["query"]) == (f"{ASKED} And when?", "And when?")
