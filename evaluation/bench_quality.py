@@ -26,7 +26,7 @@ from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.parameters import RerankParameters
 from figures import Bound, Row, report, row
-from judged_answers import FEW, Answers, answers, refused_of_few
+from judged_answers import FEW, Answers, answers, refused_of_few, refused_of_mentioned
 from judged_sets import CACHE, CHOOSING_VAULTS, DATA, OWN, KeptEmbedding
 
 HERE = Path(__file__).parent
@@ -118,6 +118,13 @@ async def measured(
                     await answers(rag, path, [OWN / vault for vault in CHOOSING_VAULTS], options.limit)
                 )
         rows += answer_rows(name, *told)
+        mentioned = []
+        for weights in (RerankParameters(), RerankParameters(named=0.0)):
+            async with open_rag(RagConfig(data_dir=folder, rerank=weights), embedding=embedding) as rag:
+                mentioned.append(await refused_of_mentioned(rag, path, options.limit))
+        rows.append(
+            _share(f"{name}: plain questions on what it mentions, refused", "max", mentioned[0], mentioned[1])
+        )
         few = await refused_of_few(path, embedding, options.limit)
         rows.append(
             _share(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Sequence
@@ -14,6 +15,7 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
 from agentic_rag.ports import Embedding
+from agentic_rag.text import script
 from judged_sets import OWN, gibberish
 
 EVERYDAY = OWN / "everyday.json"
@@ -21,6 +23,12 @@ EVERYDAY = OWN / "everyday.json"
 
 FEW, TOGETHER = 15, 5
 """Notes of a small vault, and how many questions are asked of it."""
+
+
+LONGEST_NAME = 30
+"""Characters; longer ones are sentences that were linked to."""
+_NO_THING = re.compile(r"^#|/|[0-9]{4}")
+"""In the names of tags, paths and days."""
 
 
 class Answers(NamedTuple):
@@ -87,6 +95,23 @@ async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = N
                 await rag.ingest(Path(temporary, "vault"), dataset=loaded.name)
                 refused += _abstained(await _answered(rag, loaded.name, asked))
     return refused
+
+
+async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -> list[float]:
+    """1 where nothing is answered, of a plain question on each thing that notes mention and none is about: "What is
+    Venice?", 什么是麦森?"""
+    loaded = load_dataset(path)
+    await rag.ingest(loaded.source, dataset=loaded.name, kind=loaded.kind)
+    links = await rag.knowledge.links(loaded.name)
+    if links is None:
+        return []
+    names = {links.entities[number].name for number in links.mentioned.tolist()} - set(links.titles)
+    asked = [
+        f"什么是{name}?" if script(name) == "cjk" else f"What is {name}?"
+        for name in sorted(names)
+        if not _NO_THING.search(name) and len(name) <= LONGEST_NAME
+    ]
+    return _abstained(await _answered(rag, loaded.name, _plain_queries(asked[:limit])))
 
 
 def _plain_queries(texts: Sequence[str]) -> list[EvalQuery]:

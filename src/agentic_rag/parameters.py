@@ -159,6 +159,12 @@ class RerankParameters(Section):
         le=MOST_WEIGHT,
         description="offline: less for all where no result comes near the question's tokens, by tenth of a cosine",
     )
+    named: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="offline, no dialogue: least relevance of what has every word the question asks about; 0: none",
+    )
     brief: float = Field(
         1.0, ge=0, le=MOST_WEIGHT, description="offline, no dialogue: a heading or a line alone says little"
     )

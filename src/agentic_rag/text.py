@@ -123,6 +123,28 @@ def _stemmer():  # type: ignore[no-untyped-def]
 
 
 _STEMMED_STOPWORDS = STOPWORDS | frozenset({"doe", "veri", "ani", "onc", "whi", "befor", "dure", "becaus"})
+_ASKING = _STEMMED_STOPWORDS | frozenset(
+    "describ explain find give know mean note pleas say show tell".split()
+)
+
+
+_ASKING_PHRASES = re.compile(
+    "|".join(
+        sorted(
+            {word for word in STOPWORDS if not word.isascii()}
+            | set("请问 请 介绍 解释 告诉 说说 讲讲 一下 关于 笔记 意思 是指 哪里 哪儿 多少 怎样".split()),
+            key=len,
+            reverse=True,
+        )
+    )
+)
+
+
+def asked_about(question: str) -> frozenset[str]:
+    """The terms (see ``tokens``) of what a question asks about, without what makes it a question, as "what is",
+    "tell me about" or 什么是; none where nothing is left."""
+    left = _ASKING_PHRASES.sub(" ", folded(question))
+    return frozenset(tokens(left)) - _ASKING
 
 
 def coverage(asked: frozenset[str], text: str) -> float:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agentic_rag import text as text_module
-from agentic_rag.text import STOPWORDS, content_tokens, script, script_beside, tokens
+from agentic_rag.text import STOPWORDS, asked_about, content_tokens, script, script_beside, tokens
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,23 @@ def test_tokens(text: str, found: list[str]):
 def test_content_tokens_leave_out_what_says_nothing():
     assert list(content_tokens("What is the oolong of the mountains?")) == ["oolong", "mountain"]
     assert list(content_tokens("什么是茶")) == ["么是", "是茶"]
+
+
+@pytest.mark.parametrize(
+    ("question", "terms"),
+    [
+        ("What is Venice?", {"venic"}),
+        ("Please tell me what my notes say about the K-2 kiln", {"k", "2", "kiln"}),
+        ("什么是徐光启?", {"徐光", "光启"}),
+        ("请问麦森在哪里?", {"麦森"}),
+        ("介绍一下汝窑的釉色", {"汝窑", "釉色"}),
+        ("What is it?", set()),
+        ("是什么?", set()),
+        ("", set()),
+    ],
+)
+def test_what_a_question_asks_about(question: str, terms: set[str]):
+    assert asked_about(question) == terms
 
 
 def test_of_a_text_of_stopwords_all_are_kept():

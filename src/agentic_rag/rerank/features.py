@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -24,7 +24,7 @@ from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
-from agentic_rag.text import content_tokens, tokens
+from agentic_rag.text import asked_about, content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
     "walk": "ln of how often a walk in the graph from what the question names comes by, times the graph's share; ≤ 0",
@@ -104,6 +104,8 @@ class Terms:
     familiarity: float | None
     """How near the question's tokens come to those of all results together, about in [-1, 1]; None where none are
     stored."""
+    named: Sequence[bool]
+    """Whether a passage has every word that the question asks about, as few others do; no turn of a dialogue."""
 
     def column(self, name: str) -> Sequence[float]:
         """The term of that name."""
@@ -122,7 +124,8 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
         # A note of the right year is not yet about the question, so a fit adds nothing; a misfit takes away.
         columns["time"] = [fit - max(fits) for fit in fits]
     columns["interaction"] = _interaction(results)
-    columns["dictionary"] = in_other_words(query, [_terms_searched(result) for result in results])
+    searched = [_terms_searched(result) for result in results]
+    columns["dictionary"] = in_other_words(query, searched)
     columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
     turns = [number for number, result in enumerate(results) if _is_turn(result)]
     if turns:
@@ -139,7 +142,10 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
             columns["length"][number] = math.log(1 + len(words)) - TYPICAL_TURN
     told = (result["metadata"].get(FAMILIARITY) for result in results)
     familiarity = next((together for together in told if together is not None), None)
-    return Terms(judged, _visits(results), graph_share(results), columns, familiarity)
+    named = _naming(query, searched)
+    for number in turns:
+        named[number] = False
+    return Terms(judged, _visits(results), graph_share(results), columns, familiarity, named)
 
 
 def _terms_searched(result: Result) -> tuple[str, ...]:
@@ -147,6 +153,14 @@ def _terms_searched(result: Result) -> tuple[str, ...]:
     metadata = result["metadata"]
     headings = [metadata.get("title"), *(metadata.get("heading_path") or [])]
     return tokens(". ".join([*(str(part) for part in headings if part), result["content"]]))
+
+
+def _naming(query: str, passages: Sequence[Collection[str]]) -> list[bool]:
+    """Whether a passage has all terms that the question asks about; none has where more than the square root of
+    all passages do, for then the words are this dataset's everyday ones and name nothing."""
+    asked = asked_about(query)
+    having = [bool(asked) and all(term in passage for term in asked) for passage in passages]
+    return having if sum(having) ** 2 <= len(passages) else [False] * len(passages)
 
 
 def _brief(text: str) -> float:

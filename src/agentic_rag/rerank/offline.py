@@ -23,7 +23,9 @@ where the question states a time that tells the results apart: there the time de
 
 At last all scores of a question go down together by ``unfamiliar`` times how much farther than ``FAMILIAR`` its tokens
 are from those of all results together: what a question about something else asks about is said by none of them,
-however much it reads like a question to these notes.
+however much it reads like a question to these notes. And what has every word that a question asks about, as few
+others do, is at least as relevant as ``named`` says: "what is X" is short, its words are few, and one vector of it
+says little, but a note that mentions X is what was asked for.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
 cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction``, ``dictionary`` and ``doubt`` were chosen again
@@ -38,7 +40,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.odds import probability
+from agentic_rag.odds import MOST_ODDS, log_odds, probability
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
@@ -47,6 +49,8 @@ REORDERS = ("walk", "interaction", "dictionary")
 """Say which passage is better, but not how good: the best by them has the best score of the others' sum, and so on."""
 WEIGHTS = (*TERMS, "doubt")
 """The parameters that decide the order, in ``RerankParameters``."""
+LIFTED = 0.1
+"""Log-odds within which those lie that are lifted for what they name, in the order they had."""
 APART = 1e-9
 """Log-odds between two that are told apart: equal scores would be put in id order, whatever was found better."""
 FAMILIAR = 0.423
@@ -73,19 +77,27 @@ def offline_odds(terms: Terms, parameters: RerankParameters) -> Floats:
     """The score of each result in log-odds, shape (results,)."""
     columns = {name: np.asarray(terms.column(name), dtype=np.float64) for name in TERMS}
     judged = np.asarray(terms.judged, dtype=np.float64)
-    return dealt_odds(judged, columns, parameters, familiarity=terms.familiarity)
+    named = np.asarray(terms.named, dtype=bool)
+    return dealt_odds(judged, columns, parameters, familiarity=terms.familiarity, named=named)
 
 
 def dealt_odds(
-    judged: Floats, columns: Mapping[str, Floats], parameters: RerankParameters, *, familiarity: float | None
+    judged: Floats,
+    columns: Mapping[str, Floats],
+    parameters: RerankParameters,
+    *,
+    familiarity: float | None,
+    named: NDArray[np.bool_],
 ) -> Floats:
-    """What the judge and the terms say in log-odds, dealt out by ``REORDERS``, less what is unfamiliar.
+    """What the judge and the terms say in log-odds, dealt out by ``REORDERS``, less what is unfamiliar; what is
+    named is lifted.
 
     Args:
         judged: log-odds of relevance, shape (results,).
         columns: each of ``TERMS``, same shape.
         parameters: the weights.
         familiarity: see ``Terms``.
+        named: see ``Terms``; shape as ``judged``.
     """
     if not judged.size:
         return judged
@@ -100,10 +112,10 @@ def dealt_odds(
     group = np.concatenate([[0], np.cumsum(told_apart)])
     dealt = np.empty_like(odds)
     dealt[order] = np.sort(odds)[::-1][starts][group] - APART * group
-    if familiarity is None:
-        return dealt
-    tenths = 10.0 * max(0.0, FAMILIAR - familiarity)
-    return dealt - parameters.unfamiliar * tenths
+    if familiarity is not None:
+        dealt -= parameters.unfamiliar * 10.0 * max(0.0, FAMILIAR - familiarity)
+    lifted = log_odds(parameters.named) + LIFTED / (1.0 + np.exp(-np.clip(dealt, -MOST_ODDS, MOST_ODDS)))
+    return np.where(named, np.maximum(dealt, lifted), dealt)
 
 
 def _weighed(names: Sequence[str], columns: Mapping[str, Floats], parameters: RerankParameters) -> Floats:

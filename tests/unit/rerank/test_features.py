@@ -135,9 +135,9 @@ def test_where_a_stated_time_tells_results_apart_nothing_counts_more():
     judged, columns = np.array([-1.0, -1.5]), {name: np.zeros(2) for name in TERMS}
     columns |= {"walk": np.array([-0.5, 0.0]), "time": np.array([0.0, -0.1])}
     weights = RerankParameters(walk=0.5, time=1.0, doubt=16.0)
-    undated = {**columns, "time": np.zeros(2)}
-    assert np.argmax(dealt_odds(judged, columns, weights, familiarity=None)) == 0
-    assert np.argmax(dealt_odds(judged, undated, weights, familiarity=None)) == 1
+    undated, nothing = {**columns, "time": np.zeros(2)}, np.zeros(2, dtype=bool)
+    assert np.argmax(dealt_odds(judged, columns, weights, familiarity=None, named=nothing)) == 0
+    assert np.argmax(dealt_odds(judged, undated, weights, familiarity=None, named=nothing)) == 1
 
 
 def told(familiarity: float | None) -> list[dict[str, Any]]:
@@ -163,6 +163,52 @@ def test_scores_fall_where_nothing_found_comes_near_the_questions_tokens(
         for now, then in zip(after, before, strict=True)
     ]
     assert changes == pytest.approx([-less, -less], abs=1e-6), "all by as much"
+
+
+WITH_VENICE = [
+    one("plain", "the tower of the city is high " * 5, {"lancedb": found(1, 0.4, 1.0)}),
+    one("first", "he showed the tube in Venice " * 5, {"lancedb": found(2, 0.3, 1.0)}),
+    one("second", "a lens from Venice came late " * 5, {"lancedb": found(3, 0.2, 1.0)}),
+    one("other", "nothing to see here at all " * 5, {"lancedb": found(4, 0.1, 1.0)}),
+]
+
+
+def test_what_has_every_word_that_is_asked_about_is_lifted_in_its_order():
+    ranked = rerank_offline("What is Venice?", WITH_VENICE, RerankParameters(named=0.5))
+    assert [result["id"] for result in ranked] == ["first", "second", "plain", "other"]
+    scores = [result["rerank_score"] for result in ranked]
+    assert 0.5 <= scores[1] < scores[0] < 0.53
+    assert scores[2:] == pytest.approx([0.4, 0.1])
+    surer = rerank_offline("What is Venice?", WITH_VENICE, RerankParameters(named=0.25))
+    assert [result["id"] for result in surer] == ["plain", "first", "second", "other"], (
+        "0.3 is more than that"
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "lifted"),
+    [
+        ("What is Venice?", True),
+        ("What of the tube of Venice?", False),
+        ("Which boats are in Venice?", False),
+        ("What is it?", False),
+    ],
+)
+def test_only_what_has_them_all_is_lifted(query: str, lifted: bool):
+    results = [WITH_VENICE[2], WITH_VENICE[3]]
+    best = rerank_offline(query, results, RerankParameters())[0]
+    assert (best["rerank_score"] >= 0.5) == lifted
+
+
+def test_words_that_most_results_have_lift_nothing():
+    results = WITH_VENICE[1:3]
+    assert rerank_offline("What is Venice?", results)[0]["rerank_score"] == pytest.approx(0.3)
+
+
+def test_a_turn_that_has_the_words_is_not_lifted():
+    turn = one("t", "Ann: Venice.", {"lancedb": found(1, 0.1, 1.0)}, kind="turn", speaker="Ann")
+    weights = RerankParameters.model_validate(dict.fromkeys(TERMS, 0.0))
+    assert rerank_offline("Venice?", [turn], weights)[0]["rerank_score"] == pytest.approx(0.1)
 
 
 def test_a_weight_moves_what_has_the_term():

@@ -78,6 +78,7 @@ class _Rows:
     visits: Floats
     others: Mapping[str, Floats]
     familiarity: float | None
+    named: NDArray[np.bool_]
     relevance: Floats
 
 
@@ -196,6 +197,7 @@ class Replay:
             visits=np.array(terms.visits),
             others={name: np.array(column) for name, column in terms.others.items()},
             familiarity=terms.familiarity,
+            named=np.array(terms.named, dtype=bool),
             relevance=np.array([relevance(result) for result in ordered]),
         )
 
@@ -245,7 +247,7 @@ def _scores(view: _View, parameters: RerankParameters) -> Floats:
     """Relevance by the offline rerank, over a view's rows."""
     rows = view.rows
     columns = {**rows.others, "walk": view.share * rows.visits}
-    odds = dealt_odds(rows.judged, columns, parameters, familiarity=rows.familiarity)
+    odds = dealt_odds(rows.judged, columns, parameters, familiarity=rows.familiarity, named=rows.named)
     scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
     return scores
 
