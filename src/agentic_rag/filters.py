@@ -155,7 +155,9 @@ def _scalar(key: str, value: Any) -> Scalar:
     raise FilterError(f"the filter on {key!r} takes a text, number, boolean, date or null, not {value!r}")
 
 
-_TERM = re.compile(r"^\s*([^\s<>=!]+)\s*(>=|<=|!=|==|=|>|<)\s*((?![\s<>=]).*?)\s*$", re.DOTALL)
+_TERM = re.compile(
+    r"^\s*([^\s<>=!]+(?:\s+[^\s<>=!]+)*)\s*(>=|<=|!=|==|=|>|<)\s*((?![\s<>=]).*?)\s*$", re.DOTALL
+)
 _SPELLED: dict[str, Operator] = {
     "=": "$eq", "==": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte", "<": "$lt", "<=": "$lte",
 }  # fmt: skip

@@ -213,7 +213,12 @@ class AnswerParameters(Section):
     method: Literal["extractive", "chat"] = Field(
         "extractive", description="quotes, or a chat model held to citing them"
     )
-    sentences: int = Field(6, ge=1, le=50, description="most sentences or items in an extractive answer")
+    sentences: int = Field(
+        6,
+        ge=1,
+        le=50,
+        description="most sentences or items in an extractive answer; twice as many in clusters",
+    )
     abstain_below: float = Field(
         0.5, ge=0, le=1, description="best relevance under which nothing is answered"
     )

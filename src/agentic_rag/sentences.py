@@ -2,7 +2,8 @@
 
 A sentence ends at 。！？ and their kin in other scripts, at ``.`` ``!`` ``?`` before white space unless that
 looks like an abbreviation, an initial or a list number, and where a Markdown block ends: at a blank line,
-before a list item, heading, quote, table row or ``name: value`` line. A soft line break does not end it.
+before a list item, heading, quote, table row or ``name: value`` line, behind a ``name:: value`` line. A soft line
+break does not end it, nor does what stands in a link.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _STARTS_BLOCK = re.compile(
     r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||```|~~~|\$\$|---|===|\*\*\*|\[\^|!\[|<"
     r"|[\w-]+(?:[ \t][\w-]+){0,3}::?(?:[ \t]|\Z)|\[!)"
 )
-_ENDS_BLOCK = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|---|===|\*\*\*|\[!)|.*(?:[ ]{2}|\\)\Z")
+_ENDS_BLOCK = re.compile(
+    r"[ \t]*(?:#{1,6}[ \t]|\||```|~~~|---|===|\*\*\*|\[!|[\w-]+::[ \t])|.*(?:[ ]{2}|\\)\Z"
+)
+_LINK = re.compile(r"\[\[[^\[\]\r\n]*\]\]|\[[^\[\]\r\n]*\]\([^()\r\n]*\)")
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘（「『/—–]*\Z")
 _NEXT_WORD = re.compile(r"[ \t]*(?:\r\n?|\n)?[ \t>]*[^\w\r\n]{0,8}([\w'’]+)")
 
@@ -73,7 +77,13 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 def _ends(text: str) -> Iterator[int]:
     line_start = 0
+    links = _LINK.finditer(text)
+    link = next(links, None)
     for match in _END.finditer(text):
+        while link is not None and link.end() <= match.start():
+            link = next(links, None)
+        if link is not None and link.start() < match.start():
+            continue
         if match.lastgroup == "line":
             ends = _breaks(text, line_start, match)
             line_start = match.end()

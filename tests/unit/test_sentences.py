@@ -73,6 +73,27 @@ def test_property_and_speaker_lines_stand_alone() -> None:
     assert sentences("Caroline: Hi there\nMelanie: Hello") == ["Caroline: Hi there", "Melanie: Hello"]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "See [[Da Hong Pao#3. The roast]] first. Then ask.",
+            ["See [[Da Hong Pao#3. The roast]] first.", "Then ask."],
+        ),
+        ("It is [[Yes! Minister|the series]] I like.", ["It is [[Yes! Minister|the series]] I like."]),
+        ("The note [Foo. Bar](foo.md) tells. It ends.", ["The note [Foo. Bar](foo.md) tells.", "It ends."]),
+        ("An open [[link. It ends.", ["An open [[link.", "It ends."]),
+        ("[[A. B]]. Next one.", ["[[A. B]].", "Next one."]),
+        (
+            "kind:: recipe\nThe soup needs leeks.\nserves:: 4\nIt keeps.",
+            ["kind:: recipe", "The soup needs leeks.", "serves:: 4", "It keeps."],
+        ),
+    ],
+)
+def test_links_stay_whole_and_fields_stand_alone(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
 def test_blank_text_has_no_sentence() -> None:
     assert split_sentences("") == []
     assert split_sentences(" \n\t\r\n ") == []

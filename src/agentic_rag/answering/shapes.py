@@ -46,7 +46,7 @@ def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     lines: list[str] = []
     asked: Counter[str] = Counter()
     for number, quote in enumerate(quotes, start=1):
-        hidden, answer = _blanked(quote, asked)
+        hidden, answer = _blanked(query, quote, asked)
         asked[answer] += 1
         lines += [f"{number}. {hidden}", f"   → {answer} {cited.cite(quote)}"]
     return "\n".join(lines)
@@ -183,11 +183,16 @@ def _themes(quote: Quote) -> list[str]:
     """What a quote's note is about, tellingest first: notes its properties name, notes its text links
     to, things its facts point at, tags."""
     metadata, content = quote.result["metadata"], quote.result["content"]
-    named = [name for value in metadata.values() if isinstance(value, str) for name in _linked(value)]
+    said = [one for value in metadata.values() for one in _each(value)]
+    named = [name for one in said if isinstance(one, str) for name in _linked(one)]
     facts = [fact for fact in quote.result["facts"] if fact.get("target") and fact.get("name") != "HAS_TAG"]
-    written = metadata.get("tags") or []
-    tags = [f"#{tag}" for tag in ([written] if isinstance(written, str) else written)]
+    tags = [f"#{tag}" for tag in _each(metadata.get("tags")) if tag is not None]
     return list(dict.fromkeys([*named, *_linked(content), *(str(fact["target"]) for fact in facts), *tags]))
+
+
+def _each(value: Any) -> Sequence[Any]:
+    """A property's values: whoever writes notes may write one where others list several."""
+    return value if isinstance(value, list | tuple) else [value]
 
 
 def _linked(text: str) -> list[str]:
@@ -202,7 +207,7 @@ def _relation(name: Any) -> str:
     return str(name).replace("_", " ").lower()
 
 
-def _blanked(quote: Quote, asked: Counter[str]) -> tuple[str, str]:
+def _blanked(query: str, quote: Quote, asked: Counter[str]) -> tuple[str, str]:
     """The sentence with a name in it left out, rather one not asked for yet; or a question about the note."""
     sentence = readable(quote.text)
     for name in sorted(_answers(quote), key=lambda name: asked[name]):
@@ -210,8 +215,7 @@ def _blanked(quote: Quote, asked: Counter[str]) -> tuple[str, str]:
         if len(name) * 3 < len(sentence) and pattern.search(sentence):
             return pattern.sub("____", sentence), name
     heading = [_title(quote), *quote.result["metadata"].get("heading_path", [])]
-    asks = "说说" if script(sentence) == "cjk" else "What do you know about"
-    mark = "？" if script(sentence) == "cjk" else "?"
+    asks, mark = ("说说", "？") if script(query) == "cjk" else ("What do you know about", "?")
     return f"{asks} {' › '.join(dict.fromkeys(heading))}{mark}", sentence
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -36,7 +37,7 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
     if result["abstained"] and result["results"]:
         _print_nearest(out, result["results"][:NEAREST])
     for cited in result["citations"]:
-        place = " › ".join([str(cited["path"] or cited["chunk_id"]), *cited["heading_path"]])
+        place = " › ".join([_file(cited, cited["chunk_id"]), *cited["heading_path"]])
         span = "" if cited["start"] is None else f" ({cited['start']}–{cited['end']})"
         out.print(f"\\[{cited['n']}] [cyan]{escape(place)}[/cyan][dim]{span}[/dim]", soft_wrap=True)
         if cited["url"]:
@@ -147,7 +148,15 @@ def _place(found: dict[str, Any], *, short: bool = False) -> str:
     """Path and headings; in short the path and the last heading."""
     metadata = found["metadata"]
     headings = list(metadata.get("heading_path") or [])
-    return " › ".join([str(metadata.get("path") or found["id"]), *(headings[-1:] if short else headings)])
+    return " › ".join([_file(metadata, found["id"]), *(headings[-1:] if short else headings)])
+
+
+def _file(metadata: Mapping[str, Any], chunk_id: str) -> str:
+    """The path, and which document of its file where it holds several that it does not name."""
+    path, document = metadata.get("path"), metadata.get("document_id")
+    if not path:
+        return chunk_id
+    return str(path) if not document or str(document) in str(path) else f"{path} › {document}"
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -27,45 +27,21 @@ MOST_EARLIER = 3
 """Questions that one is read with."""
 
 _POINTING = frozenset(
-    [
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "they",
-        "them",
-        "their",
-        "he",
-        "him",
-        "his",
-        "she",
-        "her",
-        "there",
-        "one",
-        "ones",
-        "same",
-        "such",
-        "former",
-        "latter",
-        "它",
-        "它们",
-        "这",
-        "那",
-        "这个",
-        "那个",
-        "这些",
-        "那些",
-        "他",
-        "她",
-        "他们",
-        "她们",
-        "其",
-        "此",
-        "该",
-    ]
+    """it its this these those they them their he him his she her same former latter
+    它 它们 这 那 这个 那个 这些 那些 他 她 他们 她们 此 该""".split()
 )
+_POINTS = re.compile(
+    # "that" points where no noun stands before it: "a tea that is steamed" points nowhere.
+    r"(?:\A|\b(?:of|for|with|after|before|in|on|at|about|from|to|than|like|is|was|are|were|does|did|do|and|but|why|how) )"
+    r"that\b|\bthe ones?\b|\A\s*(?:[它这那他她此该]|其(?![他它实余]))",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"\s*(?:(?:what|who) (?:is|are|was|were)|define|explain|tell me about) (?!the\b|this\b|that\b)\w"
+    r"|\s*(?:什么是|谁是|介绍一下)\w",
+    re.IGNORECASE,
+)
+"""Asks what something is, by its name."""
 
 
 def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
@@ -78,6 +54,9 @@ def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
     parse_operation(state.get("operation") or DEFAULT_OPERATION)
     parse_as_of(state.get("as_of"))
     parse_filters(state.get("filters"))
+    dataset = state.get("dataset")
+    if dataset is not None and not isinstance(dataset, str):
+        raise InputError(f"dataset must be the name of one, not {dataset!r}")
     top_k = state.get("top_k", DEFAULT_TOP_K)
     if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= 1000:
         raise InputError(f"top_k must be a whole number from 1 to 1000, not {top_k!r}")
@@ -147,15 +126,17 @@ def bounded(text: str) -> str:
 
 
 def leans_on_context(query: str) -> bool:
-    """Whether a question points back or says too little alone."""
+    """Whether a question points back or says too little alone; "what is withering" does neither."""
+    if points_back(query):
+        return True
     own = [token for token in content_tokens(query) if token not in STOPWORDS]
-    return points_back(query) or len(own) < FOLLOW_UP_TERMS
+    return len(own) < FOLLOW_UP_TERMS and not (own and _DEFINES.match(query))
 
 
 def points_back(query: str) -> bool:
     """Whether a word of a question stands for what was said before: "and when did *they* …"."""
     words = re.findall(r"\w+", query.casefold())
-    return any(word in _POINTING for word in words) or query.strip().startswith(tuple("它这那他她其此该"))
+    return any(word in _POINTING for word in words) or bool(_POINTS.search(query))
 
 
 def _last_heard(state: CanvasRAGState) -> str | None:

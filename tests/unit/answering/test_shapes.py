@@ -76,13 +76,30 @@ def test_a_question_hides_its_answer():
     assert answer.casefold() not in asked.casefold()
 
 
-def test_what_hides_no_name_asks_about_the_note_in_its_language():
-    text = shaped(CanvasOperation.VERIFICATION_CANVAS, [quote("茶叶", "没有经过发酵，产自浙江的山里。")])[0]
-    assert "说说 茶叶？" in text
-    text = shaped(
-        CanvasOperation.VERIFICATION_CANVAS, [quote("Leaves", "They grow in the mountains of the south.")]
-    )[0]
-    assert "What do you know about Leaves?" in text
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [("Where does oolong come from?", "What do you know about 茶叶?"), ("乌龙茶来自哪里？", "说说 茶叶？")],
+)
+def test_what_hides_no_name_asks_about_the_note_in_the_questions_language(query: str, asked: str):
+    note = quote("茶叶", "没有经过发酵，产自浙江的山里。")
+    assert asked in SHAPES[CanvasOperation.VERIFICATION_CANVAS].render(query, [note], CitationList())
+
+
+@pytest.mark.parametrize("tags", [2024, True, "tea", ["tea", 2024], [], None])
+def test_clusters_take_tags_as_people_write_them(tags: Any):
+    notes = [quote(name, "Oolong is rolled and roasted.", tags=tags) for name in ("a", "b", "c")]
+    text = shaped(CanvasOperation.WEAK_POINT_CLUSTERING, [*notes[:2], quote("d", "Milk is white.")])[0]
+    assert len(re.findall(r"^  - ", text, flags=re.MULTILINE)) == 3
+
+
+def test_clusters_read_links_in_lists_as_those_in_texts():
+    notes = [
+        quote("a", "Half of it is gone.", about="[[Fractions]]"),
+        quote("b", "A third of it is left.", about=["[[Fractions]]", "[[Algebra]]"]),
+        quote("c", "A circle is round.", about=["[[Geometry]]"]),
+    ]
+    text = shaped(CanvasOperation.WEAK_POINT_CLUSTERING, notes)[0]
+    assert "Fractions (2)" in text
 
 
 def test_clusters_count_their_members():

@@ -92,6 +92,7 @@ def test_a_question_is_needed(state: dict[str, Any]):
         ({"filters": {"$x": 1}}, FilterError),
         ({"top_k": 0}, InputError),
         ({"top_k": "5"}, InputError),
+        ({"dataset": 5}, InputError),
     ],
 )
 def test_the_callers_keys_are_checked(keys: dict[str, Any], error: type[Exception]):
@@ -113,6 +114,15 @@ def test_operations_by_either_name_or_none(operation: str | None):
         ("Who?", True),
         ("How so?", True),
         ("它来自哪里？", True),
+        ("其作者是谁，还写过别的什么书吗？", True),
+        ("Why does that happen to leaves in the long afternoon?", True),
+        ("Who is the leader?", True),
+        ("In which year?", True),
+        ("What is withering?", False),
+        ("Who was Lin Mei?", False),
+        ("什么是萎凋？", False),
+        ("其他茶类需要萎凋吗？", False),
+        ("Is there a Japanese tea that is steamed instead of panned?", False),
         ("那福建的乌龙茶呢，怎么冲泡？", True),
         ("Where does oolong tea come from?", False),
         ("福建的乌龙茶怎么冲泡才好喝？", False),

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ STALE_FACTOR = 1.5
 one built for half of them makes the slowest searches a quarter slower than one built for all."""
 UNINDEXED_ROWS, UNINDEXED_SHARE = 2_000, 0.02
 """Above both, rows that are in no index make full text several times slower."""
+REMOVED_SHARE = 0.1
+"""Of the rows a full text was built of, from which it is built anew: with fewer, a word is hardly rarer than it says."""
 CARE_INTERVAL = KEEP_VERSIONS / 4
 """Between two times that writes tidy by themselves: LanceDB copies the whole table to compact it, and every
 copy stays on disk as long as old versions do."""
@@ -96,14 +99,37 @@ async def tidied(table: Any, plan: IndexPlan, called: str) -> None:
 
 
 async def _tidy(table: Any, plan: IndexPlan) -> None:
+    stale = await _counting_removed(table)
     await table.optimize(cleanup_older_than=KEEP_VERSIONS)
     rows = await table.count_rows()
     have = {index.columns[0] for index in await table.list_indices()}
     for planned in plan.columns:
-        if rows >= planned.rows and planned.column not in have:
-            await table.create_index(planned.column, config=planned.make())
+        if rows >= planned.rows and (planned.column not in have or planned.column in stale):
+            await table.create_index(planned.column, config=planned.make(), replace=True)
     if plan.vector_from is not None and rows >= plan.vector_from:
         await _vector_index(table, rows)
+
+
+async def _counting_removed(table: Any) -> set[str]:
+    """Columns whose full text still has rows that were removed, REMOVED_SHARE of all or more, in how rare it takes
+    a word to be. LanceDB makes it right when it takes in new rows, and not where there are none."""
+    found = [index for index in await table.list_indices() if str(index.index_type).upper() == "FTS"]
+    found = [index for index in found if index.created_at is not None and not index.num_unindexed_rows]
+    if not found:
+        return set()
+    versions = sorted(await table.list_versions(), key=lambda version: int(version["version"]))
+    held = [int(version["metadata"].get("total_rows", 0)) for version in versions]
+    made = [version["timestamp"].astimezone(UTC) for version in versions]
+    rows = held[-1]
+
+    def removed_since(moment: datetime) -> int:
+        return sum(max(0, a - b) for (a, b), at in zip(pairwise(held), made[1:], strict=True) if at >= moment)
+
+    return {
+        index.columns[0]
+        for index in found
+        if (removed := removed_since(index.created_at)) and removed >= REMOVED_SHARE * (rows + removed)
+    }
 
 
 async def _vector_index(table: Any, rows: int) -> None:

@@ -91,6 +91,25 @@ async def test_a_vector_index_is_renewed_when_the_table_has_outgrown_it(table: A
     assert (await table.index_stats(built[0])).num_unindexed_rows == 0
 
 
+@pytest.mark.parametrize(("removed", "rarer"), [(10, False), (150, True), (190, True)])
+async def test_full_text_forgets_what_was_removed(table: Any, removed: int, rarer: bool) -> None:
+    """LanceDB by itself takes a word for as rare as it was among rows that are gone."""
+
+    async def best() -> float:
+        found = await table.query().nearest_to_text("word3").limit(1).to_list()
+        return float(found[0]["_score"])
+
+    await add(table, 200)
+    await tidied(table, PLAN, "rows")
+    before = await best()
+    await table.delete(f"id IN ({', '.join(repr(f'k{n}') for n in range(200 - removed, 200))})")
+    await tidied(table, PLAN, "rows")
+    after = await best()
+    assert (after != before) == rarer
+    await tidied(table, PLAN, "rows")
+    assert await best() == after
+
+
 async def test_what_a_crash_left_beside_the_newest_is_dropped(table: Any) -> None:
     from lancedb.index import IvfSq
 
