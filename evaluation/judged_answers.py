@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
+from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
+from agentic_rag.ingest.sources import discover
 from agentic_rag.ports import Embedding
 from agentic_rag.text import script
 from judged_sets import OWN, gibberish
@@ -23,8 +24,6 @@ EVERYDAY = OWN / "everyday.json"
 
 FEW, TOGETHER = 15, 5
 """Notes of a small vault, and how many questions are asked of it."""
-
-
 LONGEST_NAME = 30
 """Characters; longer ones are sentences that were linked to."""
 _NO_THING = re.compile(r"^#|/|[0-9]{4}")
@@ -76,11 +75,7 @@ async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = N
     """1 where nothing is answered, of the questions that a vault answers, each asked of a part of it: TOGETHER at a
     time of the notes that are judged to answer them, and of others by chance, FEW in all."""
     loaded, dice, refused = load_dataset(path), random.Random(7), []
-    notes = sorted(
-        file.relative_to(loaded.source).as_posix()
-        for file in loaded.source.rglob("*")
-        if file.suffix in (".md", ".canvas")
-    )
+    notes = sorted(item.path for item in discover([loaded.source]).items)
     queries = loaded.ranked_queries[:limit]
     for start in range(0, len(queries), TOGETHER):
         asked = queries[start : start + TOGETHER]
@@ -100,8 +95,7 @@ async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = N
 async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -> list[float]:
     """1 where nothing is answered, of a plain question on each thing that notes mention and none is about: "What is
     Venice?", 什么是麦森?"""
-    loaded = load_dataset(path)
-    await rag.ingest(loaded.source, dataset=loaded.name, kind=loaded.kind)
+    loaded = await _ingested(rag, path)
     links = await rag.knowledge.links(loaded.name)
     if links is None:
         return []
@@ -123,9 +117,13 @@ def _abstained(states: Sequence[dict[str, Any]]) -> list[float]:
 
 
 async def _asked(rag: Rag, path: Path, queries: Sequence[EvalQuery]) -> list[dict[str, Any]]:
+    return await _answered(rag, (await _ingested(rag, path)).name, queries)
+
+
+async def _ingested(rag: Rag, path: Path) -> EvalDataset:
     loaded = load_dataset(path)
     await rag.ingest(loaded.source, dataset=loaded.name, kind=loaded.kind)
-    return await _answered(rag, loaded.name, queries)
+    return loaded
 
 
 async def _answered(rag: Rag, dataset: str, queries: Sequence[EvalQuery]) -> list[dict[str, Any]]:

@@ -36,9 +36,9 @@ def dataset_name(dataset: str) -> str:
     """A dataset's name in NFC, so that however it was typed it is one dataset.
 
     Raises:
-        InputError: blank, or with a character that no store can hold.
+        InputError: no text, blank, or with a character that no store can hold.
     """
-    name = unicodedata.normalize("NFC", dataset)
+    name = unicodedata.normalize("NFC", dataset) if isinstance(dataset, str) else ""
     if not name.strip() or "\0" in name or not is_unicode(name):
         raise InputError(f"a dataset needs a name, not {dataset!r}")
     return name

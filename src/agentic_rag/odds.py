@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 LEAST = 1e-6
 """Probabilities nearer to 0 or 1 than this count as so near."""
 MOST_ODDS = 60.0
@@ -20,6 +23,12 @@ def log_odds(probability: float) -> float:
 def probability(odds: float) -> float:
     """The logistic function: log-odds, however large, to [0, 1]."""
     return 1.0 / (1.0 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))
+
+
+def probabilities(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``probability`` of each, of any shape."""
+    each: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
+    return each
 
 
 def log_visits(visits: float | None) -> float:

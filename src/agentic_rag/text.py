@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -128,15 +129,16 @@ _ASKING = _STEMMED_STOPWORDS | frozenset(
 )
 
 
-_ASKING_PHRASES = re.compile(
-    "|".join(
-        sorted(
-            {word for word in STOPWORDS if not word.isascii()}
-            | set("请问 请 介绍 解释 告诉 说说 讲讲 一下 关于 笔记 意思 是指 哪里 哪儿 多少 怎样".split()),
-            key=len,
-            reverse=True,
-        )
-    )
+def any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Matches any of the words wherever it stands, the longest that does."""
+    return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
+
+
+_ASKING_PHRASES = any_of(
+    [
+        *(word for word in STOPWORDS if not word.isascii()),
+        *"请问 请 介绍 解释 告诉 说说 讲讲 一下 关于 笔记 意思 是指 哪里 哪儿 多少 怎样".split(),
+    ]
 )
 
 

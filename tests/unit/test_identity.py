@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -49,8 +50,8 @@ def test_however_it_is_composed_it_is_one_name():
     assert dataset_name("cafe\u0301") == "café"
 
 
-@pytest.mark.parametrize("name", ["", "  ", "\n", "a\0", "\ud800"])
-def test_what_is_no_name(name: str):
+@pytest.mark.parametrize("name", ["", "  ", "\n", "a\0", "\ud800", 5, None])
+def test_what_is_no_name(name: Any):
     with pytest.raises(InputError, match="dataset needs a name"):
         group_id(name)
 

@@ -26,8 +26,8 @@ Filters = Annotated[
     typer.Option(
         "--filter",
         metavar="KEY>=VALUE",
-        help="Condition on metadata, such as 'year>=2023' or 'lang=zh'; repeatable, joined by and. A value is read as JSON where it is JSON: "
-        "'title=\"1984\"' is the text.",
+        help="Condition on metadata, such as 'year>=2023' or 'lang=zh'; repeatable, joined by and. "
+        "A value is read as JSON where it is JSON: 'title=\"1984\"' is the text.",
     ),
 ]
 AsOf = Annotated[

@@ -15,7 +15,7 @@ from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.nodes.check_quality import judged
 from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K, completed
+from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K, whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
 from agentic_rag.prompts import ANSWER_SYSTEM, fenced
@@ -55,7 +55,7 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
         # What a rewrite added is from the passages themselves, and would choose them again.
-        asked = completed(question, state.get("messages") or [])
+        asked = whole_question(state)
         quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
         if not quotes:  # a note's properties, or a heading: what it says stands beside them
             notes = _of_the_same_notes(usable, state["reranked_results"])

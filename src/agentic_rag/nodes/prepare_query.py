@@ -11,6 +11,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from agentic_rag.errors import InputError
 from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.identity import dataset_name
 from agentic_rag.instants import parse_as_of
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import STOPWORDS, content_tokens
@@ -26,16 +27,15 @@ FOLLOW_UP_TERMS = 3
 MOST_EARLIER = 3
 """Questions that one is read with."""
 
-_POINTING = frozenset(
-    """it its this these those they them their he him his she her same former latter
-    它 它们 这 那 这个 那个 这些 那些 他 她 他们 她们 此 该""".split()
-)
 _POINTS = re.compile(
+    r"\b(?:it|its|this|these|those|they|them|their|he|him|his|she|her|same|former|latter|the ones?"
+    r"|它|它们|这|那|这个|那个|这些|那些|他|她|他们|她们|此|该)\b"
     # "that" points where no noun stands before it: "a tea that is steamed" points nowhere.
-    r"(?:\A|\b(?:of|for|with|after|before|in|on|at|about|from|to|than|like|is|was|are|were|does|did|do|and|but|why|how) )"
-    r"that\b|\bthe ones?\b|\A\s*(?:[它这那他她此该]|其(?![他它实余]))",
+    r"|(?:\A|\b(?:of|for|with|after|before|in|on|at|about|from|to|than|like|is|was|are|were|does|did|do|and|but|why|how) )"
+    r"that\b|\A\s*(?:[它这那他她此该]|其(?![他它实余]))",
     re.IGNORECASE,
 )
+"""A word that stands for what was said before."""
 _DEFINES = re.compile(
     r"\s*(?:(?:what|who) (?:is|are|was|were)|define|explain|tell me about) (?!the\b|this\b|that\b)\w"
     r"|\s*(?:什么是|谁是|介绍一下)\w",
@@ -48,15 +48,15 @@ def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
     """Start a pass: check the caller's keys, complete a follow-up question, count the pass.
 
     Raises:
-        InputError: no question, an unknown operation, a date or filter that cannot be read.
+        InputError: no question, an unknown operation, a date or filter that cannot be read, a dataset without a name.
     """
     query = question(state)
     parse_operation(state.get("operation") or DEFAULT_OPERATION)
     parse_as_of(state.get("as_of"))
     parse_filters(state.get("filters"))
     dataset = state.get("dataset")
-    if dataset is not None and not isinstance(dataset, str):
-        raise InputError(f"dataset must be the name of one, not {dataset!r}")
+    if dataset not in (None, ""):
+        dataset_name(dataset)
     top_k = state.get("top_k", DEFAULT_TOP_K)
     if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= 1000:
         raise InputError(f"top_k must be a whole number from 1 to 1000, not {top_k!r}")
@@ -102,6 +102,11 @@ def is_rewrite(state: CanvasRAGState) -> bool:
     )
 
 
+def whole_question(state: CanvasRAGState) -> str:
+    """The run's question, completed: what results are judged by and quoted for, without a rewrite's words."""
+    return completed(state["run"]["query"], state.get("messages") or [])
+
+
 def completed(query: str, messages: list[AnyMessage]) -> str:
     """The question itself, or where it leans on the question before it, with that one before it; bounded.
 
@@ -135,8 +140,7 @@ def leans_on_context(query: str) -> bool:
 
 def points_back(query: str) -> bool:
     """Whether a word of a question stands for what was said before: "and when did *they* …"."""
-    words = re.findall(r"\w+", query.casefold())
-    return any(word in _POINTING for word in words) or bool(_POINTS.search(query))
+    return bool(_POINTS.search(query))
 
 
 def _last_heard(state: CanvasRAGState) -> str | None:

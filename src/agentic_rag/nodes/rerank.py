@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ModelError, StoreError
 from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, completed
+from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, whole_question
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
 from agentic_rag.rerank import compared_by_tokens, rerank_results
@@ -37,7 +37,7 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
         overridden = defaults.overridden(runtime.context)
         parameters = overridden.rerank
         # Words a rewrite added help to find, but what is found is judged by the question itself.
-        question = completed(state["run"]["query"], state.get("messages") or [])
+        question = whole_question(state)
         outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
         fused = state["fused_results"]
         try:

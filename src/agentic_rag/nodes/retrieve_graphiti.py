@@ -11,7 +11,7 @@ from agentic_rag.filters import parse_filters
 from agentic_rag.instants import parse_as_of
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.outcome import asked
-from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, completed
+from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.state import CanvasRAGState
@@ -29,7 +29,7 @@ def retrieve_graphiti(engine: GraphEngine, defaults: Parameters) -> Node:
                 state["search_query"],
                 limit=parameters.candidates,
                 # Words a rewrite added help to find, but what is found is judged by the question itself.
-                judged_as=completed(state["run"]["query"], state.get("messages") or []),
+                judged_as=whole_question(state),
                 filters=parse_filters(state.get("filters")),
                 as_of=parse_as_of(state.get("as_of")),
             )

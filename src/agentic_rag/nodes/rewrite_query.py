@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import completed
+from agentic_rag.nodes.prepare_query import whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
 from agentic_rag.prompts import REWRITE_SYSTEM, fenced
@@ -36,7 +36,7 @@ def rewrite_query(defaults: Parameters, chat: Chat | None = None) -> Node:
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
         parameters = defaults.overridden(runtime.context).rewrite
-        question = completed(state["run"]["query"], state.get("messages") or [])
+        question = whole_question(state)
         outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
         rewritten = None
         if parameters.method == "chat":

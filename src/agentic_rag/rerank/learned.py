@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.errors import ConfigError, InputError, MissingExtra, ModelError
 from agentic_rag.identity import digest
-from agentic_rag.odds import MOST_ODDS, probability
+from agentic_rag.odds import MOST_ODDS, probabilities, probability
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import FEATURES, FEATURES_VERSION, features, terms_of
 from agentic_rag.rerank.offline import WEIGHTS, offline_odds
@@ -222,7 +222,7 @@ def fit_calibration(odds: Floats, relevant: NDArray[np.bool_]) -> tuple[float, f
 
     def loss(line: Floats) -> tuple[float, Floats]:
         logits = line[0] * values + line[1]
-        error = 1.0 / (1.0 + np.exp(-np.clip(logits, -MOST_ODDS, MOST_ODDS))) - targets
+        error = probabilities(logits) - targets
         total = np.logaddexp(0.0, logits) - targets * logits
         return float(total.mean()), np.array([(error * values).mean(), error.mean()])
 

@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.odds import MOST_ODDS, log_odds, probability
+from agentic_rag.odds import log_odds, probabilities, probability
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
@@ -114,7 +114,7 @@ def dealt_odds(
     dealt[order] = np.sort(odds)[::-1][starts][group] - APART * group
     if familiarity is not None:
         dealt -= parameters.unfamiliar * 10.0 * max(0.0, FAMILIAR - familiarity)
-    lifted = log_odds(parameters.named) + LIFTED / (1.0 + np.exp(-np.clip(dealt, -MOST_ODDS, MOST_ODDS)))
+    lifted = log_odds(parameters.named) + LIFTED * probabilities(dealt)
     return np.where(named, np.maximum(dealt, lifted), dealt)
 
 

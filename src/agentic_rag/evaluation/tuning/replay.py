@@ -18,7 +18,7 @@ from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import ranking_of
 from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
-from agentic_rag.odds import MOST_ODDS
+from agentic_rag.odds import probabilities
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, features, graph_share, relevance, terms_of
 from agentic_rag.rerank.offline import REORDERS, dealt_odds
@@ -248,8 +248,7 @@ def _scores(view: _View, parameters: RerankParameters) -> Floats:
     rows = view.rows
     columns = {**rows.others, "walk": view.share * rows.visits}
     odds = dealt_odds(rows.judged, columns, parameters, familiarity=rows.familiarity, named=rows.named)
-    scores: Floats = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
-    return scores
+    return probabilities(odds)
 
 
 def _places(chosen: Sequence[bool]) -> Places:

@@ -10,16 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentic_rag.text import STOPWORDS, folded, inner_terms
+from agentic_rag.text import STOPWORDS, any_of, folded, inner_terms
 
 MAX_QUERY_WORDS = 512
 
 _NOT_WORD = re.compile(r"[^\w'\-.]+")
-_PHRASES = re.compile(
-    "|".join(
-        sorted((word for word in STOPWORDS if not word.isascii() and len(word) > 1), key=len, reverse=True)
-    )
-)
+_PHRASES = any_of(word for word in STOPWORDS if not word.isascii() and len(word) > 1)
 """Chinese stop words of more than one character; one alone may be a part of a word that says something."""
 
 
