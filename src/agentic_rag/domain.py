@@ -5,7 +5,7 @@ All are frozen values. Offsets are code points, half-open, into ``Document.text`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from typing import Any, Literal
@@ -130,7 +130,17 @@ def _as_written(date: datetime) -> str:
 
 def search_text(chunk: Chunk) -> str:
     """What full text and the embedding read: title, heading path, text; joined as the model likes it."""
-    return ". ".join([part for part in (chunk.title, *chunk.heading_path) if part] + [chunk.text.strip()])
+    return _under(chunk.title, chunk.heading_path, chunk.text)
+
+
+def result_text(result: Mapping[str, Any]) -> str:
+    """``search_text`` of a result's ``content`` and ``metadata``: the text alone seldom says what it is about."""
+    metadata = result["metadata"]
+    return _under(metadata.get("title"), metadata.get("heading_path") or (), result["content"])
+
+
+def _under(title: str | None, headings: Iterable[str], text: str) -> str:
+    return ". ".join([*(str(part) for part in (title, *headings) if part), text.strip()])
 
 
 @dataclass(frozen=True, slots=True)

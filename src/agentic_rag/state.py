@@ -20,7 +20,7 @@ class CallerKeys(TypedDict, total=False):
     dataset: str
     filters: dict[str, Any] | None
     as_of: str | None
-    top_k: int
+    top_k: int | None
     user_id: str | None
     messages: Annotated[list[AnyMessage], add_messages]
 

@@ -21,11 +21,12 @@ Bring = Callable[[str, Sequence[Quote]], list[Quote]]
 class Shape:
     """How an operation's answer looks, which sentences it wants, and how many times the usual number.
 
-    ``brings``: the quotes with others that they bring along, each after its own.
+    ``asks``: the same look, asked of a chat model. ``brings``: the quotes with others that they bring along, each after its own.
     """
 
     render: Render
     choice: Choice
+    asks: str
     times: int = 1
     brings: Bring = lambda query, quotes: list(quotes)
 
@@ -159,13 +160,28 @@ def _is_plain(fact: Mapping[str, Any]) -> bool:
 
 SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.VERIFICATION_CANVAS: Shape(
-        questions, Choice(16, per_document=1, prose=True, defining=True, reach=0.6)
+        questions,
+        Choice(16, per_document=1, prose=True, defining=True, reach=0.6),
+        asks="Answer as numbered questions that check what a reader knows of it, each with its answer on a line of "
+        "its own after '   → '. What was asked comes first, if it is a question with an answer.",
     ),
     CanvasOperation.WEAK_POINT_CLUSTERING: Shape(
-        clusters, Choice(24, per_document=1, prose=True, reach=0.3), times=2
+        clusters,
+        Choice(24, per_document=1, prose=True, reach=0.3),
+        asks="Answer in groups: a line with what its members share and, in brackets, how many they are, then what each "
+        "note says on a line of its own after '  - ' and the note's title.",
+        times=2,
     ),
-    CanvasOperation.CONCEPT_RELATION: Shape(relations, Choice(12, per_document=2, reach=0.6), brings=related),
-    CanvasOperation.DOCUMENT_RETRIEVAL: Shape(passages, Choice(8, margin=1.3)),
+    CanvasOperation.CONCEPT_RELATION: Shape(
+        relations,
+        Choice(12, per_document=2, reach=0.6),
+        asks="Answer with how the things asked about are connected, a connection a line: 'one —relation→ other: ' and a "
+        "sentence that says so.",
+        brings=related,
+    ),
+    CanvasOperation.DOCUMENT_RETRIEVAL: Shape(
+        passages, Choice(8, margin=1.3), asks="Answer in as few sentences as do."
+    ),
 }
 """By operation."""
 

@@ -18,7 +18,7 @@ from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K, whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
-from agentic_rag.prompts import ANSWER_SYSTEM, fenced
+from agentic_rag.prompts import ANSWER_SYSTEM, fenced, told
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,8 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         shape = SHAPES[parse_operation(state.get("operation") or DEFAULT_OPERATION)]
         floor = parameters.abstain_below * shape.choice.reach
         usable = [r for r in state["reranked_results"] if judged(r) >= floor]
-        question = state["run"]["query"]
+        # What a rewrite added is from the passages themselves, and would choose them again.
+        question, asked = state["run"]["query"], whole_question(state)
         if state["quality"]["decision"] == "abstain" or not usable:
             return _abstained(question)
         degraded = None
@@ -49,13 +50,12 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
                     "answer.method is 'chat' but no chat model is configured; set chat.base_url"
                 )
             try:
-                return await _from_chat(chat, question, usable[: state.get("top_k", DEFAULT_TOP_K)])
+                shown = usable[: state.get("top_k") or DEFAULT_TOP_K]
+                return await _from_chat(chat, f"{ANSWER_SYSTEM}\n{shape.asks}", asked, shown)
             except ModelError as error:
                 degraded = str(error)
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
-        # What a rewrite added is from the passages themselves, and would choose them again.
-        asked = whole_question(state)
         quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
         if not quotes:  # a note's properties, or a heading: what it says stands beside them
             notes = _of_the_same_notes(usable, state["reranked_results"])
@@ -92,12 +92,9 @@ def _outcome(method: str, reason: str | None) -> dict[str, Any]:
     return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
 
 
-async def _from_chat(chat: Chat, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
-    text = (
-        await chat.complete(
-            ANSWER_SYSTEM, f"{fenced([r['content'] for r in results])}\n\nQuestion: {question}"
-        )
-    ).strip()
+async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
+    passages = fenced([told(result) for result in results])
+    text = (await chat.complete(system, f"{passages}\n\nQuestion: {question}")).strip()
     if not text or _SAYS_NOT_FOUND.match(text):
         return _abstained(question, "chat")
     numbers = cited_numbers(text, range(1, len(results) + 1))

@@ -57,8 +57,8 @@ def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
     dataset = state.get("dataset")
     if dataset not in (None, ""):
         dataset_name(dataset)
-    top_k = state.get("top_k", DEFAULT_TOP_K)
-    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= 1000:
+    top_k = state.get("top_k")
+    if top_k is not None and (type(top_k) is not int or not 1 <= top_k <= 1000):
         raise InputError(f"top_k must be a whole number from 1 to 1000, not {top_k!r}")
     number = state.get("pass", 0) + 1
     if is_rewrite(state):

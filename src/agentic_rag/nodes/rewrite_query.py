@@ -16,7 +16,7 @@ from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
-from agentic_rag.prompts import REWRITE_SYSTEM, fenced
+from agentic_rag.prompts import REWRITE_SYSTEM, fenced, told
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import STOPWORDS, script, tokens
 
@@ -87,7 +87,7 @@ def _words(result: dict[str, Any]) -> list[str]:
 
 
 async def _asked(chat: Chat, question: str, results: Sequence[dict[str, Any]]) -> str | None:
-    passages = [result["content"] for result in results[:FEEDBACK_RESULTS]]
+    passages = [told(result) for result in results[:FEEDBACK_RESULTS]]
     text = await chat.complete(REWRITE_SYSTEM, f"{fenced(passages)}\n\nQuestion: {question}")
     line = text.strip().splitlines()[0].strip() if text.strip() else ""
     return line[:1000] or None

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.dictionary.other_words import in_other_words
+from agentic_rag.domain import result_text
 from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
@@ -124,7 +125,7 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
         # A note of the right year is not yet about the question, so a fit adds nothing; a misfit takes away.
         columns["time"] = [fit - max(fits) for fit in fits]
     columns["interaction"] = _interaction(results)
-    searched = [_terms_searched(result) for result in results]
+    searched = [tokens(result_text(result)) for result in results]
     columns["dictionary"] = in_other_words(query, searched)
     columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
     turns = [number for number, result in enumerate(results) if _is_turn(result)]
@@ -146,13 +147,6 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
     for number in turns:
         named[number] = False
     return Terms(judged, _visits(results), graph_share(results), columns, familiarity, named)
-
-
-def _terms_searched(result: Result) -> tuple[str, ...]:
-    """Of title, headings and text, as ``domain.search_text`` has them of a chunk."""
-    metadata = result["metadata"]
-    headings = [metadata.get("title"), *(metadata.get("heading_path") or [])]
-    return tokens(". ".join([*(str(part) for part in headings if part), result["content"]]))
 
 
 def _naming(query: str, passages: Sequence[Collection[str]]) -> list[bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from agentic_rag.domain import result_text
 from agentic_rag.errors import ModelError
 from agentic_rag.ports import Reranker
 
@@ -12,14 +13,14 @@ from agentic_rag.ports import Reranker
 async def rerank_by_model(
     query: str, results: Sequence[dict[str, Any]], model: Reranker
 ) -> list[dict[str, Any]]:
-    """Results by the model's relevance in [0, 1], descending, then id.
+    """Results by the model's relevance in [0, 1], descending, then id; it reads titles and headings too.
 
     Raises:
         ModelError: the model failed, gave a score outside [0, 1], or not one a passage.
     """
     if not results:
         return []
-    scores = await model.score(query, [result["content"] for result in results])
+    scores = await model.score(query, [result_text(result) for result in results])
     if len(scores) != len(results):
         raise ModelError(f"the reranker gave {len(scores)} scores for {len(results)} passages")
     for score in scores:

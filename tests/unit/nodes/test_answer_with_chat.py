@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from agentic_rag.config import ChatConfig
 from agentic_rag.errors import ConfigError
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.models.chat import LangChainChat, chat_from_config
 from agentic_rag.nodes.answer import answer
 from agentic_rag.parameters import Parameters
@@ -41,16 +43,16 @@ class Recording:
 
     def __init__(self, said: str) -> None:
         self.said = said
-        self.user = ""
+        self.system = self.user = ""
 
     async def complete(self, system: str, user: str) -> str:
-        self.user = user
+        self.system, self.user = system, user
         return self.said
 
 
-async def asked(chat: Chat | None, *contents: str) -> dict[str, Any]:
+async def asked(chat: Chat | None, *contents: str, **keys: Any) -> dict[str, Any]:
     node = answer(BY_CHAT, chat)
-    written: dict[str, Any] = await node(state(*contents), runtime=Runtime())  # type: ignore[call-arg]
+    written: dict[str, Any] = await node({**state(*contents), **keys}, runtime=Runtime())  # type: ignore[call-arg,typeddict-item]
     return written
 
 
@@ -65,6 +67,50 @@ async def test_each_cited_passage_is_a_citation() -> None:
     assert (second["n"], second["chunk_id"], second["quote"]) == (2, "d2#0", "Tea: China.")
     assert (second["start"], second["end"]) == (101, 112)
     assert (first["n"], first["document_id"]) == (1, "d1")
+
+
+async def test_it_reads_what_a_passage_is_about_and_when() -> None:
+    chat = Recording("In 2021 [1].")
+    found = result(1, "It was planted by hand.")
+    found["metadata"] |= {"title": "Garden", "heading_path": ["Hedge"], "date": "2021-03-04"}
+    written = await asked(chat, reranked_results=[found])
+    assert chat.user.startswith(
+        '<passage n="1">\n2021-03-04 Garden. Hedge. It was planted by hand.\n</passage>'
+    )
+    assert written["citations"][0]["quote"] == "It was planted by hand."
+
+
+async def test_a_follow_up_is_asked_with_what_it_points_back_to() -> None:
+    chat = Recording("By hand [1].")
+    said = [
+        HumanMessage("Where does tea come from?"),
+        AIMessage("China."),
+        HumanMessage("And how is it picked?"),
+    ]
+    await asked(chat, "Tea is picked by hand.", run={"query": said[-1].content}, messages=said)
+    assert chat.user.endswith("\n\nQuestion: Where does tea come from? And how is it picked?")
+
+
+async def test_each_operation_asks_for_its_own_shape() -> None:
+    prompts = []
+    for operation in CanvasOperation:
+        chat = Recording("China [1].")
+        await asked(chat, "Tea comes from China.", operation=operation.value)
+        assert "Cite every sentence" in chat.system
+        prompts.append(chat.system)
+    verification, clustering, relation, document = prompts
+    assert "numbered questions" in verification
+    assert "groups" in clustering
+    assert "—relation→" in relation
+    assert len(set(prompts)) == 4
+    assert len(document) < min(map(len, prompts[:3]))
+
+
+@pytest.mark.parametrize("top_k", [None, 1])
+async def test_it_is_shown_as_many_passages_as_top_k(top_k: int | None) -> None:
+    chat = Recording("China [1].")
+    await asked(chat, *["Tea comes from China."] * 12, top_k=top_k)
+    assert chat.user.count("<passage") == (top_k or 10)
 
 
 @pytest.mark.parametrize("said", ["NOT FOUND", "not found.", " NOT FOUND\n"])

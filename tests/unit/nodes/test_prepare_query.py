@@ -92,12 +92,19 @@ def test_a_question_is_needed(state: dict[str, Any]):
         ({"filters": {"$x": 1}}, FilterError),
         ({"top_k": 0}, InputError),
         ({"top_k": "5"}, InputError),
+        ({"top_k": True}, InputError),
         ({"dataset": 5}, InputError),
     ],
 )
 def test_the_callers_keys_are_checked(keys: dict[str, Any], error: type[Exception]):
     with pytest.raises(error):
         prepared(query=ASKED, **keys)
+
+
+def test_a_key_of_none_is_a_key_not_given():
+    """What a form sends for a field that was cleared, and what takes back a key that a kept thread still has."""
+    nothing = dict.fromkeys(("operation", "dataset", "filters", "as_of", "top_k"))
+    assert prepared(query=ASKED, **nothing)["search_query"] == prepared(query=ASKED)["search_query"]
 
 
 @pytest.mark.parametrize("operation", ["document_retrieval", "文档检索", None, ""])

@@ -47,6 +47,14 @@ async def test_the_first_line_is_the_query() -> None:
     assert await rewritten(Recording("  origin of tea \nBecause …")) == ["first", "origin of tea"]
 
 
+async def test_it_reads_where_a_passage_stands() -> None:
+    chat = Recording("origin of tea")
+    found = {"id": "a", "content": "It is rolled.", "metadata": {"title": "Oolong", "date": "2021-03-04"}}
+    state: Any = {"run": {"query": "tea?"}, "pass": 1, "rewrites": [], "reranked_results": [found]}
+    await rewrite_query(BY_CHAT, chat)(state, runtime=Runtime())  # type: ignore[call-arg]
+    assert "2021-03-04 Oolong. It is rolled." in chat.user
+
+
 async def test_an_endless_line_is_cut() -> None:
     assert len((await rewritten(Recording("tea " * 5000)))[1]) <= 1000
 

@@ -182,6 +182,13 @@ async def test_a_model_is_not_asked_about_nothing():
     assert model.passages == []
 
 
+async def test_a_model_reads_titles_and_headings_too():
+    model = Scores(0.5)
+    found = result("a", "It is rolled.", title="Oolong", heading_path=["Making"])
+    await rerank_results("oolong", [found], RerankParameters(method="cross_encoder"), model)
+    assert model.passages == ["Oolong. Making. It is rolled."]
+
+
 @pytest.mark.parametrize("method", ["chat", "cross_encoder"])
 async def test_without_its_model_a_method_cannot_be_used(method: Any):
     with pytest.raises(ConfigError, match=f"{method}.*no such model"):
