@@ -58,6 +58,15 @@ class PassageVectors:
 
 
 @runtime_checkable
+class Remembering(Protocol):
+    """An embedding that keeps what it made of questions."""
+
+    def forget(self) -> None:
+        """Make it anew the next time."""
+        ...
+
+
+@runtime_checkable
 class TokenEmbedding(Embedding, Protocol):
     """An embedding that tells a text's tokens apart too, for late interaction."""
 

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.errors import InputError
+from agentic_rag.cli.evaluate import tables
+from agentic_rag.errors import InputError, ModelError
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.testing import HashingEmbedding
@@ -101,7 +103,7 @@ async def test_a_beir_directory_gives_the_same_bytes_twice(tmp_path: Path) -> No
     assert set(report.abstention["systems"]) == {"full", "full-graphiti"}
     assert (report.abstention["answerable"], report.abstention["unanswerable"]) == (3, 1)
     assert list(report.degenerate) == ["abstention"]
-    assert report.settings["embedding"] == "hashing-64"
+    assert report.settings["embedding"]["name"] == "hashing-64"
     assert report.settings["chat"] is None
     elsewhere = await evaluated(tmp_path / "two", source)
     assert timeless(elsewhere) == timeless(report)
@@ -196,12 +198,86 @@ async def test_a_vault_named_by_a_dataset_json(tmp_path: Path) -> None:
         ({"half": "third"}, "first, second"),
         ({"operation": "dance"}, "dance"),
         ({"corrections": Path("x.json")}, "corrections are for LoCoMo"),
-        ({"split": "dev", "limit": 0}, "no query"),
+        ({"split": "dev"}, "no qrels/dev.tsv; it has qrels.tsv, which has no splits"),
+        ({"limit": 0}, "no query with a relevant document"),
     ],
 )
 async def test_what_cannot_be_evaluated(tmp_path: Path, options: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         await evaluated(tmp_path / "data", beir(tmp_path / "tea"), **{"systems": ["lancedb"], **options})
+
+
+async def test_judgements_of_other_ids_are_told_where_nothing_is_left(tmp_path: Path) -> None:
+    source = beir(tmp_path / "tea")
+    (source / "qrels.tsv").write_text(QRELS.replace("q", "query-"), encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"no query .* 6 repairs .* q1: no judgement.* query-1: judged, but not"
+    ):
+        await evaluated(tmp_path / "data", source)
+
+
+async def test_a_corpus_without_documents_is_told(tmp_path: Path) -> None:
+    source = beir(tmp_path / "tea")
+    (source / "corpus.jsonl").write_text("\n", encoding="utf-8")
+    with pytest.raises(InputError, match="tea holds no document"):
+        await evaluated(tmp_path / "data", source)
+
+
+async def test_a_document_given_twice_is_a_repair(tmp_path: Path) -> None:
+    source = beir(tmp_path / "tea")
+    with (source / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
+        corpus.write('\n{"_id": "puer", "title": "", "text": "Another one."}')
+    (told,) = (await evaluated(tmp_path / "data", source, ["lancedb"])).repairs
+    assert told.startswith("corpus.jsonl:5: not ingested: its id 'puer' is already that of")
+
+
+async def test_what_was_answered_while_a_model_failed_is_asked_again(tmp_path: Path) -> None:
+    source, config = beir(tmp_path / "tea"), RagConfig(data_dir=tmp_path / "data", rerank={"method": "chat"})
+    model = FailingAtFirst()
+
+    async def run() -> EvalReport:
+        async with open_rag(config, embedding=HashingEmbedding(), chat=model) as rag:
+            return await evaluate(rag, source, EvalOptions(systems=["full"]))
+
+    assert (await run()).systems["full"]["degraded"] == 3
+    model.fails = False
+    again = await run()
+    assert (again.kept, again.systems["full"]["degraded"]) == (0, 0)
+    assert (await run()).kept == 4
+
+
+class FailingAtFirst:
+    """A chat model that is down, and then rates every passage alike."""
+
+    fails = True
+
+    async def complete(self, system: str, user: str) -> str:
+        if self.fails:
+            raise ModelError("down")
+        return "7"
+
+
+async def test_answers_of_another_embedding_are_not_kept(tmp_path: Path) -> None:
+    source = beir(tmp_path / "tea")
+    kept = []
+    for prefix in ("", "query: ", "query: "):
+        config = RagConfig(data_dir=tmp_path / "data", embedding={"query_prefix": prefix})
+        async with open_rag(config, embedding=HashingEmbedding()) as rag:
+            kept.append((await evaluate(rag, source, EvalOptions(systems=["lancedb"]))).kept)
+    assert kept == [0, 0, 3]
+
+
+async def test_each_system_embeds_the_question_itself(tmp_path: Path) -> None:
+    class Counting(HashingEmbedding):
+        forgotten = 0
+
+        def forget(self) -> None:
+            self.forgotten += 1
+
+    embedding = Counting()
+    async with open_rag(RagConfig(data_dir=tmp_path / "data"), embedding=embedding) as rag:
+        await evaluate(rag, beir(tmp_path / "tea"), EvalOptions(systems=["lancedb", "dense"]))
+    assert embedding.forgotten == 6
 
 
 def command() -> None:
@@ -237,3 +313,43 @@ def test_the_command_writes_everything(
     command()
     assert "5 answers were kept from an earlier run" in capsys.readouterr().out
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == written
+
+
+@pytest.mark.parametrize(
+    ("option", "place", "told"),
+    [
+        ("--json", "a-file/x.json", "cannot write"),
+        ("--markdown", ".", "it is a folder; name a file"),
+        ("--charts", "a-file", "cannot write"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_anything_is_asked(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    option: str,
+    place: str,
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a-file").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["agentic-rag", "eval", str(beir(tmp_path / "tea")), option, place])
+    with pytest.raises(SystemExit) as end:
+        agentic_rag.cli.main()
+    assert end.value.code == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / ".agentic-rag").exists()
+
+
+def test_names_are_whole_in_a_narrow_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    names = ["weighted_graphiti", "weighted_graphiti+rerank"]
+    report = asyncio.run(evaluated(tmp_path / "data", beir(tmp_path / "tea"), names))
+    Console(highlight=False).print(tables(report)[0])
+    shown = capsys.readouterr().out
+    first_column = "".join(line.split(" ")[1] for line in shown.splitlines() if line.startswith(" "))
+    assert "…" not in shown
+    assert first_column.count("weighted_graphiti") == 2
+    assert "+rerank" in first_column

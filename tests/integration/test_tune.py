@@ -17,6 +17,7 @@ import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.environment import load_config
 from agentic_rag.errors import InputError
+from agentic_rag.evaluation.datasets import half_of, load_dataset
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.tuning.run import TuneOptions, TuneReport, tune
 from agentic_rag.rerank.learned import load_ranker
@@ -97,9 +98,21 @@ async def test_a_planted_better_setting_is_found_and_does_what_was_said(place: P
     assert (await tuned(place, sections)).to_dict() == told.to_dict()
 
 
+async def test_a_half_is_tuned_on_and_the_keys_put_right_before(place: Path, tmp_path: Path) -> None:
+    asked = [query.id for query in load_dataset(place / "things.json").ranked_queries]
+    own = [query for query in asked if half_of(query) == "second"]
+    overlay = tmp_path / "fix.json"
+    overlay.write_text(json.dumps({own[0]: {"drop": "wrong key"}}), encoding="utf-8")
+    assert (await tuned(place, half="second")).queries == len(own) < len(asked)
+    told = await tuned(place, half="second", corrections=overlay)
+    assert told.queries == len(own) - 1
+    assert any("wrong key" in line for line in told.repairs)
+
+
 @pytest.mark.parametrize(
     ("options", "config", "told"),
     [
+        ({"half": "third"}, {}, "first, second"),
         ({"measure": "luck@10"}, {}, "unknown measure 'luck@10'"),
         ({"measure": "mrr"}, {}, "unknown measure 'mrr'"),
         ({"operation": "dance"}, {}, "dance"),
@@ -212,6 +225,7 @@ def test_a_ranker_is_written_beside_the_settings(
     [
         (["gone.json"], "there is no file or folder 'gone.json'"),
         ([__file__, "--write", "broken.toml"], "broken.toml is not TOML"),
+        ([__file__, "--json", "broken.toml/x.json"], "cannot write broken.toml/x.json"),
     ],
 )
 def test_bad_input_is_told(

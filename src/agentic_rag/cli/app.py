@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from agentic_rag.cli.options import AsOf, DataDir, Dataset, Filters, Json, Settings, TopK
+from agentic_rag.cli.options import (
+    AsOf,
+    Corrections,
+    DataDir,
+    Dataset,
+    Filters,
+    Half,
+    Json,
+    Settings,
+    Split,
+    TopK,
+)
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
@@ -273,16 +284,9 @@ def evaluate(
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")] = None,
-    half: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HALF", help="first or second half of the queries, told apart by a hash of the id."
-        ),
-    ] = None,
-    split: Annotated[str, typer.Option(metavar="NAME", help="Of a directory with qrels/NAME.tsv.")] = "test",
-    corrections: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Overlay that puts wrong keys of LoCoMo right.")
-    ] = None,
+    half: Half = None,
+    split: Split = None,
+    corrections: Corrections = None,
     output: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
     ] = None,
@@ -357,7 +361,9 @@ def tune(
         bool, typer.Option("--write-anyway", help="Write though the gain is not beyond chance.")
     ] = False,
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")] = None,
-    split: Annotated[str, typer.Option(metavar="NAME", help="Of a directory with qrels/NAME.tsv.")] = "test",
+    half: Half = None,
+    split: Split = None,
+    corrections: Corrections = None,
     output: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
     ] = None,
@@ -376,7 +382,14 @@ def tune(
     if not source.exists():
         raise InputError(f"there is no file or folder {str(source)!r}")
     options = TuneOptions(
-        operation=operation, measure=measure, learned=learned, anyway=anyway, limit=limit, split=split
+        operation=operation,
+        measure=measure,
+        learned=learned,
+        anyway=anyway,
+        limit=limit,
+        split=split,
+        half=half,
+        corrections=corrections,
     )
     run(tune_source(load_config(data_dir, settings), source, options, Outputs(write, output)))
 

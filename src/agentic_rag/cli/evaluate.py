@@ -19,6 +19,7 @@ from agentic_rag.config import RagConfig
 from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.scores import MEASURES
+from agentic_rag.evaluation.writing import check_writable
 
 STAGES = {"read": "reading", "store": "storing chunks", "ask": "asking", "score": "scoring"}
 SHOWN_MEASURES = ("mrr@10", "all_gold@10")
@@ -37,14 +38,17 @@ class Outputs:
 
 async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions, outputs: Outputs) -> None:
     """Evaluate, print, and write the figures where asked to."""
+    for file in (outputs.json, outputs.markdown):
+        if file is not None:
+            check_writable(file)
     if outputs.charts is not None:
         from agentic_rag.evaluation.drawing import check_charts
 
         check_charts()
+        check_writable(outputs.charts, folder=True)
     with bars(STAGES, quiet=False) as told:
         async with open_rag(config) as rag:
             report = await evaluate(rag, source, options, told)
-    await asyncio.to_thread(_write, report, outputs)
     console = Console(highlight=False)
     for table in tables(report):
         console.print(table)
@@ -53,6 +57,7 @@ async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions,
             f"{report.kept} answers were kept from an earlier run (--fresh asks anew): {report.records}"
         )
         console.print(told_kept, style="dim", markup=False, soft_wrap=True)
+    await asyncio.to_thread(_write, report, outputs)
 
 
 def _write(report: EvalReport, outputs: Outputs) -> None:
@@ -149,7 +154,7 @@ def _table(title: str, names: Sequence[str]) -> Table:
     """Names on the left, numbers on the right; the title stands as it is."""
     shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in names:
-        shown.add_column(name, justify="right" if "@" in name else "left")
+        shown.add_column(name, justify="right" if "@" in name else "left", overflow="fold")
     return shown
 
 

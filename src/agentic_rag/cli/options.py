@@ -35,3 +35,16 @@ AsOf = Annotated[
     typer.Option("--as-of", metavar="DATE", help="Only what held then: ISO date (its end, UTC) or time."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Of a directory with qrels/NAME.tsv; default: its qrels.tsv, else test."
+    ),
+]
+Half = Annotated[
+    str | None,
+    typer.Option(metavar="HALF", help="first or second half of the queries, told apart by a hash of the id."),
+]
+Corrections = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Overlay that puts wrong keys of LoCoMo right.")
+]

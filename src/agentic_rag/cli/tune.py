@@ -19,9 +19,10 @@ from agentic_rag.cli.progress import bars
 from agentic_rag.composition import open_rag
 from agentic_rag.config import RagConfig
 from agentic_rag.environment import SETTINGS_FILE, load_config
-from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.errors import ConfigError
 from agentic_rag.evaluation.tuning.run import MODEL, Gain, TuneOptions, TuneReport, default_settings, tune
 from agentic_rag.evaluation.tuning.settings import file_values, merged_settings, read_settings, write_settings
+from agentic_rag.evaluation.writing import check_writable, write_text
 from agentic_rag.identity import digest
 
 STAGES = {
@@ -48,18 +49,22 @@ async def tune_source(config: RagConfig, source: Path, options: TuneOptions, out
     """Tune, print, and write the settings where a gain is beyond chance (or ``options.anyway``)."""
     target = outputs.settings or config.data_dir / SETTINGS_FILE
     text = await asyncio.to_thread(read_settings, target)
+    for file in (target, outputs.json):
+        if file is not None:
+            check_writable(file)
     with bars(STAGES, quiet=False) as told:
         async with open_rag(config) as rag:
             report = await tune(rag, source, options, told)
+    console = Console(highlight=False)
+    for table in tables(report):
+        console.print(table)
     written = None
     if report.settings:
         written = await asyncio.to_thread(_write, report, target, text, datetime.now())
     if outputs.json is not None:
         said = {**report.to_dict(), "written": None if written is None else str(target)}
-        await asyncio.to_thread(_write_json, outputs.json, said)
-    console = Console(highlight=False)
-    for table in tables(report):
-        console.print(table)
+        text_of_json = json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+        await asyncio.to_thread(write_text, outputs.json, text_of_json)
     for line in verdict(report, None if written is None else target):
         console.print(line, markup=False, soft_wrap=True)
     if written is not None:
@@ -90,14 +95,6 @@ def _provenance(report: TuneReport, now: datetime) -> str:
     )
 
 
-def _write_json(path: Path, said: Mapping[str, Any]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(said, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
 def _overruled(data_dir: Path, target: Path, written: Mapping[str, Any]) -> list[str]:
     """A line for what the environment sets otherwise than the file, which it wins over."""
     try:
@@ -123,7 +120,7 @@ def _settings(report: TuneReport) -> Table:
     title = f"{report.dataset}: {report.queries} queries, {report.operation}"
     shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in ("parameter", "default", "chosen", "to write", "chosen in folds"):
-        shown.add_column(name)
+        shown.add_column(name, overflow="fold")
     for name, default in default_settings().items():
         in_folds = [fold[name] for fold in report.chosen_in_folds if name in fold]
         if name in report.chosen or name in report.settings or in_folds:
@@ -151,7 +148,7 @@ def _figures(report: TuneReport) -> Table:
     kind = "conversations" if report.grouped else "folds"
     title = f"on queries held out, {report.folds} {kind}"
     shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column("measure")
+    shown.add_column("measure", overflow="fold")
     for name in ("default", "chosen", "gain", "p"):
         shown.add_column(name, justify="right")
     rows = {report.measure: report.ranking}

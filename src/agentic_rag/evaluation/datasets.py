@@ -16,6 +16,7 @@ from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.sources import SourceKind
 
 DESCRIPTION = "dataset.json"
+DEFAULT_SPLIT = "test"
 HALVES = ("first", "second")
 _SPLITS = frozenset({"train", "dev", "test", "trial", "validation"})
 
@@ -92,7 +93,7 @@ def half_of(query_id: str) -> str:
 
 
 def load_dataset(
-    path: str | Path, *, split: str = "test", corrections: str | Path | None = None
+    path: str | Path, *, split: str | None = None, corrections: str | Path | None = None
 ) -> EvalDataset:
     """The dataset at a path: a directory is BEIR, a ``.json`` file is LoCoMo.
 
@@ -143,8 +144,10 @@ def _locomo_query(question: LoCoMoQuestion) -> EvalQuery:
     )
 
 
-def load_beir(directory: str | Path, *, split: str = "test") -> EvalDataset:
-    """A directory with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` (or ``qrels/<split>.tsv``).
+def load_beir(directory: str | Path, *, split: str | None = None) -> EvalDataset:
+    """A directory with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` or ``qrels/<split>.tsv``.
+
+    Without a split it is ``qrels.tsv``, and where there is none ``qrels/test.tsv``.
 
     Without ``corpus.jsonl`` a ``dataset.json`` says what the documents are:
     ``{"name": …, "corpus": path relative to the directory, "kind": "vault", "unit": "document"}``; their
@@ -158,13 +161,19 @@ def load_beir(directory: str | Path, *, split: str = "test") -> EvalDataset:
     """
     place = Path(directory)
     described = _described(place)
-    judged = read_qrels(_qrels_path(place, split))
-    repairs: list[Repair] = []
+    qrels = read_qrels(_qrels_path(place, split))
+    judged = qrels.grades
+    repairs = [
+        Repair(query, document, (str(grades[-1]),), f"judged {', '.join(map(str, grades))}: the last counts")
+        for query, document, grades in qrels.disputed
+    ]
     queries: dict[str, EvalQuery] = {}
+    asked: set[str] = set()
     for where, record in read_jsonl(place / "queries.jsonl"):
         query = _beir_query(record, where, judged, described.name)
-        if query.id in queries:
+        if query.id in asked:
             raise InputError(f"{where}: query id {query.id!r} comes a second time")
+        asked.add(query.id)
         if not query.text.strip():
             repairs.append(Repair(query.id, query.text, (), "no text: left out"))
         elif query.answerable and query.id not in judged:
@@ -175,8 +184,7 @@ def load_beir(directory: str | Path, *, split: str = "test") -> EvalDataset:
                 repairs.append(Repair(query.id, "", (), "nothing relevant: left out of ranking measures"))
             elif not query.answerable and query.id in judged:
                 repairs.append(Repair(query.id, "", (), "not answerable: its judgements are left out"))
-    known = queries.keys() | {repair.query_id for repair in repairs}
-    unasked = [query for query in judged if query not in known]
+    unasked = [query for query in judged if query not in asked]
     repairs += [Repair(query, "", (), "judged, but not among the queries") for query in unasked]
     if described.source == place:
         documents = {text_of(record, "_id", where) for where, record in read_jsonl(place / "corpus.jsonl")}
@@ -238,11 +246,16 @@ def _beir_query(
     )
 
 
-def _qrels_path(place: Path, split: str) -> Path:
-    for path in (place / "qrels.tsv", place / "qrels" / f"{split}.tsv"):
+def _qrels_path(place: Path, split: str | None) -> Path:
+    of_split = place / "qrels" / f"{split or DEFAULT_SPLIT}.tsv"
+    for path in (of_split,) if split else (place / "qrels.tsv", of_split):
         if path.is_file():
             return path
-    raise InputError(f"{place} has neither qrels.tsv nor qrels/{split}.tsv")
+    there = sorted(path.stem for path in (place / "qrels").glob("*.tsv"))
+    known = f"; it has the splits {', '.join(there)}, name one (--split)" if there else ""
+    if split and not there and (place / "qrels.tsv").is_file():
+        known = "; it has qrels.tsv, which has no splits: name none"
+    raise InputError(f"{place} has {'no' if split else 'neither qrels.tsv nor'} qrels/{of_split.name}{known}")
 
 
 def _name(place: Path) -> str:

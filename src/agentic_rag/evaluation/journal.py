@@ -19,8 +19,8 @@ class Journal:
         fresh: start anew.
 
     Raises:
-        InputError: the file has another fingerprint, or a line is no JSON object. A line that was cut off at
-            the end is removed instead.
+        InputError: the file holds something else, which stays as it is; or it has another fingerprint, or a line
+            is no JSON object. A line that was cut off at the end is removed instead.
         StoreError: the file cannot be read.
     """
 
@@ -28,6 +28,7 @@ class Journal:
         self.path = path
         self._head = json.dumps({"fingerprint": fingerprint}) + "\n"
         try:
+            _check_ours(path)
             if fresh:
                 path.unlink(missing_ok=True)
             lines = _whole_lines(path)
@@ -74,6 +75,19 @@ def _object(line: str, where: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise InputError(f"{where} is no record; start anew with --fresh")
     return row
+
+
+_BEGINNING = b'{"fingerprint": "'
+
+
+def _check_ours(path: Path) -> None:
+    """Somebody's own file is neither cut off nor begun anew."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        begins = file.read(len(_BEGINNING))
+    if not _BEGINNING.startswith(begins):  # of a head that was cut off there is only a part
+        raise InputError(f"{path} holds no records but something else; name another place for them")
 
 
 def _whole_lines(path: Path) -> list[str]:

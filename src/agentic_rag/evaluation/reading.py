@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,25 +38,64 @@ def read_jsonl(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield where, record
 
 
-def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Query id to document id to grade, from lines of three cells between tabs, with or without a head.
+HEADS = frozenset({"score", "relevance", "rel", "grade", "label"})
+"""What the last column is called, where a head names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Qrels:
+    """Judgements, and which of them the file contradicts."""
+
+    grades: Mapping[str, Mapping[str, int]]
+    """Query id to document id to grade; the last of several."""
+    disputed: tuple[tuple[str, str, tuple[int, ...]], ...]
+    """Query, document, and all grades they have, in the file's order; where these differ."""
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Judgements of lines of three cells between tabs, or of TREC's four between blanks; with or without a head.
 
     Raises:
         InputError: the file cannot be read, or a line has other cells.
     """
-    judged: dict[str, dict[str, int]] = {}
+    given: dict[str, dict[str, list[int]]] = {}
     for number, line in enumerate(_lines(path), start=1):
-        cells = line.rstrip("\r\n").split("\t")
-        if not line.strip() or (number == 1 and cells[-1].strip() == "score"):
+        if not line.strip():
             continue
-        try:
-            query, document, grade = cells
-            judged.setdefault(query, {})[document] = int(grade)
-        except ValueError:
-            raise InputError(
-                f"{path}:{number}: expected query-id, corpus-id, score between tabs: {line!r:.80}"
-            ) from None
-    return judged
+        cells = line.rstrip("\r\n").split("\t")
+        if len(cells) == 1 and len(line.split()) == 4:
+            cells = line.split()
+        if len(cells) == 4:  # TREC: query, iteration, document, grade
+            del cells[1]
+        where = f"{path}:{number}"
+        if len(cells) != 3:
+            raise InputError(f"{where}: expected query-id, corpus-id, score between tabs: {line!r:.80}")
+        query, document, said = cells
+        grade = _grade(said)
+        if grade is not None:
+            given.setdefault(query, {}).setdefault(document, []).append(grade)
+        elif number > 1 or said.strip().casefold() not in HEADS:
+            raise InputError(f"{where}: the score is {said!r:.40}; give a whole number")
+    disputed = [
+        (query, document, tuple(grades))
+        for query, of_query in given.items()
+        for document, grades in of_query.items()
+        if len(set(grades)) > 1
+    ]
+    taken = {
+        query: {document: grades[-1] for document, grades in of_query.items()}
+        for query, of_query in given.items()
+    }
+    return Qrels(taken, tuple(disputed))
+
+
+def _grade(said: str) -> int | None:
+    """A whole number, ``1`` or ``1.0``; else None."""
+    try:
+        grade = float(said)
+    except ValueError:
+        return None
+    return int(grade) if grade.is_integer() else None
 
 
 def text_of(record: Mapping[str, Any], name: str, where: str, *, empty: bool = False) -> str:

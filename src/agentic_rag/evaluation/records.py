@@ -31,6 +31,7 @@ _TELLS = frozenset(
         "report",
         "scores",
         "statistics",
+        "writing",
     }
 )
 """Modules of this folder that work on answers and change none."""
@@ -67,11 +68,16 @@ class Records:
         self._kept: dict[tuple[str, str], Record] = {}
         for number, row in enumerate(self._journal.rows, start=2):
             record = _read(row, f"{path}:{number}")
-            self._kept.setdefault((record.system, record.query), record)
+            self._kept[record.system, record.query] = record  # asked again, the last counts
 
     def get(self, system: str, query: str) -> Record | None:
         """What is kept of that system and query."""
         return self._kept.get((system, query))
+
+    def settled(self, system: str, query: str) -> bool:
+        """Whether an answer is kept that no failure of a source or model had a part in."""
+        record = self.get(system, query)
+        return record is not None and not record.degraded
 
     def add(self, record: Record) -> None:
         """Keep a record, on the disk too."""
@@ -108,7 +114,8 @@ def _read(said: Mapping[str, Any], where: str) -> Record:
 
 
 def _content(dataset: EvalDataset) -> Iterator[str]:
-    """Digests of the questions and of each document."""
+    """What is judged, and digests of the questions and of each document."""
+    yield dataset.unit
     if dataset.questions is not None:
         yield digest_of_file(dataset.questions)
     if dataset.source.is_file():

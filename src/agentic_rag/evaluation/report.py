@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.errors import InputError
 from agentic_rag.evaluation.scores import MEASURES
+from agentic_rag.evaluation.writing import write_text
 
 SIGNIFICANT = 0.05
 """Adjusted p below which a difference from the baseline is marked."""
@@ -55,11 +55,11 @@ class EvalReport:
 
     def write_json(self, path: Path) -> None:
         """``to_dict`` in a file."""
-        _write(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        write_text(path, json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
 
     def write_markdown(self, path: Path) -> None:
         """``markdown`` in a file."""
-        _write(path, markdown(self))
+        write_text(path, markdown(self))
 
 
 def mark(comparison: Mapping[str, float] | None) -> str:
@@ -176,11 +176,3 @@ def _cell(text: str) -> str:
     for sign in "|<>`*_[]":
         escaped = escaped.replace(sign, f"\\{sign}")
     return " ".join(escaped.split())
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.composition import Rag
+from agentic_rag.config import ChatConfig, EmbeddingConfig
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.abstention import abstention_figures
 from agentic_rag.evaluation.baselines import degenerate_rankings, not_mentioned
@@ -41,8 +42,8 @@ class EvalOptions:
     """System the others are compared with; None: the first."""
     limit: int | None = None
     """Only the first queries, of the half if there is one."""
-    split: str = "test"
-    """Of a directory with ``qrels/<split>.tsv``."""
+    split: str | None = None
+    """Of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
     half: str | None = None
     """``first`` or ``second``: what is tuned on the one is reported on the other."""
     corrections: Path | None = None
@@ -78,14 +79,16 @@ async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | No
     chosen = loaded.selected(half=options.half, limit=options.limit)
     ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
     if not ranked:
-        raise InputError(f"{source} has no query with a relevant document among those asked for")
+        raise InputError(
+            f"{source} has no query with a relevant document among those asked for{first_repairs(loaded)}"
+        )
     dataset = await asyncio.to_thread(dataset_of, loaded.source)
     odd = await ingested(rag, loaded, dataset, told)
     settings = _settings(rag, options)
     kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
     questions = [(name, query) for query in ranked for name in names]
     questions += [(name, query) for query in unanswerable for name in names if is_whole(name)]
-    known = sum(kept.get(name, query.id) is not None for name, query in questions)
+    known = sum(kept.settled(name, query.id) for name, query in questions)
     await _ask(systems, questions, chosen, dataset, options.operation, kept, told)
     answers = {name: _of(kept, name, ranked) for name in names}
     told("score", 0, 1)
@@ -104,6 +107,15 @@ async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | No
     )
     told("score", 1, 1)
     return report
+
+
+def first_repairs(loaded: EvalDataset) -> str:
+    """What may be why too few queries could be taken: how many repairs there are, and the first of each kind."""
+    if not loaded.repairs:
+        return ""
+    kinds = {repair.note: repair for repair in reversed(loaded.repairs)}
+    shown = "; ".join(repair_lines(list(kinds.values())[::-1][:4]))
+    return f"; {len(loaded.repairs)} repairs were needed: {shown}"
 
 
 def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> str:
@@ -125,11 +137,14 @@ def dataset_of(source: Path) -> str:
 async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> list[Repair]:
     """Ingest; what could not be, and which relevant things are not there to be found."""
     report = await rag.ingest(loaded.source, dataset=dataset, kind=loaded.kind, progress=told)
-    failed = [
-        Repair(file.path, "", (), f"could not be ingested: {file.reason}")
+    lost = [
+        Repair(_within(file.path, loaded.source), "", (), f"not ingested: {file.reason}")
         for file in report.files
-        if file.action == "failed"
+        if file.action in ("failed", "skipped")
     ]
+    if dataset not in await rag.chunks.datasets():
+        told_why = f": {'; '.join(repair_lines(lost[:3]))}" if lost else ""
+        raise InputError(f"{loaded.source} holds no document{told_why}")
     wanted = {relevant for query in loaded.queries for relevant in query.relevant}
     if loaded.unit == "document":
         there = await rag.chunks.document_ids(dataset)
@@ -137,7 +152,7 @@ async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> l
         there = set(await rag.chunks.get_chunks(dataset, sorted(wanted)))
     reported = {(repair.query_id, repair.written) for repair in loaded.repairs}
     missing = absent(loaded.queries, there, "relevant, but nothing of it was ingested")
-    return failed + [repair for repair in missing if (repair.query_id, repair.written) not in reported]
+    return lost + [repair for repair in missing if (repair.query_id, repair.written) not in reported]
 
 
 def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
@@ -148,8 +163,10 @@ def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
         **sections,
         "vectors": config.vectors.backend,
         "graph": {"backend": config.graph.backend, "extraction": config.graph.extraction},
-        "embedding": rag.embedding.name,
-        "chat": None if rag.chat is None else config.chat.model or type(rag.chat).__name__,
+        "embedding": {"name": rag.embedding.name, **_of_model(config.embedding)},
+        "chat": None
+        if rag.chat is None
+        else {"name": config.chat.model or type(rag.chat).__name__, **_of_model(config.chat)},
         "operation": options.operation,
         "split": options.split,
         "half": options.half,
@@ -157,10 +174,23 @@ def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
     }
 
 
+def _within(path: str, source: Path) -> str:
+    """A file's place in the source; the source itself by its name."""
+    inner = path.removeprefix(str(source)).lstrip("/")
+    return inner if inner and inner != path.lstrip("/") else Path(path).name
+
+
+def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:
+    """What its answers depend on."""
+    without = {"base_url", "model", "api_key", "timeout_seconds", "max_retries"}
+    return section.model_dump(mode="json", exclude=without)
+
+
 def _records(rag: Rag, loaded: EvalDataset, options: EvalOptions, settings: Mapping[str, Any]) -> Records:
     """Which of the queries are asked changes no answer, so runs over more and fewer share their records."""
     lasting = {name: value for name, value in settings.items() if name not in ("split", "half", "limit")}
-    mark = fingerprint(loaded, lasting)
+    servers = [section.base_url for section in (rag.config.embedding, rag.config.chat)]
+    mark = fingerprint(loaded, {**lasting, "servers": servers})
     path = options.records or rag.config.data_dir / RECORDS / file_name(loaded.name, mark)
     return Records(path, mark, fresh=options.fresh)
 
@@ -174,15 +204,19 @@ async def _ask(
     kept: Records,
     told: Told,
 ) -> None:
-    """Ask what is not kept yet. Systems take turns, so that a busy minute of the machine is all of theirs."""
+    """Ask what is not kept yet, or was answered while something failed.
+
+    Systems take turns, so that a busy minute of the machine is all of theirs, and each embeds the question itself.
+    """
     warm: set[str] = set()
     for number, (name, query) in enumerate(questions, start=1):
-        if kept.get(name, query.id) is None:
+        if not kept.settled(name, query.id):
             filters = {"conversation": query.dataset_key} if loaded.sessions else None
             task = Task(query, dataset, filters, operation or query.operation or DEFAULT_OPERATION)
             if name not in warm:  # the first question opens tables and loads models
                 warm.add(name)
                 await systems.run(name, task)
+            systems.forget()
             scored = await systems.run(name, task)
             record = Record(
                 system=name,

@@ -28,7 +28,12 @@ class Interval(NamedTuple):
 
 
 def bootstrap_interval(
-    values: Sequence[float], *, samples: int = 10_000, level: float = 0.95, seed: int = 0
+    values: Sequence[float],
+    *,
+    kinds: Sequence[float] | None = None,
+    samples: int = 10_000,
+    level: float = 0.95,
+    seed: int = 0,
 ) -> Interval:
     """Percentile bootstrap interval of the mean over queries.
 
@@ -36,6 +41,7 @@ def bootstrap_interval(
 
     Args:
         values: one per query.
+        kinds: what each query is; as many of each kind are drawn as there are. None: all are one kind.
         samples: resamples of the queries, with replacement.
         level: coverage, between 0 and 1.
         seed: of the draws.
@@ -48,13 +54,15 @@ def bootstrap_interval(
     data = _finite(values, "values")
     _check_samples(samples)
     _check_level(level)
+    apart = np.zeros(data.size) if kinds is None else np.asarray(kinds)
+    strata = [data[apart == kind] for kind in np.unique(apart)]
     rng = np.random.default_rng(seed)
     means = np.empty(samples)
     step = max(1, _CELLS // data.size)
     for start in range(0, samples, step):
         count = min(step, samples - start)
-        draws = rng.integers(0, data.size, size=(count, data.size))
-        means[start : start + count] = data[draws].mean(axis=1)
+        drawn = [own[rng.integers(0, own.size, size=(count, own.size))] for own in strata]
+        means[start : start + count] = np.concatenate(drawn, axis=1).mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(data.mean()), float(low), float(high))
 

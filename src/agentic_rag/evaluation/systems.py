@@ -23,6 +23,7 @@ from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import FusionStrategy, Parameters
+from agentic_rag.ports import Remembering
 from agentic_rag.rerank import compared_by_tokens, rerank_results
 
 DEFAULT_OPERATION = "document_retrieval"
@@ -95,6 +96,11 @@ class Systems:
         for name in names:
             if not is_whole(name) and name.removesuffix(RERANKED) not in self._known:
                 raise InputError(f"unknown system {name!r}; use some of: {known}")
+
+    def forget(self) -> None:
+        """Let the next system embed a question that another has embedded: each is asked as a reader would ask it."""
+        if isinstance(self._rag.embedding, Remembering):
+            self._rag.embedding.forget()
 
     async def run(self, name: str, task: Task) -> Scored:
         """One system on one query, timed."""
@@ -192,6 +198,8 @@ def _alone(name: str, hits: Sequence[Hit]) -> Results:
 def _model_calls(node: str, written: Mapping[str, Any], parameters: Parameters) -> int:
     """Calls of a chat or rerank model that a node made, by what it wrote."""
     if node == "rerank":
+        if written["rerank_outcome"]["status"] == "degraded":
+            return 1  # the call that failed; those beside it were given up
         return _rerank_calls(parameters, len(written["reranked_results"]))
     if node == "rewrite_query":
         return int(parameters.rewrite.method == "chat")

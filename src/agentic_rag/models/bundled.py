@@ -161,6 +161,11 @@ class BundledEmbedding:
         self._queries = TextCache[FloatArray](QUERY_CACHE)
         self._questions = TextCache[QuestionTokens](QUESTIONS)
 
+    def forget(self) -> None:
+        """Make the vectors of questions anew the next time."""
+        self._queries.clear()
+        self._questions.clear()
+
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         return _stacked(await self._queries.of(texts, self._embed_new))
 

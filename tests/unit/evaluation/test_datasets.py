@@ -64,8 +64,33 @@ def test_the_published_layout_and_a_folder_named_after_its_split(tmp_path: Path)
     )
     dataset = load_beir(folder)
     assert (dataset.name, dataset.queries[0].relevant) == ("scifact-train", {"d1": 1})
-    with pytest.raises(InputError, match=r"qrels/dev\.tsv"):
+    with pytest.raises(InputError, match=r"no qrels/dev\.tsv; it has the splits test, name one"):
         load_beir(folder, split="dev")
+
+
+def test_a_split_that_is_named_is_taken(tmp_path: Path):
+    folder = beir(tmp_path / "x", [{"_id": "q", "text": "t"}], "q\td1\t1\n", at="qrels/train.tsv")
+    with pytest.raises(InputError, match=r"neither qrels\.tsv nor qrels/test\.tsv; it has the splits train"):
+        load_beir(folder)
+    (folder / "qrels.tsv").write_text("q\td2\t1\n", encoding="utf-8")
+    assert load_beir(folder).queries[0].relevant == {"d2": 1}
+    assert load_beir(folder, split="train").queries[0].relevant == {"d1": 1}
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    ["q 0 d1 2\n", "q\tQ0\td1\t2\n", "query_id\tdoc_id\trelevance\nq\td1\t2.0\n", "\ufeffq\td1\t2\r\n"],
+)
+def test_judgements_as_other_tools_write_them(tmp_path: Path, qrels: str):
+    dataset = load_beir(beir(tmp_path / "x", [{"_id": "q", "text": "t"}], qrels))
+    assert dataset.queries[0].relevant == {"d1": 2}
+
+
+def test_judgements_that_contradict_each_other_are_reported(tmp_path: Path):
+    qrels = "q\td1\t1\nq\td2\t1\nq\td2\t1\nq\td1\t0\n"
+    dataset = load_beir(beir(tmp_path / "x", [{"_id": "q", "text": "t"}], qrels))
+    assert dataset.queries[0].relevant == {"d2": 1}
+    assert repair_lines(dataset.repairs) == ["q: 'd1' → 0 (judged 1, 0: the last counts)"]
 
 
 def test_what_does_not_fit_is_reported(tmp_path: Path):

@@ -63,6 +63,28 @@ def test_records_of_something_else_are_refused(tmp_path: Path):
         Records(path, "g")
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize(
+    "text", ['{"_id": "d1", "text": "one"}\n{"_id": "d2"', "my notes\nwithout an end", "x"]
+)
+def test_somebodys_own_file_stays_as_it_is(tmp_path: Path, text: str, fresh: bool):
+    path = tmp_path / "mine.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="something else; name another place"):
+        Records(path, "f", fresh=fresh)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_an_answer_of_a_failure_is_not_settled_and_the_last_one_counts(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
+    records = Records(path, "f")
+    assert not records.settled("full", "q1")
+    records.add(FIRST)
+    assert not records.settled("full", "q1"), "a source had failed"
+    records.add(replace(FIRST, degraded=()))
+    assert Records(path, "f").settled("full", "q1")
+
+
 @pytest.mark.parametrize("line", ["{}", "[1]", "no json", '{"system": "a", "query": "q"}'])
 def test_a_broken_line_is_told_with_its_place(tmp_path: Path, line: str):
     path = tmp_path / "x.jsonl"
@@ -88,7 +110,7 @@ def test_the_fingerprint_depends_on_questions_documents_and_settings(tmp_path: P
     (vault / "a.md").write_text("tea", encoding="utf-8")
     (tmp_path / "queries.jsonl").write_text("{}", encoding="utf-8")
     dataset = EvalDataset("x", (), "document", vault, kind="vault", questions=tmp_path / "queries.jsonl")
-    seen = {fingerprint(dataset, {"k": 60})}
+    seen = {fingerprint(dataset, {"k": 60}), fingerprint(replace(dataset, unit="chunk"), {"k": 60})}
     assert fingerprint(replace(dataset, name="y"), {"k": 60}) in seen
     seen.add(fingerprint(dataset, {"k": 20}))
     (vault / "a.md").write_text("teas", encoding="utf-8")
@@ -98,7 +120,7 @@ def test_the_fingerprint_depends_on_questions_documents_and_settings(tmp_path: P
     file = tmp_path / "locomo.json"
     file.write_text(json.dumps([]), encoding="utf-8")
     seen.add(fingerprint(EvalDataset("x", (), "chunk", file, kind="locomo"), {"k": 60}))
-    assert len(seen) == 5
+    assert len(seen) == 6
     with pytest.raises(InputError, match="cannot be read"):
         fingerprint(replace(dataset, questions=tmp_path / "nothing"), {})
 

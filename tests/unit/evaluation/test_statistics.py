@@ -30,6 +30,7 @@ def test_the_interval_agrees_with_scipy():
 
 
 def test_equal_values_have_no_width_and_a_lower_level_is_narrower():
+    assert bootstrap_interval([1.0] * 5 + [0.0] * 2, kinds=[1] * 5 + [0] * 2) == (5 / 7, 5 / 7, 5 / 7)
     assert bootstrap_interval([0.5] * 7) == (0.5, 0.5, 0.5)
     values = [0.0, 1.0] * 20
     wide, narrow = bootstrap_interval(values), bootstrap_interval(values, level=0.5)

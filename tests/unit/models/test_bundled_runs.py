@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from agentic_rag.models import bundled
-from agentic_rag.models.bundled import BATCH_TEXTS, BATCH_TOKENS
+from agentic_rag.models.bundled import BATCH_TEXTS, BATCH_TOKENS, BundledEmbedding
+from agentic_rag.ports import FloatArray, Remembering
+from agentic_rag.token_vectors import QuestionTokens
 
 
 def rows(*lengths: int) -> list[list[int]]:
@@ -36,3 +39,24 @@ def test_no_worker_gets_more_than_one_text_more(workers: int, monkeypatch: pytes
 
 def test_no_text_is_no_run():
     assert bundled._batches([]) == [[]]
+
+
+async def test_what_is_forgotten_is_made_anew(monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+
+    async def embed(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
+        asked.extend(questions)
+        tokens = QuestionTokens(np.zeros((1, 2), np.float32), np.ones(1, np.float32))
+        return np.ones((len(questions), 2), np.float32), [tokens] * len(questions)
+
+    monkeypatch.setattr(bundled, "_asked", embed)
+    embedding = BundledEmbedding()
+    assert isinstance(embedding, Remembering)
+    for _ in range(2):
+        await embedding.embed_queries(["tea"])
+        await embedding.question_tokens("tea")
+    assert asked == ["tea"]
+    embedding.forget()
+    await embedding.question_tokens("tea")
+    await embedding.embed_queries(["tea"])
+    assert asked == ["tea"] * 3

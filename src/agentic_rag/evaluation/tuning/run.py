@@ -21,7 +21,7 @@ from agentic_rag.evaluation.abstention import as_figure
 from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
 from agentic_rag.evaluation.locomo import repair_lines
 from agentic_rag.evaluation.metrics import measure
-from agentic_rag.evaluation.run import Told, dataset_of, ingested
+from agentic_rag.evaluation.run import Told, dataset_of, first_repairs, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
 from agentic_rag.evaluation.tuning.learned import Learned, learn
@@ -76,9 +76,13 @@ class TuneOptions:
     anyway: bool = False
     """Settle on what was chosen though its gain is not beyond chance."""
     limit: int | None = None
-    """Only the first queries."""
-    split: str = "test"
-    """Of a directory with ``qrels/<split>.tsv``."""
+    """Only the first queries, of the half if there is one."""
+    split: str | None = None
+    """Of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
+    half: str | None = None
+    """``first`` or ``second``: the other one is left to be evaluated on."""
+    corrections: Path | None = None
+    """Overlay of a LoCoMo file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +191,14 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, told: Told | None =
     """
     told = told or (lambda stage, done, total: None)
     _check(rag, options)
-    loaded = (await asyncio.to_thread(load_dataset, source, split=options.split)).selected(
-        limit=options.limit
+    whole = await asyncio.to_thread(
+        load_dataset, source, split=options.split, corrections=options.corrections
     )
+    loaded = whole.selected(half=options.half, limit=options.limit)
     if len(loaded.ranked_queries) < FEWEST:
         raise InputError(
             f"{source} has {len(loaded.ranked_queries)} queries with a relevant document among those asked for; "
-            f"at least {FEWEST} are needed to tell a gain from chance"
+            f"at least {FEWEST} are needed to tell a gain from chance{first_repairs(loaded)}"
         )
     dataset = await asyncio.to_thread(dataset_of, loaded.source)
     odd = await ingested(rag, loaded, dataset, told)
@@ -360,11 +365,14 @@ def _joined(folds: Sequence[Places], values: Sequence[Floats]) -> Floats:
     return joined
 
 
-def _gain(default: Floats, chosen: Floats) -> Gain:
+def _gain(default: Floats, chosen: Floats, kinds: Floats | None = None) -> Gain:
+    def figure(values: Floats) -> dict[str, float]:
+        return as_figure(bootstrap_interval(values.tolist(), kinds=None if kinds is None else kinds.tolist()))
+
     return Gain(
-        default=as_figure(bootstrap_interval(default.tolist())),
-        chosen=as_figure(bootstrap_interval(chosen.tolist())),
-        difference=as_figure(bootstrap_interval((chosen - default).tolist())),
+        default=figure(default),
+        chosen=figure(chosen),
+        difference=figure(chosen - default),
         p=round(randomisation_test(chosen.tolist(), default.tolist(), samples=PERMUTATIONS), 6),
     )
 
@@ -386,6 +394,7 @@ def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Cho
     return _gain(
         rightness(default[asked], answerable, replay.base.answer.abstain_below),
         rightness(confidences[asked], answerable, _joined(folds, thresholds)[asked]),
+        answerable,  # of both kinds as many as there are, or the weights of a draw would not add up to 1
     )
 
 
