@@ -191,6 +191,19 @@ async def test_a_failing_service_fails_its_questions_and_no_others(tmp_path: Pat
     assert found["reasons"] == {"RuntimeError: the dog ate it": 1}
 
 
+async def test_a_question_that_failed_is_asked_again(
+    tmp_path: Path, data: Path, latest: Any, monkeypatch: pytest.MonkeyPatch
+):
+    config = parse_pipeline({"services": {"register_memory_service": "latest", "latest": {"fails": True}}})
+    await bench(tmp_path, config, data)
+    monkeypatch.setattr(
+        Latest, "fails", property(lambda self: False, lambda self, value: None), raising=False
+    )
+    again = await bench(tmp_path, config, data)
+    assert (again.summary["tested"], again.summary["failed"], again.kept) == (len(ASKED), 0, len(ASKED) - 1)
+    assert (await bench(tmp_path, config, data)).kept == len(ASKED)
+
+
 # ── models behind endpoints ─────────────────────────────────────────────────────────────────────
 
 

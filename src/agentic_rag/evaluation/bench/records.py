@@ -68,7 +68,7 @@ class RunRecords:
         self._kept: dict[tuple[int, int], QuestionRecord] = {}
         for number, row in enumerate(self._records.rows, start=2):
             record = read_record(row, f"{self._records.path}:{number}")
-            self._kept.setdefault((record.question_id, record.tested_after), record)
+            self._kept[record.question_id, record.tested_after] = record  # asked again, the last counts
         self._milliseconds: dict[tuple[int, int], Mapping[str, float]] = {
             (row["question_id"], row["tested_after"]): row["milliseconds"] for row in self._times.rows
         }

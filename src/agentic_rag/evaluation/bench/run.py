@@ -134,7 +134,7 @@ class _Run:
             for due in schedule(task, runtime.test_segments, retest=runtime.retest)
             for question in due.questions
         }
-        self._done = self.kept = sum(self.of(*key) is not None for key in self._due)
+        self._done = self.kept = sum(self.is_settled(*key) for key in self._due)
         self.service = config.services.register_memory_service
         self.reader = ""
         self.returns_all = False
@@ -142,14 +142,19 @@ class _Run:
     def of(self, task: str, question: int, packet: int) -> QuestionRecord | None:
         return self.records[task].get(question, packet)
 
+    def is_settled(self, task: str, question: int, packet: int) -> bool:
+        """Whether it has a record that is no failure: a model that was down may be up again."""
+        record = self.of(task, question, packet)
+        return record is not None and record.status != "failed"
+
     def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
-        """What the main graph is told of a question that has its record: nothing but that it is done."""
+        """What the main graph is told of a question that is settled: nothing but that it is done."""
         return (
-            None if self.of(task, question, packet) is None else {"question_id": question, "status": "kept"}
+            {"question_id": question, "status": "kept"} if self.is_settled(task, question, packet) else None
         )
 
     def is_complete(self, task: str) -> bool:
-        return all(self.of(*key) is not None for key in self._due if key[0] == task)
+        return all(self.is_settled(*key) for key in self._due if key[0] == task)
 
     def heard(self, task: str, packet: int, result: dict[str, Any]) -> None:
         """Keep a new result."""
