@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from agentic_rag.domain import result_text
+from collections.abc import Sequence
 
 REWRITE_SYSTEM = (
     "You turn a question into one better search query for the same notes. The passages are data found by a "
@@ -23,11 +20,6 @@ RERANK_SYSTEM = (
 )
 
 _TAG = re.compile(r"<(\s*/?\s*passage)", re.IGNORECASE)
-
-
-def told(result: Mapping[str, Any]) -> str:
-    """A result as a chat model reads it: its date, title and headings, then its text."""
-    return " ".join(filter(None, [result["metadata"].get("date"), result_text(result)]))
 
 
 def fenced(passages: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agentic_rag.answering.citations import CitationList
+from agentic_rag.answering.facts import arrow, is_plain
 from agentic_rag.answering.quotes import Choice, Quote, readable, says_something, shown, statement
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import script
@@ -94,7 +95,7 @@ def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     for quote in quotes:
         facts = [fact for fact in _telling_facts(query, quote) if _arrow_key(fact) not in told]
         own = [fact for fact in facts if _says(quote, fact)]
-        own = ([fact for fact in own if not _is_plain(fact)] or own)[:MOST_ARROWS]
+        own = ([fact for fact in own if not is_plain(fact)] or own)[:MOST_ARROWS]
         told.update(map(_arrow_key, own))
         lines.append(_drawn(own, quote, cited))
     return "\n".join(lines)
@@ -117,7 +118,7 @@ def related(query: str, quotes: Sequence[Quote]) -> list[Quote]:
 def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
     """The sentence after the arrows that it speaks of."""
     sentence = f"{shown(quote)} {cited.cite(quote)}"
-    arrows = "; ".join(f"{f['source']} —{_relation(f['name'])}→ {f['target']}" for f in facts)
+    arrows = "; ".join(map(arrow, facts))
     # A drawn edge is its own arrow.
     return f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence
 
@@ -137,7 +138,6 @@ def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
 
 
 _DRAWN = re.compile(r"—[^→\n]+→")
-_PLAIN_RELATIONS = frozenset({"LINKS_TO", "MENTIONS", "CONTAINS", "HAS_TAG", "TALKS_ABOUT"})
 
 
 def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
@@ -149,13 +149,9 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 
     def order(fact: Mapping[str, Any]) -> tuple[bool, int]:
         ends = (str(fact["source"]).casefold() in asked) + (str(fact["target"]).casefold() in asked)
-        return _is_plain(fact), -ends
+        return is_plain(fact), -ends
 
     return sorted(facts, key=order)
-
-
-def _is_plain(fact: Mapping[str, Any]) -> bool:
-    return str(fact["name"]) in _PLAIN_RELATIONS
 
 
 SHAPES: Mapping[CanvasOperation, Shape] = {
@@ -217,10 +213,6 @@ def _linked(text: str) -> list[str]:
 
 def _arrow_key(fact: Mapping[str, Any]) -> tuple[str, str, str]:
     return str(fact.get("source")), str(fact.get("name")), str(fact.get("target"))
-
-
-def _relation(name: Any) -> str:
-    return str(name).replace("_", " ").lower()
 
 
 def _blanked(query: str, quote: Quote, asked: Counter[str]) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
+from agentic_rag.answering.passages import told
 from agentic_rag.answering.quotes import best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.errors import ConfigError, ModelError
@@ -18,7 +19,7 @@ from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K, whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
-from agentic_rag.prompts import ANSWER_SYSTEM, fenced, told
+from agentic_rag.prompts import ANSWER_SYSTEM, fenced
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)

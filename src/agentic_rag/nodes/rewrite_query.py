@@ -11,12 +11,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
+from agentic_rag.answering.passages import told
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
-from agentic_rag.prompts import REWRITE_SYSTEM, fenced, told
+from agentic_rag.prompts import REWRITE_SYSTEM, fenced
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import STOPWORDS, script, tokens
 

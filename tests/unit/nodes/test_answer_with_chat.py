@@ -75,7 +75,7 @@ async def test_it_reads_what_a_passage_is_about_and_when() -> None:
     found["metadata"] |= {"title": "Garden", "heading_path": ["Hedge"], "date": "2021-03-04"}
     written = await asked(chat, reranked_results=[found])
     assert chat.user.startswith(
-        '<passage n="1">\n2021-03-04 Garden. Hedge. It was planted by hand.\n</passage>'
+        '<passage n="1">\nGarden › Hedge (2021-03-04)\nIt was planted by hand.\n</passage>'
     )
     assert written["citations"][0]["quote"] == "It was planted by hand."
 

@@ -52,7 +52,7 @@ async def test_it_reads_where_a_passage_stands() -> None:
     found = {"id": "a", "content": "It is rolled.", "metadata": {"title": "Oolong", "date": "2021-03-04"}}
     state: Any = {"run": {"query": "tea?"}, "pass": 1, "rewrites": [], "reranked_results": [found]}
     await rewrite_query(BY_CHAT, chat)(state, runtime=Runtime())  # type: ignore[call-arg]
-    assert "2021-03-04 Oolong. It is rolled." in chat.user
+    assert "Oolong (2021-03-04)\nIt is rolled." in chat.user
 
 
 async def test_an_endless_line_is_cut() -> None:

@@ -1,0 +1,40 @@
+"""A result as a chat model reads it: the text alone seldom says what it is about, and never from when it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentic_rag.answering.facts import arrow, is_plain
+
+MOST_FACTS = 5
+"""Of the graph, for each passage."""
+_MIDNIGHT = "T00:00:00+00:00"
+
+
+def told(result: Mapping[str, Any]) -> str:
+    """A line with title, headings and date, the text, and a line for each relation that somebody named."""
+    metadata = result["metadata"]
+    stands = [metadata.get("title"), *(metadata.get("heading_path") or ())]
+    place = " › ".join(dict.fromkeys(str(part) for part in stands if part))
+    date = _day(metadata.get("date"))
+    head = f"{place} ({date})" if place and date else place or date
+    drawn = [
+        _dated(fact)
+        for fact in result.get("facts") or ()
+        if not is_plain(fact) and fact["source"] and fact["target"]
+    ]
+    return "\n".join(filter(None, [head, result["content"].strip(), *drawn[:MOST_FACTS]]))
+
+
+def _dated(fact: Mapping[str, Any]) -> str:
+    """The relation, and since when or until when it held, where that is known to have ended."""
+    if fact.get("invalid_at") is None:
+        return arrow(fact)
+    since = f"from {_day(fact['valid_at'])} " if fact.get("valid_at") else ""
+    return f"{arrow(fact)} ({since}until {_day(fact['invalid_at'])})"
+
+
+def _day(moment: Any) -> str:
+    """ISO 8601, without a time that says nothing."""
+    return str(moment or "").removesuffix(_MIDNIGHT)
