@@ -16,15 +16,25 @@ async def rerank_by_model(
     """Results by the model's relevance in [0, 1], descending, then id; it reads titles and headings too.
 
     Raises:
+        ModelError: see ``relevances``.
+    """
+    scores = await relevances(query, [result_text(result) for result in results], model)
+    scored = [{**result, "rerank_score": score} for result, score in zip(results, scores, strict=True)]
+    return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))
+
+
+async def relevances(query: str, passages: Sequence[str], model: Reranker) -> list[float]:
+    """The model's relevance of each passage, in [0, 1]; of none it is not asked.
+
+    Raises:
         ModelError: the model failed, gave a score outside [0, 1], or not one a passage.
     """
-    if not results:
+    if not passages:
         return []
-    scores = await model.score(query, [result_text(result) for result in results])
-    if len(scores) != len(results):
-        raise ModelError(f"the reranker gave {len(scores)} scores for {len(results)} passages")
+    scores = await model.score(query, passages)
+    if len(scores) != len(passages):
+        raise ModelError(f"the reranker gave {len(scores)} scores for {len(passages)} passages")
     for score in scores:
         if not 0.0 <= score <= 1.0:
             raise ModelError(f"the reranker gave the score {score!r}; a relevance is from 0 to 1")
-    scored = [{**result, "rerank_score": float(score)} for result, score in zip(results, scores, strict=True)]
-    return sorted(scored, key=lambda result: (-result["rerank_score"], result["id"]))
+    return [float(score) for score in scores]

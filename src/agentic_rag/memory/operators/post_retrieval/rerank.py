@@ -16,7 +16,7 @@ from agentic_rag.memory.operators.post_retrieval.links import links_of, ties_bet
 from agentic_rag.memory.operators.post_retrieval.outcome import Outcome, Request, told
 from agentic_rag.memory.operators.post_retrieval.pagerank import personalised_pagerank
 from agentic_rag.memory.operators.post_retrieval.tools import PostRetrievalTools
-from agentic_rag.rerank.model import rerank_by_model
+from agentic_rag.rerank.model import relevances
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +157,8 @@ async def cross_encoder(
     step: RerankStep, items: Items, request: Request, tools: PostRetrievalTools
 ) -> Judged:
     """Relevance in [0, 1] by a model that reads question and memory together; raises ``ModelError``."""
-    passages = [{"id": str(n), "content": item.text} for n, item in enumerate(items)]
-    ranked = await rerank_by_model(request.question, passages, tools.needed_reranker())
-    score = {result["id"]: result["rerank_score"] for result in ranked}
-    return Judged(tuple(score[str(n)] for n in range(len(items))))
+    texts = [item.text for item in items]
+    return Judged(tuple(await relevances(request.question, texts, tools.needed_reranker())))
 
 
 RERANKS: Mapping[str, Judge] = {
