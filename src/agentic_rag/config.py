@@ -48,7 +48,7 @@ class EmbeddingConfig(Section):
     api_key: SecretStr | None = Field(None, description="never shown")
     dimension: int | None = Field(None, ge=1, description="length of its vectors")
     query_prefix: str = Field("", description="put before every question, where the model wants one")
-    passage_prefix: str = Field("", description="put before every stored text")
+    passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
 
 
 class ChatConfig(Section):

@@ -104,6 +104,7 @@ async def test_a_beir_directory_gives_the_same_bytes_twice(tmp_path: Path) -> No
     assert (report.abstention["answerable"], report.abstention["unanswerable"]) == (3, 1)
     assert list(report.degenerate) == ["abstention"]
     assert report.settings["embedding"]["name"] == "hashing-64"
+    assert report.settings["quality"]["deadline_seconds"] == 86_400.0, "as it was run"
     assert report.settings["chat"] is None
     elsewhere = await evaluated(tmp_path / "two", source)
     assert timeless(elsewhere) == timeless(report)
@@ -223,6 +224,16 @@ async def test_a_corpus_without_documents_is_told(tmp_path: Path) -> None:
         await evaluated(tmp_path / "data", source)
 
 
+async def test_judgements_of_documents_that_are_not_there_are_no_figures(tmp_path: Path) -> None:
+    source = beir(tmp_path / "tea")
+    (source / "qrels.tsv").write_text("q1\tOolong.md\t1\nq2\tPuer.md\t1\n", encoding="utf-8")
+    told = (
+        r"none of the 2 judged documents is in .*, 'Oolong.md' for one; documents are called like 'gyokuro'"
+    )
+    with pytest.raises(InputError, match=told):
+        await evaluated(tmp_path / "data", source)
+
+
 async def test_a_document_given_twice_is_a_repair(tmp_path: Path) -> None:
     source = beir(tmp_path / "tea")
     with (source / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
@@ -321,6 +332,7 @@ def test_the_command_writes_everything(
         ("--json", "a-file/x.json", "cannot write"),
         ("--markdown", ".", "it is a folder; name a file"),
         ("--charts", "a-file", "cannot write"),
+        ("--json", "tea/queries.jsonl", "it is what is evaluated; name another file"),
     ],
 )
 def test_what_cannot_be_written_is_told_before_anything_is_asked(
@@ -349,7 +361,6 @@ def test_names_are_whole_in_a_narrow_terminal(
     report = asyncio.run(evaluated(tmp_path / "data", beir(tmp_path / "tea"), names))
     Console(highlight=False).print(tables(report)[0])
     shown = capsys.readouterr().out
-    first_column = "".join(line.split(" ")[1] for line in shown.splitlines() if line.startswith(" "))
     assert "…" not in shown
-    assert first_column.count("weighted_graphiti") == 2
-    assert "+rerank" in first_column
+    assert shown.count(" weighted_graphiti ") == 2
+    assert " +rerank " in shown

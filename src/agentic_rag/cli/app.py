@@ -60,17 +60,19 @@ def options(
     """Ask your notes: a knowledge graph and a vector store searched together, answers with citations."""
 
 
-def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False) -> T:
+def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = False) -> T:
     """The one place where the command line enters the event loop.
 
-    ``goes_on``: the same command, run again, goes on where this one was interrupted, which is then said.
+    ``goes_on``: the same command, run again, goes on where this one was interrupted, which is then said; without
+    ``fresh``, which begins anew.
     """
     gc.freeze()
     gc.enable()  # a long ingest must not keep its garbage; see cli.main
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:
-        hint = "; the same command goes on where it was" if goes_on else ""
+        same = "the same command without --fresh" if fresh else "the same command"
+        hint = f"; {same} goes on where it was" if goes_on else ""
         sys.stderr.write(f"\ninterrupted{hint}\n")
         raise typer.Exit(INTERRUPTED) from None
 
@@ -330,6 +332,7 @@ def evaluate(
     run(
         evaluate_source(load_config(data_dir, settings), source, options, Outputs(output, markdown, charts)),
         goes_on=True,
+        fresh=fresh,
     )
 
 
@@ -447,7 +450,11 @@ def bench(
     from agentic_rag.evaluation.bench.run import BenchOptions
 
     options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh)
-    report = run(bench_design(load_config(data_dir, settings), config, options, quiet=as_json), goes_on=True)
+    report = run(
+        bench_design(load_config(data_dir, settings), config, options, quiet=as_json),
+        goes_on=True,
+        fresh=fresh,
+    )
     if as_json:
         print_json({**report.summary, "folder": str(report.folder)})
     else:

@@ -19,6 +19,7 @@ from agentic_rag.config import RagConfig
 from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.scores import MEASURES
+from agentic_rag.evaluation.systems import RERANKED
 from agentic_rag.evaluation.writing import check_writable
 
 STAGES = {"read": "reading", "store": "storing chunks", "ask": "asking", "score": "scoring"}
@@ -40,7 +41,7 @@ async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions,
     """Evaluate, print, and write the figures where asked to."""
     for file in (outputs.json, outputs.markdown):
         if file is not None:
-            check_writable(file)
+            check_writable(file, source=source)
     if outputs.charts is not None:
         from agentic_rag.evaluation.drawing import check_charts
 
@@ -92,7 +93,7 @@ def _quality(report: EvalReport) -> Table:
         values = [_interval(figures[measure], mark(against.get(measure))) for measure in MEASURES]
         p50, p95 = (f"{figures['latency_ms'][point]:.0f}" for point in LATENCY)
         called = [f"{figures['model_calls']['mean']:g}"] if calls else []
-        shown.add_row(name, *values, f"{p50}\n[dim]{p95}[/dim]", *called)
+        shown.add_row(_folded(name), *values, f"{p50}\n[dim]{p95}[/dim]", *called)
     baselines = report.degenerate.get("ranking", {})
     for number, (name, figures) in enumerate(baselines.items()):
         if number == 0:
@@ -129,7 +130,7 @@ def _categories(report: EvalReport) -> Table:
             own = figures["by_category"][category]
             values = [_interval(own[measure], lines=False) for measure in SHOWN_MEASURES]
             first = (escape(category), str(own["queries"])) if number == 0 else ("", "")
-            shown.add_row(first[0], name, first[1], *values)
+            shown.add_row(first[0], _folded(name), first[1], *values)
         shown.add_section()
     return shown
 
@@ -150,11 +151,18 @@ def _abstention(report: EvalReport) -> Table:
     return shown
 
 
+def _folded(name: str) -> str:
+    """A system's name on two lines where it has two parts: tables are narrow."""
+    return name.replace(RERANKED, f"\n{RERANKED}")
+
+
 def _table(title: str, names: Sequence[str]) -> Table:
     """Names on the left, numbers on the right; the title stands as it is."""
     shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in names:
-        shown.add_column(name, justify="right" if "@" in name else "left", overflow="fold")
+        shown.add_column(
+            name, justify="right" if "@" in name else "left", no_wrap=name == "system", overflow="fold"
+        )
     return shown
 
 

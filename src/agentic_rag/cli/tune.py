@@ -51,7 +51,7 @@ async def tune_source(config: RagConfig, source: Path, options: TuneOptions, out
     text = await asyncio.to_thread(read_settings, target)
     for file in (target, outputs.json):
         if file is not None:
-            check_writable(file)
+            check_writable(file, source=source)
     with bars(STAGES, quiet=False) as told:
         async with open_rag(config) as rag:
             report = await tune(rag, source, options, told)

@@ -82,7 +82,7 @@ _BEGINNING = b'{"fingerprint": "'
 
 def _check_ours(path: Path) -> None:
     """Somebody's own file is neither cut off nor begun anew."""
-    if not path.is_file():
+    if not path.exists():
         return
     with path.open("rb") as file:
         begins = file.read(len(_BEGINNING))

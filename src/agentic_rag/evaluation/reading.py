@@ -42,6 +42,10 @@ HEADS = frozenset({"score", "relevance", "rel", "grade", "label"})
 """What the last column is called, where a head names it."""
 
 
+_ITERATIONS = frozenset({"0", "q0"})
+"""TREC's second column: query, iteration, document, grade."""
+
+
 @dataclass(frozen=True, slots=True)
 class Qrels:
     """Judgements, and which of them the file contradicts."""
@@ -62,11 +66,10 @@ def read_qrels(path: Path) -> Qrels:
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
-        cells = line.rstrip("\r\n").split("\t")
-        if len(cells) == 1 and len(line.split()) == 4:
-            cells = line.split()
-        if len(cells) == 4:  # TREC: query, iteration, document, grade
-            del cells[1]
+        cells = [cell.strip() for cell in line.split("\t")]
+        of_trec = line.split()
+        if len(of_trec) == 4 and len(cells) != 3 and of_trec[1].casefold() in _ITERATIONS:
+            cells = [of_trec[0], *of_trec[2:]]
         where = f"{path}:{number}"
         if len(cells) != 3:
             raise InputError(f"{where}: expected query-id, corpus-id, score between tabs: {line!r:.80}")

@@ -56,7 +56,9 @@ class Records:
     """The answers of a run, by system and query.
 
     Args:
-        path, fingerprint, fresh: of the journal; see ``Journal`` and ``fingerprint``.
+        path, fingerprint: of the journal; see ``Journal`` and ``fingerprint``.
+        fresh: know none of the answers. They stay in the file for a run that asks something else, if they are of
+            this fingerprint; of what is asked again the last answer counts.
 
     Raises:
         InputError, StoreError: as ``Journal`` does; a row is no record.
@@ -64,11 +66,15 @@ class Records:
 
     def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:
         self.path = path
-        self._journal = Journal(path, fingerprint, fresh=fresh)
-        self._kept: dict[tuple[str, str], Record] = {}
-        for number, row in enumerate(self._journal.rows, start=2):
-            record = _read(row, f"{path}:{number}")
-            self._kept[record.system, record.query] = record  # asked again, the last counts
+        try:
+            self._journal = Journal(path, fingerprint)
+            kept = _by_question(self._journal)
+        except InputError:
+            if not fresh:
+                raise
+            self._journal = Journal(path, fingerprint, fresh=True)
+            kept = {}
+        self._kept = {} if fresh else kept
 
     def get(self, system: str, query: str) -> Record | None:
         """What is kept of that system and query."""
@@ -104,6 +110,11 @@ def file_name(dataset: str, mark: str) -> str:
     """``<dataset>-<fingerprint>.jsonl``, with what a file name should not have replaced."""
     plain = re.sub(r"[^\w.-]+", "_", dataset)
     return f"{plain[:80]}-{mark}.jsonl"
+
+
+def _by_question(journal: Journal) -> dict[tuple[str, str], Record]:
+    records = [_read(row, f"{journal.path}:{number}") for number, row in enumerate(journal.rows, start=2)]
+    return {(record.system, record.query): record for record in records}
 
 
 def _read(said: Mapping[str, Any], where: str) -> Record:

@@ -19,7 +19,7 @@ from agentic_rag.evaluation.metrics import document_ranking
 from agentic_rag.evaluation.records import DEPTH, Record, Records, file_name, fingerprint, versions
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.scores import mean_figures, measured, system_figures
-from agentic_rag.evaluation.systems import DEFAULT_OPERATION, Results, Systems, Task, is_whole
+from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.identity import chunk_id, digest
 from agentic_rag.parameters import Parameters
@@ -150,6 +150,11 @@ async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> l
         there = await rag.chunks.document_ids(dataset)
     else:
         there = set(await rag.chunks.get_chunks(dataset, sorted(wanted)))
+    if wanted and wanted.isdisjoint(there):
+        named = f"; documents are called like {min(there)!r}" if loaded.unit == "document" and there else ""
+        raise InputError(
+            f"none of the {len(wanted)} judged {loaded.unit}s is in {loaded.source}, {min(wanted)!r} for one{named}"
+        )
     reported = {(repair.query_id, repair.written) for repair in loaded.repairs}
     missing = absent(loaded.queries, there, "relevant, but nothing of it was ingested")
     return lost + [repair for repair in missing if (repair.query_id, repair.written) not in reported]
@@ -157,8 +162,8 @@ async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> l
 
 def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
     """What the figures depend on besides the data; plain values without secrets or places on this machine."""
-    config = rag.config
-    sections = {name: getattr(config, name).model_dump(mode="json") for name in Parameters.model_fields}
+    config, limitless = rag.config, rag.config.overridden(NO_CLOCK)
+    sections = {name: getattr(limitless, name).model_dump(mode="json") for name in Parameters.model_fields}
     return {
         **sections,
         "vectors": config.vectors.backend,

@@ -7,13 +7,17 @@ from pathlib import Path
 
 from agentic_rag.errors import InputError
 
+_INPUTS = ("corpus.jsonl", "queries.jsonl", "qrels.tsv", "dataset.json")
 
-def check_writable(path: Path, *, folder: bool = False) -> None:
+
+def check_writable(path: Path, *, source: Path | None = None, folder: bool = False) -> None:
     """Make the folder of a file, or the folder itself, that a run is to write.
 
     Raises:
-        InputError: it cannot be made, is of the other kind, or is not writable.
+        InputError: it cannot be made, is of the other kind, is not writable, or is a file of the labelled ``source``.
     """
+    if source is not None and path.resolve() in _labelled(source):
+        raise _unwritable(path, "it is what is evaluated; name another file")
     try:
         (path if folder else path.parent).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -35,6 +39,11 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise _unwritable(path, error.strerror or str(error)) from error
+
+
+def _labelled(source: Path) -> set[Path]:
+    files = [source, *(source / name for name in _INPUTS), *(source / "qrels").glob("*.tsv")]
+    return {file.resolve() for file in files if file.is_file()}
 
 
 def _unwritable(path: Path, why: str) -> InputError:

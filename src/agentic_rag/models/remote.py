@@ -40,8 +40,10 @@ class OpenAIEmbedding:
             base_url=config.base_url, api_key=key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES
         )
         self._called = f"the embedding model {config.model!r} at {without_login(config.base_url)}"
-        self._config = config
-        self.name = config.model
+        self._config, self._model = config, config.model
+        # What stored texts are prefixed with is in their vectors, so vectors of another prefix are of another model.
+        prefix = config.passage_prefix
+        self.name = f"{config.model} after {prefix!r}" if prefix else config.model
         self.dimension = config.dimension
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
@@ -65,7 +67,7 @@ class OpenAIEmbedding:
         """One request's vectors, in the order of its texts."""
         try:
             answer = await self._client.embeddings.create(
-                model=self.name, input=texts, encoding_format="float"
+                model=self._model, input=texts, encoding_format="float"
             )
             given = list(answer.data)
             # Some servers leave the index out, or give 0 to all: then the order is the texts'.

@@ -291,8 +291,10 @@ def _rarity(texts: Sequence[Sequence[str]]) -> dict[str, float]:
 
 def _coverage(asked: set[str], words: set[str], rarity: Mapping[str, float]) -> float:
     rarest = max(rarity.values(), default=1.0)
-    total = sum(rarity.get(token, rarest) for token in asked)
-    return sum(rarity[token] for token in asked & words) / total if total else 0.0
+    total = math.fsum(
+        rarity.get(token, rarest) for token in asked
+    )  # the same in whatever order a set gives them
+    return math.fsum(rarity[token] for token in asked & words) / total if total else 0.0
 
 
 def _around(results: Sequence[Result], judged: Sequence[float]) -> list[float]:

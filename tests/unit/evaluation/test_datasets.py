@@ -79,7 +79,13 @@ def test_a_split_that_is_named_is_taken(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "qrels",
-    ["q 0 d1 2\n", "q\tQ0\td1\t2\n", "query_id\tdoc_id\trelevance\nq\td1\t2.0\n", "\ufeffq\td1\t2\r\n"],
+    [
+        "q 0 d1 2\n",
+        "q\tQ0\td1\t2\n",
+        "q \t d1\t2 \n",
+        "query_id\tdoc_id\trelevance\nq\td1\t2.0\n",
+        "\ufeffq\td1\t2\r\n",
+    ],
 )
 def test_judgements_as_other_tools_write_them(tmp_path: Path, qrels: str):
     dataset = load_beir(beir(tmp_path / "x", [{"_id": "q", "text": "t"}], qrels))
@@ -199,6 +205,7 @@ def test_halves_split_by_the_id_alone(tmp_path: Path):
         ([{"_id": "q", "text": "t", "answerable": "no"}], HEAD, "answerable"),
         ([{"_id": "q", "text": "t"}], HEAD + "q d1 1\n", "qrels.tsv:2"),
         ([{"_id": "q", "text": "t"}], HEAD + "q\td1\tmany\n", "qrels.tsv:2"),
+        ([{"_id": "q", "text": "t"}], HEAD + "q\td1\t1\t3\n", "qrels.tsv:2"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_place(

@@ -51,9 +51,26 @@ def test_a_torn_head_begins_anew(tmp_path: Path):
 
 def test_fresh_starts_anew(tmp_path: Path):
     path = tmp_path / "x.jsonl"
+    before = Records(path, "f")
+    before.add(FIRST)
+    before.add(SECOND)
+    fresh = Records(path, "f", fresh=True)
+    assert fresh.get("full", "q1") is None
+    fresh.add(replace(FIRST, milliseconds=1.0))
+    again = Records(path, "f")
+    assert again.get("full", "q1") == replace(FIRST, milliseconds=1.0)
+    assert again.get("dense", "q1") == SECOND, "what was not asked again stays"
+    Records(path, "g", fresh=True).add(SECOND)
+    assert Records(path, "g").get("full", "q1") is None
+
+
+def test_fresh_takes_broken_records_away(tmp_path: Path):
+    path = tmp_path / "x.jsonl"
     Records(path, "f").add(FIRST)
-    assert Records(path, "f", fresh=True).get("full", "q1") is None
-    assert not path.exists()
+    with path.open("a", encoding="ascii") as file:
+        file.write("{}\n")
+    Records(path, "f", fresh=True).add(SECOND)
+    assert Records(path, "f").get("dense", "q1") == SECOND
 
 
 def test_records_of_something_else_are_refused(tmp_path: Path):

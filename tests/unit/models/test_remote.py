@@ -178,3 +178,12 @@ def test_unit_refuses_what_has_no_direction(row: list[float]) -> None:
     with pytest.raises(ModelError, match="zero or not finite"):
         unit([row], 1, 2)
     assert unit([[1e30, 1e30]], 1, 2) == pytest.approx(np.full((1, 2), 0.5**0.5), abs=1e-6)
+
+
+def test_what_stored_texts_are_prefixed_with_is_part_of_the_name():
+    def name(**fields: str) -> str:
+        config = {"base_url": "http://127.0.0.1:1", "model": "m", "dimension": 2, **fields}
+        return OpenAIEmbedding(EmbeddingConfig.model_validate(config)).name
+
+    assert name() == name(query_prefix="query: ") == "m"
+    assert name(passage_prefix="passage: ") == "m after 'passage: '"
