@@ -55,6 +55,8 @@ class LocalOpenAIServer:
 
     dimension: int = 64
     answer: str = "Tea comes from China [1]."
+    finish_reason: str = "stop"
+    """Why it says that it stopped."""
     script: deque[Fault | None] = field(default_factory=deque)
     """What to do with the next requests, one each; then well."""
     judge: Callable[[dict[str, Any]], Fault | None] = lambda request: GOOD
@@ -159,7 +161,7 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
                 self._send(200, fault.body if fault and fault.body is not None else body)
             else:
                 text = fault.body if fault and fault.body is not None else model.completion(request)
-                self._send(200, json.dumps(_chat(text)))
+                self._send(200, json.dumps(_chat(text, model.finish_reason)))
 
         def _no_answer(self, fault: Fault) -> None:
             self.close_connection = True
@@ -195,14 +197,14 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _chat(text: str) -> dict[str, Any]:
+def _chat(text: str, finish_reason: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
     return {
         "id": "1",
         "object": "chat.completion",
         "created": 0,
         "model": "m",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
 

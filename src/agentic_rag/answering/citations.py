@@ -8,7 +8,12 @@ from typing import Any
 
 from agentic_rag.answering.quotes import Quote
 
-_MARK = re.compile(r"\[\s*\d+(?:[\s,]+\d+)*\s*\]")
+_NUMBER = r"\d{1,3}(?:\s*[-–]\s*\d{1,3})?"
+_MARK = re.compile(
+    rf"(?P<space>[ \t]*)[\[［【]\s*\^?(?:passages?\s+)?(?P<numbers>{_NUMBER}(?:[\s,，、;；]+{_NUMBER})*)\s*[\]］】]",
+    re.IGNORECASE,
+)
+"""``[1]`` as models write it: also ``[1, 2]``, ``[1-3]``, ``[^1]``, ``[passage 1]``, ``【1】``; a year is none."""
 
 
 class CitationList:
@@ -59,16 +64,21 @@ def whole(result: dict[str, Any], order: int) -> Quote:
 
 
 def only_known(text: str, known: Sequence[int]) -> str:
-    """The text without marks that point at no citation: a number made up is worse than none."""
+    """The text with its marks as ``[1, 2]``, and none that points at no citation: one made up is worse than none."""
 
     def kept(mark: re.Match[str]) -> str:
-        numbers = [number for number in re.findall(r"\d+", mark.group()) if int(number) in known]
-        return f"[{', '.join(numbers)}]" if numbers else ""
+        numbers = [str(number) for number in _numbers(mark) if number in known]
+        return f"{mark['space']}[{', '.join(numbers)}]" if numbers else ""
 
     return _MARK.sub(kept, text)
 
 
 def cited_numbers(text: str, known: Sequence[int]) -> list[int]:
     """Numbers in ``[n]`` marks of a text that are known, in order of first appearance."""
-    found = [int(number) for mark in _MARK.finditer(text) for number in re.findall(r"\d+", mark.group())]
+    found = [number for mark in _MARK.finditer(text) for number in _numbers(mark)]
     return [number for number in dict.fromkeys(found) if number in known]
+
+
+def _numbers(mark: re.Match[str]) -> list[int]:
+    ranges = re.findall(r"(\d+)(?:\s*[-–]\s*(\d+))?", mark["numbers"])
+    return [number for first, last in ranges for number in range(int(first), int(last or first) + 1)]

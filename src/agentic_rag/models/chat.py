@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from agentic_rag.config import ChatConfig
 from agentic_rag.errors import ConfigError, ModelError
@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 WAITING_SECONDS = 60.0
 """What the client may spend between its tries; a server can ask for up to a minute."""
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
+"""The opening tag is missing where the server's template has written it already."""
+_CUT = {
+    "length": "stopped in the middle of its answer; raise chat.max_tokens, or use a model with more room",
+    "max_tokens": "stopped in the middle of its answer; raise its limit of tokens",
+    "content_filter": "had its answer held back by the provider's content filter; ask in other words",
+}
+"""By why the model says it stopped, where that was not because it had said everything."""
 
 
 class LangChainChat:
@@ -45,7 +52,7 @@ class LangChainChat:
         """The model's text without what a reasoning model thought aloud.
 
         Raises:
-            ModelError: it failed, was too slow, or said nothing.
+            ModelError: it failed, was too slow, said nothing, or was cut off.
         """
         from langchain_core.messages import HumanMessage, SystemMessage
 
@@ -53,9 +60,12 @@ class LangChainChat:
             async with asyncio.timeout(self._timeout):
                 message = await self._model.ainvoke([SystemMessage(system), HumanMessage(user)])
             text = spoken(str(message.text))
+            cut = _cut(message.response_metadata)
         except Exception as error:
             # Not the client's own words: they may repeat the key, or the passages that were sent.
             raise ModelError(f"{self._name} {told(error, 'chat')}") from error
+        if cut is not None:
+            raise ModelError(f"{self._name} {cut}")
         if not text:
             raise ModelError(f"{self._name} gave an empty answer; try again, or set another chat.model")
         return text
@@ -69,6 +79,12 @@ class LangChainChat:
 def spoken(text: str) -> str:
     """An answer without the ``<think>`` block that reasoning models put before it."""
     return _THOUGHT.sub("", text).strip()
+
+
+def _cut(told: Mapping[str, Any]) -> str | None:
+    """Why an answer is not whole; None where it is, or where nothing is said of it."""
+    reason = told.get("finish_reason") or told.get("stop_reason")
+    return _CUT.get(str(reason).casefold())
 
 
 def chat_from_config(config: ChatConfig) -> LangChainChat | None:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 _BY_STATUS = {
     400: (
         "refused the request",
-        "the text may be too long for the model, or an option unknown to the server",
+        "the text may be too long for the model, or it does not take an option (some models take no temperature but 1)",
     ),
     401: ("refused the key", "check {section}.api_key"),
     403: ("refused the key", "check {section}.api_key and what it is allowed to use"),

@@ -81,6 +81,10 @@ def test_the_whole_of_a_result_is_quoted_without_white_space_around_it():
         ("Both [1, 3] of them [ 2 ].", [1, 3, 2]),
         ("Unknown [9], a year [2023], a box [x] and [0].", []),
         ("[[1]]", [1]),
+        ("茶来自福建【2】。牛奶是白的［1、3］。", [2, 1, 3]),
+        ("Footnotes[^3] and [Passage 1], [passages 2, 3].", [3, 1, 2]),
+        ("A range [1-3], another [2–3], one that ends before it begins [3-1].", [1, 2, 3]),
+        ("Years [1990-2023] and [3-2023].", []),
     ],
 )
 def test_known_numbers_in_a_models_answer(text: str, numbers: list[int]):
@@ -88,5 +92,7 @@ def test_known_numbers_in_a_models_answer(text: str, numbers: list[int]):
 
 
 def test_marks_without_a_citation_are_taken_out() -> None:
-    assert only_known("Tea [1], milk [9], both [1, 9, 2].", [1, 2]) == "Tea [1], milk , both [1, 2]."
+    assert only_known("Tea [1], milk [9], both [1, 9, 2].", [1, 2]) == "Tea [1], milk, both [1, 2]."
+    assert only_known("茶【1】，牛奶【9】。[^2] [1-3]", [1, 2]) == "茶[1]，牛奶。[2] [1, 2]"
+    assert only_known("Since [2023] so [1].", [1]) == "Since [2023] so [1]."
     assert only_known("A list[int] and [x] stay.", [1]) == "A list[int] and [x] stay."

@@ -146,9 +146,25 @@ async def test_an_answer_that_is_no_json_is_a_model_error(
 
 
 async def test_thoughts_are_not_part_of_the_answer() -> None:
-    chat = LangChainChat(FakeListChatModel(responses=["<think>\n7? no\n</think>\n\n8", "<think> alone"]))
+    chat = LangChainChat(
+        FakeListChatModel(responses=["<think>\n7? no\n</think>\n\n8", "7? no\n</think>\n8", "<think> alone"])
+    )
+    assert await chat.complete("s", "u") == "8"
     assert await chat.complete("s", "u") == "8"
     assert await chat.complete("s", "u") == "<think> alone"
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("length", r"raise chat\.max_tokens"), ("content_filter", "content filter; ask in other words")],
+)
+async def test_an_answer_that_was_cut_off_is_none(
+    model_server: LocalOpenAIServer, configured: Configured, reason: str, told: str
+) -> None:
+    model_server.finish_reason = reason
+    with pytest.raises(ModelError, match=told) as failure:
+        await configured().complete("s", "u")
+    assert model_server.answer not in str(failure.value)
 
 
 def test_configuration() -> None:
