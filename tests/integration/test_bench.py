@@ -70,7 +70,9 @@ def design(service: str = "full_context", **sections: Any) -> Any:
     return parse_pipeline({"services": {"register_memory_service": service}, **sections}, name="design")
 
 
-async def bench(tmp_path: Path, config: Any, data: Path, task: str = "conv-1", **options: Any) -> BenchReport:
+async def bench(
+    tmp_path: Path, config: Any, data: Path, task: str | None = "conv-1", **options: Any
+) -> BenchReport:
     rag_config = RagConfig(data_dir=tmp_path / "data")
     return await run_bench(config, rag_config, BenchOptions(data=data, task_id=task, **options))
 
@@ -103,6 +105,19 @@ async def test_all_tasks_are_pooled(tmp_path: Path, data: Path):
     assert report.summary["questions"] == 2 * len(ASKED)
     assert set(report.summary["by_task"]) == {"conv-1", "conv-2"}
     assert set(report.summary["inserts"]) == {"conv-1", "conv-2"}
+
+
+async def test_the_only_conversation_of_a_file_need_not_be_named(tmp_path: Path, data: Path):
+    with pytest.raises(InputError, match=r"give --task-id conv-1 \(or all\)"):
+        await bench(tmp_path, design(), data, None)
+    data.write_text(json.dumps(conversation()), encoding="utf-8")
+    assert (await bench(tmp_path, design(), data, None)).summary["task"] == "conv-1"
+
+
+async def test_a_conversation_that_nobody_asks_about_cannot_be_tested(tmp_path: Path, data: Path):
+    data.write_text(json.dumps([conversation() | {"qa": []}]), encoding="utf-8")
+    with pytest.raises(InputError, match="has no question about conv-1"):
+        await bench(tmp_path, design(), data)
 
 
 async def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, data: Path):

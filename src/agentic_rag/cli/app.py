@@ -418,7 +418,7 @@ def bench(
             "--task-id",
             "--task_id",
             metavar="NAME",
-            help="Conversation (conv-26), several by commas, or all.",
+            help="Conversation (conv-26), several by commas, or all; default: the file's only one.",
         ),
     ] = None,
     data: Annotated[

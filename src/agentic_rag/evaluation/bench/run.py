@@ -44,7 +44,7 @@ class BenchOptions:
     data: Path | None = None
     """LoCoMo file; None: ``runtime.data``."""
     task_id: str | None = None
-    """Conversation, several by commas, or ``all``; None: ``runtime.task_id``."""
+    """Conversation, several by commas, or ``all``; None: ``runtime.task_id``, or the file's only one."""
     out: Path | None = None
     """Folder of the run; None: in the data folder, named after the design and all it depends on."""
     fresh: bool = False
@@ -96,10 +96,14 @@ async def run_bench(
     conversations = await asyncio.to_thread(read_conversations, path)
     task_id = options.task_id or config.runtime.task_id
     if task_id is None:
-        raise InputError(
-            f"no task: give --task-id {next(iter(conversations))} (or all), or set runtime.task_id"
-        )
+        if len(conversations) > 1:
+            raise InputError(
+                f"no task: give --task-id {next(iter(conversations))} (or all), or set runtime.task_id"
+            )
+        (task_id,) = conversations
     tasks = [conversations[name] for name in chosen_tasks(conversations, task_id)]
+    if not any(task.questions for task in tasks):
+        raise InputError(f"{path} has no question about {task_id}; a design is tested by asking")
     mark = await asyncio.to_thread(fingerprint, config, rag_config, path)
     folder = options.out or rag_config.data_dir / RUNS / f"{config.name}-{mark}"
     run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, told)
