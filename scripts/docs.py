@@ -2,7 +2,7 @@
 
     python scripts/docs.py            settings, help texts, error tree, drawing: write them
     python scripts/docs.py --check    exit 1 if one of them is not what the code gives
-    python scripts/docs.py --outputs  run the README's examples anew and write what they print
+    python scripts/docs.py --outputs  run the pages' examples anew and write what they print
 
 A generated part stands between ``<!-- generated: NAME -->`` (or ``<!-- output: NAME -->``) and
 ``<!-- end -->``. Outputs are not checked: they change with the answers, not with the code's interface.
@@ -112,8 +112,9 @@ GENERATED: Mapping[str, Callable[[], str]] = {
 
 DOCUMENT = ["--operation", "document_retrieval"]
 CHART = ["ask", "Which chart is in force?", *DOCUMENT, "--set", "answer.sentences=2"]
+EXAMPLES: Mapping[str, str] = {"python": "README.md", "memory-python": "docs/memory.md"}
+"""By name: the page whose first block of Python is run."""
 OUTPUTS: Mapping[str, tuple[list[str], int | None]] = {
-    "python": ([], None),
     "ingest": (["ingest", "examples/vault"], None),
     "ask": (["ask", "杀青、萎凋和渥堆各是什么？"], 21),
     "explain": (
@@ -155,21 +156,28 @@ def write(kind: str, made: Callable[[str], str]) -> None:
 
 
 def outputs() -> dict[str, str]:
-    """What the README's examples print, in a data folder of their own."""
+    """What the pages' examples print, one after the other in a data folder of their own."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "examples").symlink_to(ROOT / "examples")
-        code = first_python_block((ROOT / "README.md").read_text(encoding="utf-8"))
-        return {
-            name: f"```text\n{_cut(_run(folder, arguments or ['-c', code], name), lines)}\n```"
-            for name, (arguments, lines) in OUTPUTS.items()
-        }
+        printed = {name: example(name, Path(folder)) for name in EXAMPLES}
+        for name, (arguments, lines) in OUTPUTS.items():
+            printed[name] = _cut(_run(folder, arguments, name), lines)
+    return {name: f"```text\n{text}\n```" for name, text in printed.items()}
+
+
+def example(name: str, folder: Path) -> str:
+    """What the page's first block of Python prints, run in a folder where ours for examples and designs are at hand."""
+    for ours in ("examples", "configs"):
+        if not (folder / ours).exists():
+            (folder / ours).symlink_to(ROOT / ours)
+    code = first_python_block((ROOT / EXAMPLES[name]).read_text(encoding="utf-8"))
+    return _run(str(folder), ["-c", code], name)
 
 
 def first_python_block(text: str) -> str:
     """The first fenced Python block of a page."""
     found = re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     if found is None:
-        raise SystemExit("README.md has no Python block")
+        raise SystemExit("the page has no Python block")
     return found[1]
 
 

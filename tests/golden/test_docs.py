@@ -37,6 +37,20 @@ def test_check_tells_a_part_that_differs(docs: ModuleType, tmp_path: Path) -> No
     assert docs.stale(tmp_path) == ["docs/errors.md: errors"]
 
 
+def test_every_output_has_its_page(docs: ModuleType) -> None:
+    named = {
+        name
+        for page in docs.documents()
+        for name in re.findall(r"<!-- output: ([\w-]+) -->", page.read_text(encoding="utf-8"))
+    }
+    assert named == {*docs.OUTPUTS, *docs.EXAMPLES}
+
+
+def test_the_memory_example_prints_what_its_page_says(docs: ModuleType, tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "memory.md").read_text(encoding="utf-8")
+    assert f"```text\n{docs.example('memory-python', tmp_path)}\n```" in page
+
+
 def test_every_generated_part_has_its_page(docs: ModuleType) -> None:
     named = {
         name

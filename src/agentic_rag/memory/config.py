@@ -95,12 +95,13 @@ OPERATORS = ("pre_insert", "post_insert", "pre_retrieval", "post_retrieval")
 _SERVICE_KEYS = ("register_memory_service", "secondary_services", "memory_insert_adapter", "imports")
 
 
-def read_pipeline(path: Path) -> PipelineConfig:
+def read_pipeline(file: Path | str) -> PipelineConfig:
     """The memory design in a YAML file.
 
     Raises:
         ConfigError: the file cannot be read, is no YAML mapping, or a key or value in it is wrong.
     """
+    path = Path(file)
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

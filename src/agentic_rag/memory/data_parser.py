@@ -91,7 +91,8 @@ def _to_dialogs(entry: Mapping[str, Any]) -> str:
     dialogs = data.get("dialogs") if isinstance(data, Mapping) else None
     if not isinstance(dialogs, Sequence) or isinstance(dialogs, str) or not dialogs:
         raise InputError(
-            f"adapter to_dialogs needs 'data.dialogs', a list of turns; the entry has: {_keys(entry)}"
+            f"adapter to_dialogs needs 'data.dialogs', a list of turns and not empty, not {dialogs!r:.80}; "
+            f"the entry has: {_keys(entry)}"
         )
     for dialog in dialogs:
         if not isinstance(dialog, Mapping):
@@ -106,7 +107,9 @@ def _to_refactor(entry: Mapping[str, Any]) -> str:
 def _needed(values: Mapping[str, Any], key: str, adapter: str) -> str:
     value = values.get(key)
     if not isinstance(value, str):
-        raise InputError(f"adapter {adapter} needs {key!r}, a text; there is: {_keys(values)}")
+        raise InputError(
+            f"adapter {adapter} needs {key!r}, a text, not {value!r:.80}; there is: {_keys(values)}"
+        )
     return value
 
 

@@ -33,7 +33,7 @@ class TestState(TypedDict, total=False):
 
     question: str
     answer: str | None
-    """The right one; None where there is none."""
+    """The right one; None where there is none; left out where the question is just asked."""
     category: str
     task_id: str
     session_id: int
@@ -45,10 +45,11 @@ class TestState(TypedDict, total=False):
     history_text: str
     post_retrieval: list[dict[str, Any]]
     predicted_answer: str
-    ground_truth: str
-    is_correct: bool
-    f1: float
-    exact_match: float
+    ground_truth: str | None
+    """This and the marks below: None where no ``answer`` was given."""
+    is_correct: bool | None
+    f1: float | None
+    exact_match: float | None
     judge: bool | None
 
 

@@ -22,6 +22,8 @@ JUDGE_SYSTEM = (
 VERDICTS = {"CORRECT": True, "WRONG": False}
 KEPT = ("task_id", "session_id", "question_id")
 """Passed on to the result as they came."""
+MARKS = ("ground_truth", "is_correct", "f1", "exact_match", "judge")
+"""What takes a right answer."""
 
 
 class Judge:
@@ -66,7 +68,8 @@ class MemoryTest:
         """``question``, ``predicted_answer``, ``ground_truth``, ``is_correct``, ``task_id``, ``session_id``,
         ``question_id`` (those three where they are given), ``f1``, ``exact_match`` and ``judge`` (None without one).
 
-        ``ground_truth`` of a question without answer, or of the category ``adversarial``, is ``NOT_MENTIONED``.
+        ``ground_truth`` is ``NOT_MENTIONED`` where ``answer`` is None or the category ``adversarial``. Data without
+        ``answer`` are a question that is just asked: nothing is compared, and all marks are None.
         Without a category the answer gets plain F1 (see ``scoring.plain_score``).
 
         Raises:
@@ -76,25 +79,31 @@ class MemoryTest:
         """
         question, history = _text(data, "question"), _text(data, "history_text")
         truth = _truth(data)
-        category = data.get("category")
         predicted = await self._reader.read(question, history)
+        told = {"question": question, **{key: data[key] for key in KEPT if key in data}}
+        if truth is None:
+            return {**told, "predicted_answer": predicted, **dict.fromkeys(MARKS)}
+        category = data.get("category")
         marks = plain_score(predicted, truth) if category is None else score(category, predicted, truth)
         verdict = None if self._judge is None else await self._judge.is_correct(question, predicted, truth)
         return {
-            "question": question,
+            **told,
             "predicted_answer": predicted,
             "ground_truth": truth,
             "is_correct": marks.is_correct if verdict is None else verdict,
-            **{key: data[key] for key in KEPT if key in data},
             "f1": marks.f1,
             "exact_match": marks.exact_match,
             "judge": verdict,
         }
 
 
-def _truth(data: Data) -> str:
-    answer = data.get("answer")
-    return NOT_MENTIONED if answer is None or data.get("category") == ADVERSARIAL else str(answer)
+def _truth(data: Data) -> str | None:
+    """The right answer; None where none is given."""
+    if data.get("category") == ADVERSARIAL:
+        return NOT_MENTIONED
+    if "answer" not in data:
+        return None
+    return NOT_MENTIONED if data["answer"] is None else str(data["answer"])
 
 
 def _text(data: Data, key: str) -> str:

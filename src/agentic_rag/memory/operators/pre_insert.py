@@ -102,9 +102,7 @@ class PreInsert:
         """
         dialogs = data.get("dialogs")
         if not isinstance(dialogs, Sequence) or isinstance(dialogs, str):
-            raise InputError(
-                f"PreInsert needs 'dialogs', a list of turns; the data have: {', '.join(sorted(data))}"
-            )
+            raise InputError(f"a memory is given 'dialogs', a list of turns, not {dialogs!r:.80}")
         if isinstance(self._settings, NoPreInsert):
             packet = {key: data[key] for key in Packet.__annotations__ if key in data}
             return {"entries": [{"data": packet}], "skipped_turns": 0}

@@ -72,5 +72,5 @@ def question_of(data: Data) -> str:
     """
     question = data.get("question")
     if not isinstance(question, str):
-        raise InputError(f"data needs 'question', a text; they have: {', '.join(sorted(data)) or 'nothing'}")
+        raise InputError(f"a memory is asked a 'question', a text, not {question!r:.80}")
     return question

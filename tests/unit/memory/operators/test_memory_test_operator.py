@@ -90,10 +90,27 @@ async def test_the_category_decides_the_marks() -> None:
     assert (await MemoryTest(reader).execute(data))["f1"] == pytest.approx(2 * (2 / 3) * 1 / (2 / 3 + 1))
 
 
-async def test_without_answer_and_category_the_right_answer_is_none() -> None:
-    result = await MemoryTest(Says(NOT_MENTIONED)).execute({"question": "Who?", "history_text": ""})
+async def test_where_the_right_answer_is_none_only_an_abstention_is_right() -> None:
+    data = {"question": "Who?", "answer": None, "history_text": ""}
+    result = await MemoryTest(Says(NOT_MENTIONED)).execute(data)
     assert (result["ground_truth"], result["is_correct"]) == (NOT_MENTIONED, True)
+    assert (await MemoryTest(Says("Bob")).execute(data))["is_correct"] is False
     assert "task_id" not in result
+
+
+async def test_what_is_just_asked_is_answered_and_not_marked() -> None:
+    judge = ScriptedChat()
+    result = await MemoryTest(Says("Bob"), Judge(judge)).execute({"question": "Who?", "history_text": ""})
+    assert result == {
+        "question": "Who?",
+        "predicted_answer": "Bob",
+        "ground_truth": None,
+        "is_correct": None,
+        "f1": None,
+        "exact_match": None,
+        "judge": None,
+    }
+    assert judge.heard == []
 
 
 async def test_an_answer_that_is_no_text_is_taken_as_one() -> None:
