@@ -110,7 +110,7 @@ class RerankParameters(Section):
     """How fused results are put in their final order.
 
     ``walk`` to ``length`` weigh what ``rerank.features`` knows of a result, in units of the log-odds of
-    relevance (``doubt`` weighs three of the weights); ``agentic-rag tune`` sets them.
+    relevance (``doubt`` weighs four of the weights); ``agentic-rag tune`` sets them.
     """
 
     method: Literal["offline", "learned", "cross_encoder", "chat", "none"] = Field(
@@ -147,11 +147,17 @@ class RerankParameters(Section):
         le=MOST_WEIGHT,
         description="offline: what the passage says of the question in another language or in other words",
     )
+    mistake: float = Field(
+        1.25,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline, weak-point clustering: the note records what somebody got wrong",
+    )
     doubt: float = Field(
         16.0,
         ge=0,
         le=MOST_WEIGHT,
-        description="offline: how many times more walk, interaction and dictionary count where the best is surely irrelevant",
+        description="offline: how many times more walk, interaction, dictionary and mistake count where the best is surely irrelevant",
     )
     unfamiliar: float = Field(
         2.0,

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from typing import Any
 
 from agentic_rag.dictionary.other_words import in_other_words
+from agentic_rag.rerank.mistakes import failures
 from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
 
@@ -24,6 +25,10 @@ MIN_UNLINKED = 4
 """Letters outside of links: a list of links points on and says nothing itself."""
 SHARED, OTHERWISE = 2.0, 0.2
 """Points for all the question's words that any sentence has, and for a unit of ``in_other_words``."""
+ASKING = -3.0
+"""Points for a question, which answers none. Chosen on two vaults, as the shapes' points for failures."""
+WRONG = "✗"
+"""Stands before what its note calls a failure, so that nobody takes it for what the note says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Choice:
 
     ``results``: how many of the first results are read; ``per_document``: most sentences of one
     document; ``prose``: running text only; ``defining``: rather sentences that say what something is;
+    ``failed``: points for what a failure callout says;
     ``reach``: results count down to this share of the relevance that a single best one needs;
     ``margin``: sentences this many points below the best are left out.
     """
@@ -40,6 +46,7 @@ class Choice:
     per_document: int = 3
     prose: bool = False
     defining: bool = False
+    failed: float = 0.0
     reach: float = 1.0
     margin: float = math.inf
 
@@ -79,12 +86,15 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     for order, result in enumerate(results):
         content = result["content"]
         fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
+        failed = failures(content)
         properties = result["metadata"].get("kind") == "properties"
         for start, end in _properties(content, asked) if properties else split_sentences(content):
             if any(a < end and start < b for a, b in fenced):
                 continue
             text = content[start:end]
             score = _prior(result, order) + (choice.defining and _defines(text, result))
+            score += choice.failed * any(a <= start < b for a, b in failed)
+            score += ASKING * bool(_QUESTION.search(text))
             quote = Quote(text, start, end, result, score, order)
             said = not _ONLY_MARKUP.match(text) if properties else says_something(quote)
             if said and not (choice.prose and _NOT_PROSE.search(text)):
@@ -146,6 +156,9 @@ _PROPERTY = re.compile(r"""^["']?([^\s"'#:-][^"':\n]*?)["']?[ \t]*:(?=\s|\Z)""",
 """Begins one; what is indented or listed under it is its value."""
 
 
+_QUESTION = re.compile(r"[?？]\W*\Z")
+
+
 _NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*){4}")
 """Drawn edges, table rows, properties, addresses, sentences that are mostly links."""
 
@@ -164,7 +177,7 @@ def says_something(quote: Quote) -> bool:
     if _ONLY_MARKUP.match(quote.text) or _CALLOUT_TITLE.match(quote.text):
         return False
     unlinked = sum(character.isalnum() for character in _WIKILINK.sub("", quote.text))
-    return unlinked >= MIN_UNLINKED and len(tokens(shown(quote))) >= MIN_TERMS
+    return unlinked >= MIN_UNLINKED and len(tokens(_unmarked(quote))) >= MIN_TERMS
 
 
 def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
@@ -215,7 +228,17 @@ _ITEM = re.compile(r"(:)?[ \t]*\n[ \t]*[-*+][ \t]+")
 
 
 def shown(quote: Quote) -> str:
-    """``readable``; a table's row with the names of its columns, where its passage has them: 65 alone says nothing."""
+    """``readable``; a table's row with the names of its columns, where its passage has them: 65 alone says nothing.
+    What a failure callout says is marked as ``WRONG``."""
+    return f"{WRONG} {_unmarked(quote)}" if is_failure(quote) else _unmarked(quote)
+
+
+def is_failure(quote: Quote) -> bool:
+    """Whether it stands in a failure callout: what was answered or done, and was wrong."""
+    return any(start <= quote.start < end for start, end in failures(quote.result["content"]))
+
+
+def _unmarked(quote: Quote) -> str:
     names = _column_names(quote)
     if not names:
         return readable(quote.text)

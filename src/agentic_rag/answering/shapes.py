@@ -10,7 +10,7 @@ from typing import Any
 
 from agentic_rag.answering.citations import CitationList
 from agentic_rag.answering.facts import arrow, is_plain
-from agentic_rag.answering.quotes import Choice, Quote, readable, says_something, shown, statement
+from agentic_rag.answering.quotes import Choice, Quote, is_failure, readable, says_something, shown, statement
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import script
 
@@ -59,7 +59,7 @@ def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     groups = _grouped(quotes, [_themes(quote) for quote in quotes], ALONE[script(query)])
     return "\n".join(
         f"{theme} ({len(members)})\n"
-        + "\n".join(f"  - {_title(quote)}: {readable(quote.text)} {cited.cite(quote)}" for quote in members)
+        + "\n".join(f"  - {_title(quote)}: {shown(quote)} {cited.cite(quote)}" for quote in members)
         for theme, members in groups
     )
 
@@ -157,13 +157,13 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.VERIFICATION_CANVAS: Shape(
         questions,
-        Choice(16, per_document=1, prose=True, defining=True, reach=0.6),
+        Choice(16, per_document=1, prose=True, defining=True, failed=-3.0, reach=0.6),
         asks="Answer as numbered questions that check what a reader knows of it, each with its answer on a line of "
         "its own after '   → '. What was asked comes first, if it is a question with an answer.",
     ),
     CanvasOperation.WEAK_POINT_CLUSTERING: Shape(
         clusters,
-        Choice(24, per_document=1, prose=True, reach=0.3),
+        Choice(24, per_document=1, prose=True, failed=1.0, reach=0.3),
         asks="Answer in groups: a line with what its members share and, in brackets, how many they are, then what each "
         "note says on a line of its own after '  - ' and the note's title.",
         times=2,
@@ -218,13 +218,14 @@ def _arrow_key(fact: Mapping[str, Any]) -> tuple[str, str, str]:
 def _blanked(query: str, quote: Quote, asked: Counter[str]) -> tuple[str, str]:
     """The sentence with a name in it left out, rather one not asked for yet; or a question about the note."""
     sentence = readable(quote.text)
-    for name in sorted(_answers(quote), key=lambda name: asked[name]):
+    # What was wrong is no exercise: nobody should fill it in.
+    for name in [] if is_failure(quote) else sorted(_answers(quote), key=lambda name: asked[name]):
         pattern = _named(name)
         if len(name) * 3 < len(sentence) and pattern.search(sentence):
             return pattern.sub("____", sentence), name
     heading = [_title(quote), *quote.result["metadata"].get("heading_path", [])]
     asks, mark = ("说说", "？") if script(query) == "cjk" else ("What do you know about", "?")
-    return f"{asks} {' › '.join(dict.fromkeys(heading))}{mark}", sentence
+    return f"{asks} {' › '.join(dict.fromkeys(heading))}{mark}", shown(quote)
 
 
 def _named(name: str) -> re.Pattern[str]:

@@ -20,7 +20,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.cascade_retrieval import decide_tier
-from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
+from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion, parse_operation
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import FusionStrategy, Parameters
 from agentic_rag.ports import Remembering
@@ -114,7 +114,13 @@ class Systems:
             results = await compared_by_tokens(
                 text, results, task.dataset, parameters.rerank, self._rag.parts.late_interaction
             )
-            results = await rerank_results(text, results, parameters.rerank, self._rag.parts.reranker)
+            results = await rerank_results(
+                text,
+                results,
+                parameters.rerank,
+                self._rag.parts.reranker,
+                operation=parse_operation(task.operation),
+            )
             calls = _rerank_calls(parameters, len(results))
         return Scored(results, (time.perf_counter() - started) * 1000, calls)
 

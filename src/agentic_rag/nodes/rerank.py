@@ -8,8 +8,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ModelError, StoreError
+from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, whole_question
+from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, DEFAULT_OPERATION, whole_question
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
 from agentic_rag.rerank import compared_by_tokens, rerank_results
@@ -38,6 +39,7 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
         parameters = overridden.rerank
         # Words a rewrite added help to find, but what is found is judged by the question itself.
         question = whole_question(state)
+        operation = parse_operation(state.get("operation") or DEFAULT_OPERATION)
         outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
         fused = state["fused_results"]
         try:
@@ -49,12 +51,12 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
             outcome |= {"status": "degraded", "reason": str(error)}
         outcome["compared"] = sum(SIMILARITY in result["metadata"] for result in fused)
         try:
-            results = await rerank_results(question, fused, parameters, model)
+            results = await rerank_results(question, fused, parameters, model, operation=operation)
         except ModelError as error:
             logger.warning("the rerank model failed, reranking offline instead: %s", error)
             outcome |= {"status": "degraded", "reason": str(error), "method": "offline"}
             offline = parameters.model_copy(update={"method": "offline"})
-            results = await rerank_results(question, fused, offline, None)
+            results = await rerank_results(question, fused, offline, None, operation=operation)
         records: list[dict[str, Any]] = []
         if overridden.post_retrieval.steps:
             # Imported where it is used: most runs have no steps, and a cold start should not wait for them.

@@ -38,9 +38,16 @@ async def compared_by_tokens(
 
 
 async def rerank_results(
-    query: str, results: Sequence[dict[str, Any]], parameters: RerankParameters, model: Reranker | None
+    query: str,
+    results: Sequence[dict[str, Any]],
+    parameters: RerankParameters,
+    model: Reranker | None,
+    *,
+    operation: str | None = None,
 ) -> list[dict[str, Any]]:
     """All results, the first ``depth`` of them in a new order, each with ``rerank_score``.
+
+    The ``operation`` says what the question is for; the methods ``offline`` and ``learned`` read it.
 
     Order is total: rerank score descending, then id; results beyond ``depth`` follow as they were,
     without a score. Method ``none`` keeps the fused order and scores nothing.
@@ -54,9 +61,9 @@ async def rerank_results(
     if parameters.method == "none":
         return list(results)
     if parameters.method == "offline":
-        return [*await asyncio.to_thread(rerank_offline, query, head, parameters), *tail]
+        return [*await asyncio.to_thread(rerank_offline, query, head, parameters, operation), *tail]
     if parameters.method == "learned":
-        return [*await asyncio.to_thread(rerank_learned, query, head, parameters), *tail]
+        return [*await asyncio.to_thread(rerank_learned, query, head, parameters, operation), *tail]
     if model is None:
         raise ConfigError(
             f"rerank.method is {parameters.method!r} but no such model is configured; "

@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 
 from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.domain import result_text
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
+from agentic_rag.rerank.mistakes import records_mistake
 from agentic_rag.text import asked_about, content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
@@ -32,6 +34,7 @@ TERMS: Mapping[str, str] = {
     "time": "how much worse its dates fit the time the question states (see ``dates``) than the best do, in [-3.4, 0]; 0 where it states none",
     "interaction": "tenths of a cosine by which its tokens are less like the question's than those of the nearest; ≤ 0",
     "dictionary": "what it says of the question in another language or other words (see ``dictionary.other_words``); ≥ 0",
+    "mistake": "weak-point clustering: 1 where it records what somebody got wrong (see ``mistakes``)",
     "brief": "no dialogue: ln of its words over 20, where it has fewer; ≤ 0",
     "coverage": "dialogue: share of the question's words that the turn has, rare ones counting more, less 0.5",
     "window": "dialogue: mean log-odds of relevance of the turns right before and after, less the median",
@@ -77,7 +80,7 @@ FEATURES: Mapping[str, str] = {
     "entity": "1 where the graph found it by an entity (node)",
 }
 """What the learned ranker reads, by column; not a number (NaN) where a result has no such thing."""
-FEATURES_VERSION = 4
+FEATURES_VERSION = 5
 
 TYPICAL_COVERAGE = 0.5
 TYPICAL_TURN = math.log(1 + 20)
@@ -115,7 +118,7 @@ class Terms:
         return self.others[name]
 
 
-def terms_of(query: str, results: Sequence[Result]) -> Terms:
+def terms_of(query: str, results: Sequence[Result], operation: str | None = None) -> Terms:
     """The offline rerank's features of fused results; all of them are looked at together."""
     judged = _judged(results)
     columns = {name: [0.0] * len(results) for name in TERMS if name != "walk"}
@@ -127,6 +130,8 @@ def terms_of(query: str, results: Sequence[Result]) -> Terms:
     columns["interaction"] = _interaction(results)
     searched = [tokens(result_text(result)) for result in results]
     columns["dictionary"] = in_other_words(query, searched)
+    if operation == CanvasOperation.WEAK_POINT_CLUSTERING:
+        columns["mistake"] = [float(records_mistake(result)) for result in results]
     columns["brief"] = [0.0 if _is_turn(result) else _brief(result["content"]) for result in results]
     turns = [number for number, result in enumerate(results) if _is_turn(result)]
     if turns:

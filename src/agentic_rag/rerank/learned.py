@@ -78,10 +78,12 @@ class LearnedRanker:
         """Calibrated, in [0, 1]; order as the odds'."""
         return [probability(self.slope * value + self.intercept) for value in odds.tolist()]
 
-    def scores(self, query: str, results: Sequence[Mapping[str, Any]]) -> list[float]:
+    def scores(
+        self, query: str, results: Sequence[Mapping[str, Any]], operation: str | None = None
+    ) -> list[float]:
         """Relevance in [0, 1] of each fused result, given in the fused order."""
         weights = RerankParameters.model_validate(self.weights)
-        terms = terms_of(query, results)
+        terms = terms_of(query, results, operation)
         offline = offline_odds(terms, weights)
         return self.relevances(self.odds(offline, features(query, results, terms)))
 
@@ -100,7 +102,10 @@ class LearnedRanker:
 
 
 def rerank_learned(
-    query: str, results: Sequence[dict[str, Any]], parameters: RerankParameters
+    query: str,
+    results: Sequence[dict[str, Any]],
+    parameters: RerankParameters,
+    operation: str | None = None,
 ) -> list[dict[str, Any]]:
     """Results in a new order, each with ``rerank_score`` in [0, 1]; descending, then id.
 
@@ -112,7 +117,7 @@ def rerank_learned(
     if not results:
         return []
     try:
-        scores = ranker.scores(query, results)
+        scores = ranker.scores(query, results, operation)
     except _lightgbm().basic.LightGBMError as error:
         raise ModelError(f"the learned ranker {parameters.model} failed: {error}") from error
     scored = [{**result, "rerank_score": score} for result, score in zip(results, scores, strict=True)]

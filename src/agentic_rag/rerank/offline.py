@@ -7,6 +7,7 @@ did, where the vector store did not run), plus
                  weighs the graph
     interaction  how like the question's tokens the passage's are (see ``late_interaction``)
     dictionary   what it says of the question in another language or in other words (see ``dictionary``)
+    mistake      weak-point clustering: it records what somebody got wrong
     time         how much worse its dates fit the time that the question states than the best do
     brief        a heading or a line alone says little
     coverage     dialogue: share of the question's words that the turn has, rare ones counting more
@@ -15,8 +16,8 @@ did, where the vector store did not run), plus
     length       dialogue: a longer turn says more
 
 each times its weight in ``RerankParameters``, and back to [0, 1] by the logistic function. An ordinary
-passage gains and loses nothing by a term; time only takes away. Walk, interaction and dictionary rank and are
-not calibrated: they deal the scores that the others add up to out to the passages in another order. They count the
+passage gains and loses nothing by a term; time only takes away. Walk, interaction, dictionary and mistake rank and
+are not calibrated: they deal the scores that the others add up to out to the passages in another order. They count the
 more, the less relevant the best is by the others, up to 1 + ``doubt`` times as much: where one vector and the
 words find nothing that answers, what is said token by token, and what the graph ties to it, decides. Not so
 where the question states a time that tells the results apart: there the time decides.
@@ -29,7 +30,7 @@ says little, but a note that mentions X is what was asked for.
 
 The default weights were fitted, listwise, on the first halves of the queries of hotpot, musique, 2wiki, rgb,
 cranfield, timeqa and LoCoMo; ``walk``, ``time``, ``interaction``, ``dictionary`` and ``doubt`` were chosen again
-on these and on two vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
+on these and on two vaults, ``mistake`` on the two vaults; ``agentic-rag tune`` fits them to one's own. ``features`` computes the terms.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS, Terms, terms_of
 
 Floats = NDArray[np.float64]
-REORDERS = ("walk", "interaction", "dictionary")
+REORDERS = ("walk", "interaction", "dictionary", "mistake")
 """Say which passage is better, but not how good: the best by them has the best score of the others' sum, and so on."""
 WEIGHTS = (*TERMS, "doubt")
 """The parameters that decide the order, in ``RerankParameters``."""
@@ -60,12 +61,15 @@ _DEFAULTS = RerankParameters()
 
 
 def rerank_offline(
-    query: str, results: Sequence[dict[str, Any]], parameters: RerankParameters = _DEFAULTS
+    query: str,
+    results: Sequence[dict[str, Any]],
+    parameters: RerankParameters = _DEFAULTS,
+    operation: str | None = None,
 ) -> list[dict[str, Any]]:
     """Results in a new order, each with ``rerank_score`` in [0, 1]; descending, then id."""
     if not results:
         return []
-    odds = offline_odds(terms_of(query, results), parameters)
+    odds = offline_odds(terms_of(query, results, operation), parameters)
     scored = [
         {**result, "rerank_score": probability(value)}
         for result, value in zip(results, odds.tolist(), strict=True)

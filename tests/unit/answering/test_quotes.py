@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.answering.quotes import Quote, best_quotes, readable, shown
+from agentic_rag.answering.quotes import Choice, Quote, best_quotes, readable, shown
 
 
 def result(identity: str, content: str, score: float | None = 0.8, **metadata: Any) -> dict[str, Any]:
@@ -90,6 +90,24 @@ def test_a_callouts_title_is_not_quoted():
     text = "> [!warning] Oolong and hot water\n> Oolong is brewed with water that is not quite boiling."
     (said,) = best_quotes("oolong and hot water", [result("a", text)], limit=3)
     assert readable(said.text) == "Oolong is brewed with water that is not quite boiling."
+
+
+def test_a_question_is_quoted_after_whatever_answers():
+    text = "Which oolong tea is brewed hottest?\n\nThe darkest one is, with boiling water."
+    asked = "Which oolong tea is brewed hottest?"
+    quotes = best_quotes(asked, [result("a", text)], limit=3)
+    assert [quote.text for quote in quotes] == ["The darkest one is, with boiling water.", asked]
+
+
+def test_what_a_failure_callout_says_is_quoted_first_where_that_is_wanted():
+    text = "The darkest oolong is brewed hottest.\n\n> [!failure] My answer\n> The greenest oolong, since it is fresh."
+    for failed, first in (
+        (True, "The greenest oolong, since it is fresh."),
+        (False, "The darkest oolong is brewed hottest."),
+    ):
+        choice = Choice(failed=float(failed))
+        quotes = best_quotes("oolong", [result("a", text)], limit=1, choice=choice)
+        assert [readable(quote.text) for quote in quotes] == [first]
 
 
 def test_the_limit_holds():

@@ -102,6 +102,21 @@ def test_clusters_read_links_in_lists_as_those_in_texts():
     assert "Fractions (2)" in text
 
 
+def test_what_a_failure_callout_says_is_marked_as_wrong():
+    content = "> [!failure] My answer\n> [[Oolong]] comes from Assam, where it is hot.\n\n[[Oolong]] comes from Fujian."
+    wrong, right = "[[Oolong]] comes from Assam, where it is hot.", "[[Oolong]] comes from Fujian."
+    result = {"id": "a", "content": content, "metadata": {"title": "Origins"}, "facts": []}
+    quotes = [
+        Quote(text, content.index(text), content.index(text) + len(text), result, 1.0, 0)
+        for text in (wrong, right)
+    ]
+    for operation in CanvasOperation:
+        text = shaped(operation, quotes)[0]
+        assert "✗ Oolong comes from Assam, where it is hot. [1]" in text
+        assert text.count("✗") == 1
+    assert "____ comes from Assam" not in shaped(CanvasOperation.VERIFICATION_CANVAS, quotes)[0]
+
+
 def test_clusters_count_their_members():
     text = shaped(CanvasOperation.WEAK_POINT_CLUSTERING)[0]
     heads = [int(count) for count in re.findall(r"\((\d+)\)$", text, flags=re.MULTILINE)]

@@ -190,7 +190,8 @@ class Replay:
         )
 
     def _rows_of(self, number: int, ordered: Sequence[Mapping[str, Any]]) -> _Rows:
-        terms = terms_of(self.collected[number].text, ordered)
+        one = self.collected[number]
+        terms = terms_of(one.text, ordered, one.operation)
         return _Rows(
             units=self._units(ordered),
             judged=np.array(terms.judged),
@@ -205,7 +206,7 @@ class Replay:
         text, query = self.collected[number].text, self.collected[number].query
         results = self._results(number, parameters)[: parameters.rerank.depth]
         units = self._units(results)
-        terms = terms_of(text, results)
+        terms = terms_of(text, results, self.collected[number].operation)
         return Fused(
             ids=[str(result["id"]) for result in results],
             units=units,
