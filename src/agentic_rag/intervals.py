@@ -1,7 +1,7 @@
 """Intervals a sentence states in plain words, English, Chinese and Japanese; rather none than a wrong one.
 
 Read are dates with a year: ``1994``, ``March 2023``, ``5 March 2023``, ``March 5, 2023``, ``2023-03``, ``2023-03-05``,
-``2023年3月5日``. An end is exclusive: the end of the stated day, month or year. What is relative ("last
+``2023年3月5日``, ``二〇二三年三月``. An end is exclusive: the end of the stated day, month or year. What is relative ("last
 year"), vague ("in early 1994", "before 2000"), negated ("not until 2019") or said of two times in one sentence is left alone; so is a single date in the middle of a statement.
 """
 
@@ -93,7 +93,8 @@ def holding_interval(text: str) -> Interval | None:
 
 
 def _stated(text: str) -> tuple[str, Interval] | None:
-    if not any(character.isdigit() for character in text):
+    text = _in_digits(text)
+    if not any(map(str.isdecimal, text)):
         return None
     found: list[tuple[int, int, Interval | None]] = []
     kinds: dict[Interval | None, str] = {}
@@ -114,6 +115,33 @@ def _stated(text: str) -> tuple[str, Interval] | None:
     return None if interval is None else (kind, interval)
 
 
+_DIGITS = "〇一二三四五六七八九"
+_HAN_YEAR = re.compile(rf"(?<![{_DIGITS}零])[一二][{_DIGITS}零]{{3}}(?=\s*年)")
+_HAN_COUNT = re.compile(
+    r"(?<![一二三四五六七八九十百])[一二三四五六七八九十]{1,3}(?=\s*月)|(?<=月)[一二三四五六七八九十]{1,3}(?=\s*[日号])"
+)
+
+
+def _in_digits(text: str) -> str:
+    """Years, months and days in Chinese numerals as others are written: ``二〇二三年十月`` as ``2023年10月``."""
+    if "年" not in text:
+        return text
+    text = _HAN_YEAR.sub(lambda year: "".join(map(_digit, year[0])), text)
+    return _HAN_COUNT.sub(lambda count: _counted(count[0]), text)
+
+
+def _digit(character: str) -> str:
+    return str(max(0, _DIGITS.find(character)))
+
+
+def _counted(written: str) -> str:
+    """Of months and days, below a hundred; what is no such number stays."""
+    tens, ten, ones = written.rpartition("十")
+    if len(tens) > 1 or len(ones) > 1 or "十" in tens:
+        return written
+    return f"{_digit(tens or '一')}{_digit(ones or '〇')}" if ten else _digit(ones)
+
+
 def stated_moment(value: object) -> tuple[datetime, datetime] | None:
     """The day, month or year (start, end) that a property's value is: ``2024``, ``2024-06``, ``2024-06-30T…``, ``June 2024``.
 
@@ -121,7 +149,7 @@ def stated_moment(value: object) -> tuple[datetime, datetime] | None:
     """
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    written = str(value).strip()
+    written = _in_digits(str(value).strip())
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", written):
         return _exact(written)
     whole = re.fullmatch(rf"(?:{_FULL}|{_HAN})", written, re.IGNORECASE)
