@@ -34,7 +34,7 @@ _HAN_DATE = r"(?<!\d)(?:1\d{3}|20\d{2})\s*年(?:\s*\d{1,2}\s*月(?:\s*\d{1,2}\s*
 _HAN = rf"(?:{_HAN_DATE}|{_ISO})"
 _HAN_PARTIAL = r"\d{1,2}\s*月(?:\s*\d{1,2}\s*[日号])?+"
 _HAN_TO = r"\s*(?:到|至|から|—{1,2}|–|-|~|～)\s*"
-_HAN_TAIL = r"(?!\s*(?:代|至|到|起|以来|から|まで|以降|之?前|以前|之?后|之後|以后|級|级|版|款|制|间|度|の|より|頃|ごろ|左右|初|底|末|春|夏|秋|冬))"
+_HAN_TAIL = r"(?!\s*(?:代|至|到|起|以来|から|まで|以降|之?前|以前|之?后|之後|以后|級|级|版|款|制|间|度|の|より|頃|ごろ|左右|初|底|末|春|夏|秋|冬|[上下]半|第))"
 
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
@@ -59,6 +59,29 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("in", rf"(?<![早晚先]于)(?<![到至约近过自从由])(?P<a>{_HAN_DATE}){_HAN_TAIL}"),
     )
 )
+_SEASONS: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("spring", "春"), (3, 3)),
+    **dict.fromkeys(("summer", "夏"), (6, 3)),
+    **dict.fromkeys(("autumn", "fall", "秋"), (9, 3)),
+    **dict.fromkeys(("winter", "冬"), (1, 14)),
+    **dict.fromkeys(("first half", "上半"), (1, 6)),
+    **dict.fromkeys(("second half", "下半"), (7, 6)),
+}
+"""First month and number of months. Winter is that at the beginning of the year or at its end: all of both."""
+_ASKED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        (
+            "part",
+            rf"\b(?P<part>spring|summer|autumn|fall|winter|(?:first|second)\s+half)\s+(?:of\s+)?(?P<a>{_YEAR})",
+        ),
+        ("part", r"(?<!\d)(?P<a>(?:1\d{3}|20\d{2}))\s*年?\s*的?(?P<part>[春夏秋冬]|[上下]半)"),
+        ("before", rf"\b(?:before|prior\s+to)\s+(?P<a>{_FULL})"),
+        ("after", rf"\bafter\s+(?P<a>{_FULL})"),
+        ("before", rf"(?P<a>{_HAN})\s*(?:以|之)?前(?![后後\d一二三四五六七八九十几半])"),
+        ("after", rf"(?P<a>{_HAN})\s*(?:以|之)?[后後](?![\d一二三四五六七八九十几半])"),
+    )
+)
 _NEGATED = re.compile(
     r"\b(?:not|never|n['’]t|if|unless|hardly)\b[^.;]{0,60}\Z|[不没未非]\S{0,8}\Z", re.IGNORECASE
 )
@@ -75,6 +98,33 @@ def stated_interval(text: str) -> Interval | None:
     """
     stated = _stated(text)
     return None if stated is None else stated[1]
+
+
+def asked_interval(question: str) -> Interval | None:
+    """The one interval a question states: as ``stated_interval``, and where there is none, a part of a year
+    ("spring 2024", 2025 上半年) or what is before or after a date ("before October 2024", 2024年十月以前).
+
+    >>> asked_interval("What did I miss before October 2024?")[1].isoformat()
+    '2024-10-01T00:00:00+00:00'
+    """
+    return stated_interval(question) or _besides(_in_digits(question))
+
+
+def _besides(question: str) -> Interval | None:
+    found = [(kind, match) for kind, pattern in _ASKED for match in pattern.finditer(question)]
+    if len(found) != 1 or len(_ANY_YEAR.findall(question)) != 1:
+        return None
+    ((kind, match),) = found
+    unit = _unit(match["a"], None)
+    if unit is None or _NEGATED.search(question[: match.start()]):
+        return None
+    if kind == "before":
+        return None, unit[0]
+    if kind == "after":
+        return unit[1], None
+    first, months = _SEASONS[" ".join(match["part"].lower().split())]
+    start, end = unit[0].replace(month=first), first + months - 1
+    return start, start.replace(year=start.year + end // 12, month=end % 12 + 1)
 
 
 def holding_interval(text: str) -> Interval | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.intervals import stated_interval, stated_moment
+from agentic_rag.intervals import asked_interval, stated_interval, stated_moment
 
 
 def day(written: str | None) -> datetime | None:
@@ -91,6 +91,51 @@ def test_reads_what_is_stated(text: str, start: str | None, end: str | None) -> 
 )
 def test_rather_none_than_a_wrong_one(text: str) -> None:
     assert stated_interval(text) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("Who led it from 2019 to 2021?", "2019-01-01", "2022-01-01"),
+        ("What did I get wrong in spring 2024, nothing later?", "2024-03-01", "2024-06-01"),
+        ("the fall of 2023", "2023-09-01", "2023-12-01"),
+        ("Winter 2024", "2024-01-01", "2025-03-01"),
+        ("the first half of 2025", "2025-01-01", "2025-07-01"),
+        ("in the second  half of 2025", "2025-07-01", "2026-01-01"),
+        ("2024 年春天把车停到湖边", "2024-03-01", "2024-06-01"),
+        ("2024年冬", "2024-01-01", "2025-03-01"),
+        ("只看 2025 上半年的测验", "2025-01-01", "2025-07-01"),
+        ("2025年下半年做了什么", "2025-07-01", "2026-01-01"),
+        ("Before October 2024, to which cone?", None, "2024-10-01"),
+        ("prior to 5 March 2023", None, "2023-03-05"),
+        ("Who was the coach after 5 December 2016?", "2016-12-06", None),
+        ("2024年十月以前的测验我都错了什么？", None, "2024-10-01"),
+        ("二〇二四年之后呢", "2025-01-01", None),
+        ("2024年前", None, "2024-01-01"),
+    ],
+)
+def test_reads_what_is_asked_for(question: str, start: str | None, end: str | None) -> None:
+    assert asked_interval(question) == (day(start), day(end))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "last spring",
+        "In early 1994",
+        "before 2000 or after 2010",
+        "fall 2023 and spring 2024",
+        "not before 2019",
+        "before 30 February 2023",
+        "2016年前后",
+        "2023年前三个月",
+        "2023年后半年",
+        "before the flood",
+    ],
+)
+def test_asks_for_no_time(question: str) -> None:
+    assert asked_interval(question) is None
 
 
 @pytest.mark.parametrize(

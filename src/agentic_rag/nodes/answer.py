@@ -30,8 +30,8 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
     """The node; writes ``answer``, ``abstained``, ``citations`` and ``answer_outcome``.
 
-    Results at or above ``answer.abstain_below`` are quoted; where none of them says anything by itself (a note's
-    properties, a heading), what stands beside it in the same note. A chat model that fails is replaced by
+    Results at or above ``answer.abstain_below`` are quoted, a note's properties with the best of its text; where none
+    of them says anything by itself (a heading), what stands beside it in the same note. A chat model that fails is replaced by
     quotes, and ``answer_outcome`` says so.
     """
 
@@ -39,7 +39,9 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         parameters = defaults.overridden(runtime.context).answer
         shape = SHAPES[parse_operation(state.get("operation") or DEFAULT_OPERATION)]
         floor = parameters.abstain_below * shape.choice.reach
-        usable = [r for r in state["reranked_results"] if judged(r) >= floor]
+        usable = _with_texts(
+            [r for r in state["reranked_results"] if judged(r) >= floor], state["reranked_results"]
+        )
         # What a rewrite added is from the passages themselves, and would choose them again.
         question, asked = state["run"]["query"], whole_question(state)
         if state["quality"]["decision"] == "abstain" or not usable:
@@ -58,7 +60,7 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
         quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
-        if not quotes:  # a note's properties, or a heading: what it says stands beside them
+        if not quotes:  # a heading: what it says stands beside it
             notes = _of_the_same_notes(usable, state["reranked_results"])
             quotes = best_quotes(asked, notes, limit=limit, choice=shape.choice)
         if not quotes:
@@ -73,6 +75,22 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         }
 
     return node
+
+
+def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results, a note's properties followed by the best other passage of it: they say which note, it says what."""
+    best: dict[Any, dict[str, Any]] = {}
+    for result in results:
+        if result["metadata"].get("kind") != "properties":
+            best.setdefault(result["metadata"].get("document_id"), result)
+    found: dict[str, dict[str, Any]] = {}
+    for result in usable:
+        found[result["id"]] = result
+        if result["metadata"].get("kind") == "properties":
+            text = best.get(result["metadata"].get("document_id"))
+            if text is not None:
+                found.setdefault(text["id"], text)
+    return list(found.values())
 
 
 def _of_the_same_notes(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agentic_rag.instants import as_utc
-from agentic_rag.intervals import Interval, stated_interval
+from agentic_rag.intervals import Interval, asked_interval
 
 SAME_START, SAME_END, INSIDE = 1.9, 0.5, 1.0
 """What it counts that a passage names the year in which the question's time begins, in which it ends, or
@@ -36,8 +36,8 @@ def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
 
 
 def asked_time(question: str) -> Interval | None:
-    """The one interval (start, end) that a question states ("from 1994 to 1997", "in May 2023"), else None."""
-    return stated_interval(question)
+    """The one interval (start, end) that a question states ("from 1994 to 1997", "in May 2023", "before 2020"), else None."""
+    return asked_interval(question)
 
 
 def _years(stated: Interval) -> tuple[int | None, int | None]:

@@ -95,5 +95,16 @@ async def test_where_a_note_only_names_itself_what_it_says_is_quoted():
     properties["metadata"]["kind"] = "properties"
     said = result("tea.md", TEA, 0.01)
     other = result("milk.md", "Milk tea comes from Taiwan and is sweet.", 0.01)
+    said["id"] = "tea.md#text"
     written = await answered(properties, other, said)
     assert [citation["quote"] for citation in written["citations"]] == [TEA]
+
+
+async def test_properties_bring_the_best_of_their_notes_text_beside_what_others_say():
+    properties = result("tea.md", "---\norigin: Fujian\n---\n", 0.9)
+    properties["metadata"]["kind"] = "properties"
+    said, less = result("tea.md", TEA, 0.3), result("tea.md", "Oolong tea comes in tins, too.", 0.2)
+    said["id"], less["id"] = "tea.md#text", "tea.md#less"
+    other = result("milk.md", "Milk tea comes from Taiwan and is sweet.", 0.8)
+    written = await answered(properties, other, said, less, operation="weak_point_clustering")
+    assert {citation["quote"] for citation in written["citations"]} == {TEA, other["content"]}
