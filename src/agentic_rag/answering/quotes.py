@@ -36,7 +36,7 @@ class Choice:
     """Which sentences an operation wants.
 
     ``results``: how many of the first results are read; ``per_document``: most sentences of one
-    document; ``prose``: running text only; ``defining``: rather sentences that say what something is;
+    document; ``prose``: running text and tables' rows only; ``defining``: rather sentences that say what something is;
     ``failed``: points for what a failure callout says;
     ``reach``: results count down to this share of the relevance that a single best one needs;
     ``margin``: sentences this many points below the best are left out.
@@ -159,8 +159,8 @@ _PROPERTY = re.compile(r"""^["']?([^\s"'#:-][^"':\n]*?)["']?[ \t]*:(?=\s|\Z)""",
 _QUESTION = re.compile(r"[?？]\W*\Z")
 
 
-_NOT_PROSE = re.compile(r"[→←↔]|^\s*[|]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*){4}")
-"""Drawn edges, table rows, properties, addresses, sentences that are mostly links."""
+_NOT_PROSE = re.compile(r"[→←↔]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*){4}")
+"""Drawn edges, properties, addresses, sentences that are mostly links."""
 
 
 _FENCE = re.compile(r"^(```|~~~)[^\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
@@ -244,6 +244,12 @@ def _unmarked(quote: Quote) -> str:
         return readable(quote.text)
     named = zip_longest(names, _cells(quote.text), fillvalue="")
     return readable(" · ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell))
+
+
+def row_name(quote: Quote) -> str | None:
+    """What a table's row is about: its first cell; None of what is no row."""
+    cells = _cells(quote.text) if quote.text.startswith("|") else []
+    return readable(next(filter(None, cells), "")) or None
 
 
 def _column_names(quote: Quote) -> list[str]:

@@ -10,7 +10,16 @@ from typing import Any
 
 from agentic_rag.answering.citations import CitationList
 from agentic_rag.answering.facts import arrow, is_plain
-from agentic_rag.answering.quotes import Choice, Quote, is_failure, readable, says_something, shown, statement
+from agentic_rag.answering.quotes import (
+    Choice,
+    Quote,
+    is_failure,
+    readable,
+    row_name,
+    says_something,
+    shown,
+    statement,
+)
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import script
 
@@ -44,14 +53,20 @@ def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 
 def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``verification_canvas``: a question a quote, with what it is about left out, and the answer under it."""
-    lines: list[str] = []
+    """``verification_canvas``: a question a quote, with what it is about left out, and the answer under it.
+
+    Quotes that get the same question are its answers together.
+    """
+    answers: dict[str, list[str]] = {}
     asked: Counter[str] = Counter()
-    for number, quote in enumerate(quotes, start=1):
+    for quote in quotes:
         hidden, answer = _blanked(query, quote, asked)
         asked[answer] += 1
-        lines += [f"{number}. {hidden}", f"   → {answer} {cited.cite(quote)}"]
-    return "\n".join(lines)
+        answers.setdefault(hidden, []).append(f"   → {answer} {cited.cite(quote)}")
+    return "\n".join(
+        "\n".join([f"{number}. {hidden}", *given])
+        for number, (hidden, given) in enumerate(answers.items(), start=1)
+    )
 
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
@@ -157,7 +172,7 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.VERIFICATION_CANVAS: Shape(
         questions,
-        Choice(16, per_document=1, prose=True, defining=True, failed=-3.0, reach=0.6),
+        Choice(16, per_document=2, prose=True, defining=True, failed=-3.0, reach=0.6),
         asks="Answer as numbered questions that check what a reader knows of it, each with its answer on a line of "
         "its own after '   → '. What was asked comes first, if it is a question with an answer.",
     ),
@@ -217,15 +232,15 @@ def _arrow_key(fact: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _blanked(query: str, quote: Quote, asked: Counter[str]) -> tuple[str, str]:
     """The sentence with a name in it left out, rather one not asked for yet; or a question about the note."""
-    sentence = readable(quote.text)
+    sentence = shown(quote)
     # What was wrong is no exercise: nobody should fill it in.
     for name in [] if is_failure(quote) else sorted(_answers(quote), key=lambda name: asked[name]):
         pattern = _named(name)
         if len(name) * 3 < len(sentence) and pattern.search(sentence):
             return pattern.sub("____", sentence), name
-    heading = [_title(quote), *quote.result["metadata"].get("heading_path", [])]
+    heading = [_title(quote), *quote.result["metadata"].get("heading_path", []), row_name(quote)]
     asks, mark = ("说说", "？") if script(query) == "cjk" else ("What do you know about", "?")
-    return f"{asks} {' › '.join(dict.fromkeys(heading))}{mark}", shown(quote)
+    return f"{asks} {' › '.join(dict.fromkeys(filter(None, heading)))}{mark}", sentence
 
 
 def _named(name: str) -> re.Pattern[str]:

@@ -117,6 +117,31 @@ def test_what_a_failure_callout_says_is_marked_as_wrong():
     assert "____ comes from Assam" not in shaped(CanvasOperation.VERIFICATION_CANVAS, quotes)[0]
 
 
+def test_a_tables_row_is_asked_for_by_its_first_cell_and_answered_with_the_columns_names():
+    table = (
+        "| Lent | Deposit | Days |\n|---|---|---|\n| Small refractor | 200 | 7 |\n| Binoculars | 50 | 14 |\n"
+    )
+    result = {"id": "a", "content": table, "metadata": {"title": "Loan rules"}, "facts": []}
+    row = "| Small refractor | 200 | 7 |"
+    quotes = [Quote(row, table.index(row), table.index(row) + len(row), result, 1.0, 0)]
+    assert shaped(CanvasOperation.VERIFICATION_CANVAS, quotes)[0] == (
+        "1. What do you know about Loan rules › Small refractor?\n"
+        "   → Lent: Small refractor · Deposit: 200 · Days: 7 [1]"
+    )
+
+
+def test_quotes_with_the_same_question_answer_it_together():
+    content = "It is brewed hot. It is drunk cold."
+    result = {"id": "a", "content": content, "metadata": {"title": "Customs"}, "facts": []}
+    quotes = [
+        Quote(text, content.index(text), content.index(text) + len(text), result, 1.0, 0)
+        for text in ("It is brewed hot.", "It is drunk cold.")
+    ]
+    assert shaped(CanvasOperation.VERIFICATION_CANVAS, quotes)[0] == (
+        "1. What do you know about Customs?\n   → It is brewed hot. [1]\n   → It is drunk cold. [2]"
+    )
+
+
 def test_clusters_count_their_members():
     text = shaped(CanvasOperation.WEAK_POINT_CLUSTERING)[0]
     heads = [int(count) for count in re.findall(r"\((\d+)\)$", text, flags=re.MULTILINE)]
