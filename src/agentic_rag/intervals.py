@@ -73,9 +73,12 @@ _ASKED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for kind, pattern in (
         (
             "part",
-            rf"\b(?P<part>spring|summer|autumn|fall|winter|(?:first|second)\s+half)\s+(?:of\s+)?(?P<a>{_YEAR})",
+            rf"\b(?P<part>spring|summer|autumn|fall|winter|(?:first|second)\s+half)\s+(?:of\s+)?(?P<a>{_YEAR})(?!\s+(?:Olympic|Games))",
         ),
-        ("part", r"(?<!\d)(?P<a>(?:1\d{3}|20\d{2}))\s*年?\s*的?(?P<part>[春夏秋冬]|[上下]半)"),
+        (
+            "part",
+            r"(?<!\d)(?P<a>(?:1\d{3}|20\d{2}))\s*年?\s*的?(?P<part>[春夏秋冬](?=天|季(?!奥)|\W|\Z)|[上下]半)",
+        ),
         ("before", rf"\b(?:before|prior\s+to)\s+(?P<a>{_FULL})"),
         ("after", rf"\bafter\s+(?P<a>{_FULL})"),
         ("before", rf"(?P<a>{_HAN})\s*(?:以|之)?前(?![后後\d一二三四五六七八九十几半])"),

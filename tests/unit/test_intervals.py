@@ -104,6 +104,7 @@ def test_rather_none_than_a_wrong_one(text: str) -> None:
         ("in the second  half of 2025", "2025-07-01", "2026-01-01"),
         ("2024 年春天把车停到湖边", "2024-03-01", "2024-06-01"),
         ("2024年冬", "2024-01-01", "2025-03-01"),
+        ("2024年秋季学了什么", "2024-09-01", "2024-12-01"),
         ("只看 2025 上半年的测验", "2025-01-01", "2025-07-01"),
         ("2025年下半年做了什么", "2025-07-01", "2026-01-01"),
         ("Before October 2024, to which cone?", None, "2024-10-01"),
@@ -132,6 +133,10 @@ def test_reads_what_is_asked_for(question: str, start: str | None, end: str | No
         "2023年前三个月",
         "2023年后半年",
         "before the flood",
+        "2014年冬奥会在哪举办",
+        "2016年夏季奥运会",
+        "the summer 2016 Olympics",
+        "2024年春节去哪了",
     ],
 )
 def test_asks_for_no_time(question: str) -> None:
