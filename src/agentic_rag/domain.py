@@ -84,6 +84,8 @@ class Document:
     relations: tuple[Relation, ...] = ()
     url: str | None = None
     """Opens the document where it lives (``obsidian://open?…`` for a vault note)."""
+    warnings: tuple[str, ...] = ()
+    """What of it could not be read, for the report."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def test_help_vault_has_its_wikilinks() -> None:
 
 def test_unparsable_properties_are_told() -> None:
     documents = vault("kepano-obsidian")
-    broken = [document.path for document in documents if "_warnings" in document.metadata]
+    broken = [document.path for document in documents if document.warnings]
     assert len(broken) == 28
     assert all(path.startswith("Templates/") for path in broken)
 

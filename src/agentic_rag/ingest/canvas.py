@@ -64,7 +64,7 @@ class _Rendering:
 
 
 def parse_canvas(document_id: str, path: str, source: str, *, url: str | None = None) -> Document:
-    """Parse one canvas. What is odd in it (twin ids, edges to nowhere) is told in ``_warnings``.
+    """Parse one canvas. What is odd in it (twin ids, edges to nowhere) is told in ``warnings``.
 
     Raises:
         SourceError: the source is not a JSON object.
@@ -88,7 +88,7 @@ def parse_canvas(document_id: str, path: str, source: str, *, url: str | None = 
         text=text,
         kind="canvas",
         blocks=tuple(rendering.blocks),
-        metadata={"_warnings": warnings} if warnings else {},
+        warnings=tuple(warnings),
         date=date_in_name(stem),
         tags=tags,
         links=links,

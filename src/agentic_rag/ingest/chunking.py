@@ -209,7 +209,7 @@ def _level(text: str, block: Block) -> int:
 
 
 def _chunks(document: Document, groups: list[list[_Piece]]) -> tuple[Chunk, ...]:
-    shared = {key: value for key, value in document.metadata.items() if key != "_warnings"}
+    shared = dict(document.metadata)
     if document.tags:
         shared["tags"] = list(document.tags)
     keys = _Keys()

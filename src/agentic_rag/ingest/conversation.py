@@ -104,9 +104,7 @@ def parse_session(session: Session, *, path: str) -> Document:
         blocks.append(Block("turn", position, position + len(line), key=key, date=date, metadata=metadata))
         lines.append(line)
         position += len(line) + 1
-    metadata = dict(shared)
-    if date is None:
-        metadata["_warnings"] = [f"the session has no date that can be read: {session.date_text!r}"]
+    undated = f"the session has no date that can be read: {session.date_text!r}"
     return Document(
         id=session.document_id,
         path=path,
@@ -114,8 +112,9 @@ def parse_session(session: Session, *, path: str) -> Document:
         text="\n".join(lines),
         kind="session",
         blocks=tuple(blocks),
-        metadata=metadata,
+        metadata=dict(shared),
         date=date,
+        warnings=(undated,) if date is None else (),
     )
 
 

@@ -51,7 +51,7 @@ class _Body:
 
 
 def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = None) -> Document:
-    """Parse one note. Any text gives a document; what could not be read is told in ``_warnings``.
+    """Parse one note. Any text gives a document; what could not be read is told in ``warnings``.
 
     Args:
         document_id: Identity of the document.
@@ -78,6 +78,7 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         tags=unique_names([*_property_tags(front.values), *tags(masked)]),
         links=front.links + _links(text, masked, body.regions, found),
         url=url,
+        warnings=tuple(front.warnings),
     )
 
 
@@ -200,8 +201,6 @@ def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> dict[str, Any
         values = list(present) if isinstance(present, list) else [present]
         if field.value not in values:
             metadata[field.key] = [*values, field.value]
-    if front.warnings:
-        metadata["_warnings"] = list(front.warnings)
     return metadata
 
 

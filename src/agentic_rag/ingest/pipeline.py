@@ -312,7 +312,8 @@ def _relinked(
 ) -> list[DocumentRecord]:
     """Unchanged documents whose facts may differ now join the work; the rest only gets the new hash."""
     before = {r.document_id: r.names for r in records.values() if not r.pending}
-    after = {d: names for d, names in before.items() if d not in {r.document_id for r in removed}}
+    gone = {record.document_id for record in removed}
+    after = {identity: names for identity, names in before.items() if identity not in gone}
     after.update({done.document.id: document_names(done.document) for done in work})
     names = changed(before, after)
     way = graph_hash.partition(":")[0]
@@ -377,6 +378,6 @@ def _record(work: _Work, plan: _Plan, chunks: Sequence[Chunk], pending: bool) ->
 
 
 def _reported(work: _Work, chunks: int, facts: int, unfinished: str | None) -> FileReport:
-    warnings = [*(work.document.metadata.get("_warnings") or []), *([unfinished] if unfinished else [])]
-    reason = "; ".join(str(warning) for warning in warnings) or None
+    warnings = [*work.document.warnings, *([unfinished] if unfinished else [])]
+    reason = "; ".join(warnings) or None
     return FileReport(work.item.path, work.action, reason, chunks, facts)  # type: ignore[arg-type]

@@ -57,11 +57,12 @@ def parse_record(record: dict[str, Any], *, path: str) -> Document:
     inner = record.get("metadata")
     fields = dict(inner) if isinstance(inner, dict) else {} if inner is None else {"metadata": inner}
     fields.update({key: value for key, value in record.items() if key not in _OWN_FIELDS})
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] = {}
+    warnings: tuple[str, ...] = ()
     try:
         metadata = jsonable(fields)
     except ValueError as error:
-        metadata = {"_warnings": [f"the record's other fields were left out: {error}"]}
+        warnings = (f"the record's other fields were left out: {error}",)
     url = metadata.get("url")
     return Document(
         id=record_id(record),
@@ -73,4 +74,5 @@ def parse_record(record: dict[str, Any], *, path: str) -> Document:
         metadata=metadata,
         date=metadata_date(metadata),
         url=url if isinstance(url, str) and url.startswith(("http://", "https://")) else None,
+        warnings=warnings,
     )

@@ -31,7 +31,7 @@ def group_node(key: str, label: str, x: int, y: int, width: int, height: int) ->
 
 
 def warnings(document: Document) -> list[str]:
-    return list(document.metadata.get("_warnings", []))
+    return list(document.warnings)
 
 
 def test_rendering_groups_cards_and_edges() -> None:

@@ -95,7 +95,7 @@ def test_what_looks_like_locomo() -> None:
 def test_a_session_without_a_date() -> None:
     (document,) = documents({"session_1": [{"text": "Hello"}]})
     assert (document.date, document.title, document.text) == (None, "l, session 1", "Hello")
-    assert "no date" in document.metadata["_warnings"][0]
+    assert "no date" in document.warnings[0]
 
 
 @pytest.mark.parametrize(

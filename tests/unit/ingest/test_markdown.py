@@ -225,7 +225,16 @@ def test_an_empty_note_has_no_blocks() -> None:
 def test_broken_yaml_is_kept_as_a_block_with_a_warning() -> None:
     document = note("---\ntitle: {{x}}\nauthor: '[[Ann]]'\n---\nBody [[B]]")
     assert kinds(document)[0] == ("properties", "---\ntitle: {{x}}\nauthor: '[[Ann]]'\n---")
-    assert list(document.metadata) == ["_warnings"]
+    assert (document.metadata, len(document.warnings)) == ({}, 1)
+
+
+def test_a_property_may_have_any_name() -> None:
+    document = note("---\n_warnings: 5\n---\nBody")
+    assert (document.metadata, document.warnings) == ({"_warnings": 5}, ())
+
+
+def test_broken_yaml_still_has_its_title_and_links() -> None:
+    document = note("---\ntitle: {{x}}\nauthor: '[[Ann]]'\n---\nBody [[B]]")
     assert document.title == "Note"
     assert [(link.target, link.relation) for link in document.links] == [("Ann", "author"), ("B", None)]
 

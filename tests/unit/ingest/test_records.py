@@ -33,7 +33,7 @@ def test_odd_fields_are_kept_apart_from_the_text() -> None:
     deep: list[object] = []
     for _ in range(100):
         deep = [deep]
-    assert "_warnings" in parse_record({"_id": "a", "text": "x", "deep": deep}, path="c").metadata
+    assert parse_record({"_id": "a", "text": "x", "deep": deep}, path="c").warnings
 
 
 @pytest.mark.parametrize(
