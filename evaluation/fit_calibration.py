@@ -43,6 +43,7 @@ from agentic_rag.retrieval.calibration import (
     bm25_level,
     script_pair,
 )
+from agentic_rag.retrieval.embedding_calibration import Levels, fitted_calibration, levels
 from agentic_rag.retrieval.engine import MIN_CANDIDATES
 from agentic_rag.retrieval.evidence import gathered, likeness
 from agentic_rag.retrieval.floor import LOOKED_AT, standing_out
@@ -344,12 +345,15 @@ def sense_table(sets: Mapping[str, Searched], sense: Sense, title: str) -> Table
     return table
 
 
-def written(calibration: Calibration) -> str:
-    """The calibration as the package keeps it."""
+def written(calibration: Calibration, of_pairs: Mapping[str, Levels]) -> str:
+    """The calibration as the package keeps it, with the levels of the reference pairs, by which other models'
+    cosines are read."""
+    rounded = {pair: [round(value, 4) for value in held] for pair, held in of_pairs.items()}
     models = {name: _fields(model) for name, model in calibration.models.items()}
     lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(model)}" for name, model in models.items())
     centres, sense = json.dumps(dict(calibration.centres)), json.dumps(_fields(calibration.sense))
-    return f'{{\n  "centres": {centres},\n  "sense": {sense},\n  "models": {{\n{lines}\n  }}\n}}\n'
+    model = f'  "model": {json.dumps(KeptEmbedding.name)},\n  "levels": {json.dumps(rounded)},\n'
+    return f'{{\n{model}  "centres": {centres},\n  "sense": {sense},\n  "models": {{\n{lines}\n  }}\n}}\n'
 
 
 async def run(data: Path, write: bool) -> int:
@@ -361,7 +365,7 @@ async def run(data: Path, write: bool) -> int:
         sets = {
             name: await searched(name, Path(folder), data) for name in (*FITTED, *CHOOSING_VAULTS, *REPORTED)
         }
-    calibration = Calibration.for_model(KeptEmbedding.name)
+    calibration = fitted_calibration().calibration
     for strategy in LEGS:
         calibration = fitted([sets[name].judged for name in FITTED], strategy, calibration)
     calibration = fitted_centres([sets[name].judged for name in CHOOSING_VAULTS], calibration)
@@ -380,10 +384,11 @@ async def run(data: Path, write: bool) -> int:
         chosen = {name: sets[name] for name in names}
         out.print(relevance_table(chosen, calibration, f"relevance of passages, {title}"))
         out.print(sense_table(chosen, sense, f"questions against gibberish, {title}; floor {sense.floor}"))
-    out.print(written(calibration), markup=False)
+    kept = written(calibration, await levels(KeptEmbedding(CACHE)))
+    out.print(kept, markup=False)
     if write:
         package = Path(__file__).parents[1] / "src/agentic_rag/models/multilingual-e5-small"
-        (package / "calibration.json").write_text(written(calibration), encoding="utf-8")
+        (package / "calibration.json").write_text(kept, encoding="utf-8")
     return 0
 
 

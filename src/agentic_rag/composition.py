@@ -26,7 +26,7 @@ from agentic_rag.ports import (
     TokenEmbedding,
 )
 from agentic_rag.rerank.late_interaction import LateInteraction
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.graph_engine import GraphEngine
@@ -189,7 +189,7 @@ async def open_rag(
         embedding = embedding or _closed_by(stack, embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         chat = chat or _closed_by(stack, _chat(config))
-        calibration = Calibration.for_model(embedding.name)
+        calibration = EmbeddingCalibration(embedding)
         nats = _nats()
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)

@@ -307,7 +307,11 @@ def test_a_changed_model_is_told_and_reindexed(
         assert refused.code == 1, command
         assert "was embedded with multilingual-e5-small-int8 (384 dimensions, cosine)" in refused.err
         assert "agentic-rag reindex --dataset default" in refused.err
-    assert "reindex" in cli("doctor", "--data-dir", data).out
+    told = {
+        finding["what"]: finding for finding in json.loads(cli("doctor", "--data-dir", data, "--json").out)
+    }
+    assert "reindex" in told["datasets"]["detail"]
+    assert "relevance goes by reference pairs" in told["embedding"]["detail"]
     stats = cli("stats", "--data-dir", data, "--json").json[0]
     assert (stats["model"], stats["reindex"]) == ("multilingual-e5-small-int8", True)
     assert "agentic-rag reindex --dataset default" in cli("stats", "--data-dir", data).out
@@ -348,6 +352,7 @@ def test_doctor_finds_and_names_the_cure(cli: Any, monkeypatch: pytest.MonkeyPat
     findings = {finding["what"]: finding for finding in cli("doctor", "--json").json}
     assert findings["datasets"]["detail"].startswith("default (")
     assert findings["embedding"]["status"] == "ok"
+    assert findings["embedding"]["detail"].endswith("relevance is fitted for it")
     assert findings["chat model"]["status"] == "off"
     assert "AGENTIC_RAG_CHAT__BASE_URL" in findings["chat model"]["cure"]
     monkeypatch.setenv("AGENTIC_RAG_CHAT__BASE_URL", "http://127.0.0.1:9/v1")

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import AgenticRagError
+from agentic_rag.ports import Embedding
 
 Status = Literal["ok", "off", "missing"]
 PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "openai", "onnxruntime")
@@ -27,6 +28,9 @@ EXTRAS = {
     "FalkorDB": ("falkordb", "falkordb"),
 }
 REACH_SECONDS = 3.0
+SCRIPTS = {"latin": "English", "cjk": "Chinese"}
+TELLS_APART = 2.0
+"""Spreads of unrelated texts by which related ones should lie nearer: models have 4 to 6 in languages they learnt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +126,23 @@ async def _embedding(config: RagConfig) -> Finding:
     model = embedding_from_config(config)
     try:
         vectors = await model.embed_queries(["ready?"])
+        relevance = await _relevance(model)
     finally:
         if (close := getattr(model, "close", None)) is not None:
             await close()
-    return Finding("embedding", "ok", f"{model.name}, {vectors.shape[1]} dimensions")
+    return Finding("embedding", "ok", f"{model.name}, {vectors.shape[1]} dimensions; {relevance}")
+
+
+async def _relevance(model: Embedding) -> str:
+    """By what the relevance of what the model finds is judged."""
+    from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, levels
+
+    if EmbeddingCalibration(model).is_fitted:
+        return "relevance is fitted for it"
+    told = await levels(model)
+    hardly = [name for pair, name in SCRIPTS.items() if told[pair].apart < TELLS_APART]
+    by_pairs = "relevance goes by reference pairs"
+    return by_pairs + (f"; it hardly tells {' and '.join(hardly)} texts apart" if hardly else "")
 
 
 async def _datasets(config: RagConfig) -> Finding:

@@ -5,22 +5,23 @@ is how far the cosine lies from the level of relevant pairs in that script, how 
 best, how much of the query's words the passage has, and how much it is like the best found. 0.5 means
 that, at even odds beforehand, as many relevant as irrelevant passages look like this one. The
 coefficients ship with the model, in ``calibration.json`` beside it; ``evaluation/fit_calibration.py``
-fits them, on sets other than those it reports.
+fits them, on sets other than those it reports. Another model's cosines are read on the same scale
+(see ``reference_pairs``).
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
+from dataclasses import dataclass, field
 
 from agentic_rag.odds import probability
 from agentic_rag.text import Script
 
+SCRIPT_PAIRS = ("latin", "cjk", "latin_cjk", "cjk_latin")
+"""See ``script_pair``."""
 COSINE_UNIT = 0.03
+"""One step of the bundled model's cosine."""
 BM25_UNIT = 10.0
 BM25_CAP = 40.0
 LEAST_CHUNKS = 190
@@ -110,19 +111,20 @@ class Calibration:
     models: Mapping[str, Coefficients]
     sense: Sense
     """Whether a search found anything at all, or only the nearest of what has nothing to do with it."""
-
-    @classmethod
-    def for_model(cls, name: str) -> Calibration:
-        """The calibration shipped for an embedding model; an unknown model gets the bundled one's."""
-        return _shipped()
+    units: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(SCRIPT_PAIRS, COSINE_UNIT))
+    """What counts as one step of a cosine, by script pair."""
 
     def relevance(self, evidence: Evidence) -> float:
         """Relevance in [0, 1] of a passage that at least one leg found."""
         return probability(self.logit(evidence))
 
-    def of_likeness(self, likeness: float) -> float:
-        """What ``Evidence.likeness`` adds to the log odds of a hybrid search."""
-        return self.models["hybrid"].likeness * likeness / COSINE_UNIT
+    def of_likeness(self, likeness: float, asked_in: Script) -> float:
+        """What ``Evidence.likeness`` adds to the log odds of a hybrid search; ``asked_in``: the query's script."""
+        return self.models["hybrid"].likeness * likeness / self.unit(asked_in)
+
+    def unit(self, asked_in: Script) -> float:
+        """One step of a cosine among texts in the query's script."""
+        return self.units[script_pair((asked_in, asked_in))]
 
     def logit(self, evidence: Evidence) -> float:
         """The log odds of ``relevance``; unbounded, the same order."""
@@ -135,7 +137,7 @@ class Calibration:
             distance = self._distance(evidence, pair)
             logit += model.cosine[family] * distance
             logit += model.below_best * min(0.0, distance - self._best_distance(evidence, pair))
-            logit += model.likeness * evidence.likeness / COSINE_UNIT
+            logit += model.likeness * evidence.likeness / self.unit(evidence.scripts[0])
         if ran != "dense" and evidence.best_bm25:
             level = bm25_level(evidence)
             share = (evidence.bm25 or 0.0) / evidence.best_bm25
@@ -150,12 +152,12 @@ class Calibration:
 
     def _distance(self, evidence: Evidence, pair: str) -> float:
         known = evidence.cosine if evidence.cosine is not None else evidence.worst_cosine
-        return 0.0 if known is None else (known - self.centres[pair]) / COSINE_UNIT
+        return 0.0 if known is None else (known - self.centres[pair]) / self.units[pair]
 
     def _best_distance(self, evidence: Evidence, pair: str) -> float:
         if evidence.best_cosine is None:
             return 0.0
-        return (evidence.best_cosine - self.centres[pair]) / COSINE_UNIT
+        return (evidence.best_cosine - self.centres[pair]) / self.units[pair]
 
 
 def bm25_level(evidence: Evidence) -> float:
@@ -189,11 +191,3 @@ def _legs_that_ran(evidence: Evidence) -> str:
     if evidence.best_bm25 is None:
         return "dense"
     return "sparse" if evidence.best_cosine is None else "hybrid"
-
-
-@lru_cache(maxsize=1)
-def _shipped() -> Calibration:
-    file = resources.files("agentic_rag") / "models/multilingual-e5-small/calibration.json"
-    data = json.loads(file.read_text(encoding="utf-8"))
-    models = {name: Coefficients(**model) for name, model in data["models"].items()}
-    return Calibration(data["centres"], models, Sense(**data["sense"]))

@@ -11,13 +11,13 @@ from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.filters import Expression, keys_of, parse_filters
 from agentic_rag.identity import dataset_name
 from agentic_rag.ports import ChunkStore, Embedding, Restriction
-from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.config import (
     DEFAULT_SCORE_THRESHOLD,
     DEFAULT_TOP_K,
     RETRIEVAL_STRATEGY,
     Strategy,
 )
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies import STRATEGIES
@@ -38,7 +38,7 @@ class RetrievalEngine:
     Args:
         store: where the chunks are.
         embedding: the model they were embedded with.
-        calibration: turns raw scores into relevance; the bundled model's by default.
+        calibration: turns raw scores into relevance; None: the embedding's own.
         strategy: used where a search names none.
         nats: the cost of a text under a language model, by which questions are told from gibberish; see
             ``floor``. Without it some hard questions find nothing.
@@ -48,11 +48,11 @@ class RetrievalEngine:
         self,
         store: ChunkStore,
         embedding: Embedding,
-        calibration: Calibration | None = None,
+        calibration: EmbeddingCalibration | None = None,
         strategy: Strategy = RETRIEVAL_STRATEGY,
         nats: Nats | None = None,
     ) -> None:
-        calibration = calibration or Calibration.for_model(embedding.name)
+        calibration = calibration or EmbeddingCalibration(embedding)
         self._strategies = {
             name: kind(store, embedding, calibration, nats) for name, kind in STRATEGIES.items()
         }

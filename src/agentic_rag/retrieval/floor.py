@@ -1,4 +1,4 @@
-"""The floor under every search: a query that means nothing to a dataset finds nothing.
+"""The floor under a search by vectors: a query that means nothing to a dataset finds nothing.
 
 The nearest passages of gibberish are near as well: its best cosine is that of many a good match. What
 tells them apart is how far the best stands out from an ordinary passage of the same dataset for the same
@@ -15,7 +15,7 @@ import numpy as np
 
 from agentic_rag.domain import search_text
 from agentic_rag.ports import DatasetProfile, FloatArray
-from agentic_rag.retrieval.calibration import COSINE_UNIT, Sense
+from agentic_rag.retrieval.calibration import COSINE_UNIT, Calibration
 from agentic_rag.retrieval.evidence import Legs
 from agentic_rag.text import content_tokens, coverage, script
 
@@ -32,8 +32,8 @@ _LARGE = 2.7
 """Brings the square root of log(chunks) to about 1 for some thousand chunks."""
 
 
-def standing_out(best: float, ordinary: float, chunks: int) -> float | None:
-    """How far the best cosine lies above an ordinary passage's, in COSINE_UNIT; None for a single chunk.
+def standing_out(best: float, ordinary: float, chunks: int, unit: float = COSINE_UNIT) -> float | None:
+    """How far the best cosine lies above an ordinary passage's, in ``unit``; None for a single chunk.
 
     The best of many lies higher by chance alone, by about the square root of the logarithm of their number.
 
@@ -41,11 +41,12 @@ def standing_out(best: float, ordinary: float, chunks: int) -> float | None:
         best: the highest cosine.
         ordinary: the mean cosine over the dataset, the best among them.
         chunks: their number.
+        unit: see ``Calibration.unit``.
     """
     if chunks < 2:
         return None
     above_the_others = (best - ordinary) * chunks / (chunks - 1)
-    return above_the_others / COSINE_UNIT / (math.sqrt(math.log(chunks + 1)) / _LARGE)
+    return above_the_others / unit / (math.sqrt(math.log(chunks + 1)) / _LARGE)
 
 
 def reads_as_language(text: str, nats: Nats) -> bool:
@@ -58,7 +59,7 @@ def reads_as_language(text: str, nats: Nats) -> bool:
 
 
 def doubt(
-    sense: Sense,
+    calibration: Calibration,
     query: str,
     legs: Legs,
     asked: FloatArray,
@@ -71,17 +72,18 @@ def doubt(
     what has nothing to do with the query: DOUBT, where the query reads as language; None where it does not.
 
     Args:
-        sense: the fitted model.
+        calibration: of the model that ``asked`` and the cosines are of.
         query: what was searched for.
         legs: what was found; ``dense`` is among them.
         asked: the query's unit vector.
         profile: of the dataset that was searched; None where nothing is known of it.
         nats: tells language from what is none; None: nothing reads as language.
     """
-    nearest = legs["dense"]
+    nearest, sense = legs["dense"], calibration.sense
     if profile is None or not nearest:
         return 0.0
-    out = standing_out(nearest[0].score, float(np.dot(asked, profile.centre)), profile.chunks)
+    ordinary, unit = float(np.dot(asked, profile.centre)), calibration.unit(script(query))
+    out = standing_out(nearest[0].score, ordinary, profile.chunks, unit)
     if out is None or sense.is_met(out, 0.0):
         return 0.0
     words = frozenset(content_tokens(query))

@@ -24,7 +24,7 @@ from agentic_rag.ports import (
     Restriction,
     ScoredChunk,
 )
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.evidence import Legs
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import PassageGraph
@@ -72,7 +72,7 @@ class GraphEngine:
         graph: the knowledge graph.
         chunks: resolves metadata filters to chunk ids, and has the passages' vectors.
         embedding: the model the graph's facts and names were embedded with.
-        calibration: turns cosine and BM25 into relevance in [0, 1]; None: the embedding model's.
+        calibration: turns cosine and BM25 into relevance in [0, 1]; None: the embedding's own.
         nats: tells language from gibberish; see ``floor``.
     """
 
@@ -81,13 +81,13 @@ class GraphEngine:
         graph: GraphStore,
         chunks: ChunkStore,
         embedding: Embedding,
-        calibration: Calibration | None = None,
+        calibration: EmbeddingCalibration | None = None,
         nats: Nats | None = None,
     ) -> None:
         self._graph = graph
         self._chunks = chunks
         self._embedding = embedding
-        self._calibration = calibration or Calibration.for_model(embedding.name)
+        self._calibration = calibration or EmbeddingCalibration(embedding)
         self._nats = nats
         self._graphs: dict[str, tuple[GraphLinks, PassageGraph]] = {}
 
@@ -124,13 +124,15 @@ class GraphEngine:
         scope = _Scope(dataset, limit, filters, as_of, within)
         found, passages = await self._found(scope, question, vector, judged_by=vector)
         profile = await self._profile(dataset)
-        doubted = self._doubt(profile, question, found, passages, vector)
+        calibration = await self._calibration.of_cosines()
+        legs = _as_legs(found, passages)
+        doubted = doubt(calibration, question, legs, vector, profile, self._nats)
         projection = Projection(
             question,
             found,
-            self._calibration,
+            calibration,
             passages.cosines,
-            doubt=doubted,
+            doubt=NONSENSE if doubted is None else doubted,
             chunks=profile.chunks if profile else None,
         )
         hits = projection.hits(passages.chunks)
@@ -170,19 +172,6 @@ class GraphEngine:
         except StoreError as error:
             _LOGGER.warning("whether the question means anything to %r is not known: %s", dataset, error)
             return None
-
-    def _doubt(
-        self,
-        profile: DatasetProfile | None,
-        question: str,
-        found: Sequence[GraphHit],
-        passages: Passages,
-        vector: FloatArray,
-    ) -> float:
-        """How much less relevant what was found is than it looks, in log-odds; 0 where nothing is known of the dataset."""
-        legs = _as_legs(found, passages)
-        doubted = doubt(self._calibration.sense, question, legs, vector, profile, self._nats)
-        return NONSENSE if doubted is None else doubted
 
     async def _visits(self, scope: _Scope, question: str, hits: list[Hit]) -> dict[str, float]:
         """How often a walk from what the question names visits each chunk; {} where it names nothing."""

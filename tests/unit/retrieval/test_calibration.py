@@ -14,6 +14,7 @@ from agentic_rag.retrieval.calibration import (
     BM25_UNIT,
     COSINE_UNIT,
     LEAST_CHUNKS,
+    SCRIPT_PAIRS,
     Calibration,
     Coefficients,
     Evidence,
@@ -21,10 +22,11 @@ from agentic_rag.retrieval.calibration import (
     bm25_level,
     script_pair,
 )
+from agentic_rag.retrieval.embedding_calibration import fitted_calibration
 from agentic_rag.text import Script
 
 LATIN: tuple[Script, Script] = ("latin", "latin")
-SHIPPED = Calibration.for_model("multilingual-e5-small-int8")
+SHIPPED = fitted_calibration().calibration
 STEP = Coefficients({"latin": 0.0, "cjk": 1.0}, {"latin": 1.0, "cjk": 2.0}, 0.5, 0.0, 0.0)
 PLAIN = Calibration(
     {"latin": 0.8, "cjk": 0.9, "latin_cjk": 0.7, "cjk_latin": 0.75},
@@ -85,8 +87,7 @@ def test_script_pairs(pair: tuple[Script, Script], expected: str):
 
 def test_the_shipped_models_cover_every_way_of_searching():
     assert set(SHIPPED.models) == {"dense", "sparse", "hybrid"}
-    assert set(SHIPPED.centres) == {"latin", "cjk", "latin_cjk", "cjk_latin"}
-    assert Calibration.for_model("unknown") == SHIPPED
+    assert set(SHIPPED.centres) == set(SHIPPED.units) == set(SCRIPT_PAIRS)
 
 
 def test_more_evidence_is_more_relevance():

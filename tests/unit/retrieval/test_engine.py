@@ -14,13 +14,13 @@ from agentic_rag.filters import Comparison
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
 from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.strategies import STRATEGIES
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.testing import HashingEmbedding, fake_chunk
 
 EVERY = sorted(STRATEGIES)
-SHIPPED = Calibration.for_model("any")
+SHIPPED = fitted_calibration().calibration
 # The floor is fitted to a real model; hashed words stand out less (see test_floor and the integration tests).
 WITHOUT_FLOOR = replace(SHIPPED, sense=replace(SHIPPED.sense, floor=0.0))
 CHUNKS = [
@@ -53,7 +53,7 @@ async def filled(*chunks: Chunk) -> tuple[RetrievalEngine, CountingStore]:
     for chunk in chunks or CHUNKS:
         vectors = await embedding.embed_passages([chunk.text])
         await store.replace_documents("notes", [EmbeddedDocument(chunk.document_id, (chunk,), vectors)])
-    return RetrievalEngine(store, embedding, WITHOUT_FLOOR), store
+    return RetrievalEngine(store, embedding, EmbeddingCalibration(embedding, WITHOUT_FLOOR)), store
 
 
 @pytest.mark.parametrize("strategy", EVERY)

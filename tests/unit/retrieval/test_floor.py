@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from agentic_rag.models.bundled import nats
 from agentic_rag.ports import DatasetProfile, ScoredChunk
-from agentic_rag.retrieval.calibration import COSINE_UNIT, Sense
+from agentic_rag.retrieval.calibration import COSINE_UNIT, SCRIPT_PAIRS, Calibration, Sense
 from agentic_rag.retrieval.evidence import Legs
 from agentic_rag.retrieval.floor import DOUBT, doubt, reads_as_language, standing_out
 from agentic_rag.testing import fake_chunk
 
 SENSE = Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5)
+PLAIN = Calibration({}, {}, SENSE)
 ASKED = np.array([1.0, 0.0], dtype=np.float32)
 TEA = fake_chunk("tea", "Oolong tea from Fujian.")
 
@@ -47,14 +50,20 @@ def test_the_best_itself_does_not_count_as_ordinary():
     ],
 )
 def test_a_question_stands_out_or_shares_words(query: str, cosine: float, ordinary: float, kept: bool):
-    doubted = doubt(SENSE, query, found(cosine), ASKED, profile(ordinary))
+    doubted = doubt(PLAIN, query, found(cosine), ASKED, profile(ordinary))
     assert doubted == (0.0 if kept else None)
 
 
+def test_standing_out_is_told_in_the_models_own_steps():
+    wide = replace(PLAIN, units=dict.fromkeys(SCRIPT_PAIRS, 4 * COSINE_UNIT))
+    assert doubt(PLAIN, "anything at all", found(0.9), ASKED, profile(0.7)) == 0.0
+    assert doubt(wide, "anything at all", found(0.9), ASKED, profile(0.7)) is None
+
+
 def test_where_nothing_is_known_everything_may_mean_something():
-    assert doubt(SENSE, "xqzv", found(0.8), ASKED, None) == 0.0
-    assert doubt(SENSE, "xqzv", found(0.8), ASKED, profile(0.8, chunks=1)) == 0.0
-    assert doubt(SENSE, "xqzv", {"dense": [], "sparse": []}, ASKED, profile(0.8)) == 0.0
+    assert doubt(PLAIN, "xqzv", found(0.8), ASKED, None) == 0.0
+    assert doubt(PLAIN, "xqzv", found(0.8), ASKED, profile(0.8, chunks=1)) == 0.0
+    assert doubt(PLAIN, "xqzv", {"dense": [], "sparse": []}, ASKED, profile(0.8)) == 0.0
 
 
 def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
@@ -76,7 +85,7 @@ def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
 )
 def test_what_reads_as_language_is_doubted_but_kept(question: str):
     assert reads_as_language(question, nats)
-    assert doubt(SENSE, question, found(0.8), ASKED, profile(0.8), nats) == DOUBT
+    assert doubt(PLAIN, question, found(0.8), ASKED, profile(0.8), nats) == DOUBT
 
 
 @pytest.mark.parametrize(
@@ -85,5 +94,5 @@ def test_what_reads_as_language_is_doubted_but_kept(question: str):
 )
 def test_what_does_not_finds_nothing_unless_it_stands_out(nonsense: str):
     assert not reads_as_language(nonsense, nats)
-    assert doubt(SENSE, nonsense, found(0.8), ASKED, profile(0.8), nats) is None
-    assert doubt(SENSE, nonsense, found(0.8 + 10 * COSINE_UNIT), ASKED, profile(0.8), nats) == 0.0
+    assert doubt(PLAIN, nonsense, found(0.8), ASKED, profile(0.8), nats) is None
+    assert doubt(PLAIN, nonsense, found(0.8 + 10 * COSINE_UNIT), ASKED, profile(0.8), nats) == 0.0

@@ -15,7 +15,7 @@ from agentic_rag.filters import Expression, parse_filters
 from agentic_rag.odds import log_odds
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import graph_engine
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import DOUBT
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
@@ -162,9 +162,10 @@ def alike(count: int) -> list[Chunk]:
 
 async def test_what_means_nothing_to_the_dataset_is_hardly_relevant():
     filled_engine, graph = await filled(*alike(30))
-    shipped = Calibration.for_model("any")
+    shipped = fitted_calibration().calibration
     near = replace(shipped, centres=dict.fromkeys(shipped.centres, 0.27))
-    parts = graph, filled_engine._chunks, HashingEmbedding(), near
+    embedding = HashingEmbedding()
+    parts = graph, filled_engine._chunks, embedding, EmbeddingCalibration(embedding, near)
     engine, reading = GraphEngine(*parts), GraphEngine(*parts, nats=lambda text: 0.0)
     by_nonsense = await engine.search("notes", NONSENSE, limit=1)
     by_language = await reading.search("notes", NONSENSE, limit=1)

@@ -10,13 +10,13 @@ import pytest
 
 from agentic_rag.domain import GraphHit, Hit
 from agentic_rag.odds import log_odds
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.embedding_calibration import fitted_calibration
 from agentic_rag.retrieval.projection import MAX_FACTS, Passages, Projection
 from agentic_rag.testing import fake_chunk
 
 TEA, MILK = fake_chunk("tea", "Oolong tea comes from Fujian."), fake_chunk("milk", "Milk tea is sweet.")
 CHUNKS = {chunk.id: chunk for chunk in (TEA, MILK)}
-CALIBRATION = Calibration.for_model("any")
+CALIBRATION = fitted_calibration().calibration
 QUERY = "Where does oolong come from?"
 FACT = GraphHit(
     "edge", "f1", "COMES_FROM", "Oolong comes from Fujian.", 1, 0.9, 7.0, (TEA.id,), "Oolong", "Fujian",

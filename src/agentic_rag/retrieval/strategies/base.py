@@ -11,9 +11,11 @@ from agentic_rag.domain import Chunk
 from agentic_rag.odds import probability
 from agentic_rag.ports import ChunkStore, DatasetProfile, Embedding, FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
+from agentic_rag.text import script
 
 
 class BaseStrategy(ABC):
@@ -27,7 +29,11 @@ class BaseStrategy(ABC):
     """
 
     def __init__(
-        self, store: ChunkStore, embedding: Embedding, calibration: Calibration, nats: Nats | None = None
+        self,
+        store: ChunkStore,
+        embedding: Embedding,
+        calibration: EmbeddingCalibration,
+        nats: Nats | None = None,
     ) -> None:
         self.store = store
         self.embedding = embedding
@@ -50,10 +56,15 @@ class BaseStrategy(ABC):
         return vector
 
     def doubt(
-        self, profile: DatasetProfile | None, query: str, legs: Legs, asked: FloatArray
+        self,
+        calibration: Calibration,
+        profile: DatasetProfile | None,
+        query: str,
+        legs: Legs,
+        asked: FloatArray,
     ) -> float | None:
         """How much less relevant what was found is than it looks; None for nonsense. See ``floor``."""
-        return doubt(self.calibration.sense, query, legs, asked, profile, self.nats)
+        return doubt(calibration, query, legs, asked, profile, self.nats)
 
     async def joined(
         self,
@@ -78,15 +89,17 @@ class BaseStrategy(ABC):
         nearest.sort(key=lambda scored: (-scored.score, scored.chunk.id))
         legs = {name: () for result in found for name in result.legs} | {"dense": nearest}
         profile = await self.store.profile(dataset)
-        doubted = self.doubt(profile, question, legs, asked)
+        calibration = await self.calibration.of_cosines()
+        doubted = self.doubt(calibration, profile, question, legs, asked)
         if doubted is None:
             return list(found)
-        judged = self.judged(question, legs, len(nearest), profile, doubt=doubted)
+        judged = self.judged(calibration, question, legs, len(nearest), profile, doubt=doubted)
         alike = [RetrievalResult(result.chunk, result.score, new[result.id].legs) for result in judged]
         return sorted([*found, *alike], key=lambda result: (-result.score, result.id))
 
     def judged(
         self,
+        calibration: Calibration,
         query: str,
         legs: Legs,
         limit: int,
@@ -102,9 +115,9 @@ class BaseStrategy(ABC):
         taken from everything, in log-odds.
         """
         evidence = gathered(query, legs, vectors, asked, chunks=profile.chunks if profile else None)
-        logits = {chunk_id: self.calibration.logit(known) for chunk_id, known in evidence.items()}
+        logits = {chunk_id: calibration.logit(known) for chunk_id, known in evidence.items()}
         for chunk_id, alike in likeness(logits, vectors or {}).items():
-            logits[chunk_id] += self.calibration.of_likeness(alike)
+            logits[chunk_id] += calibration.of_likeness(alike, script(query))
         said: dict[str, dict[str, Leg]] = {
             chunk_id: {} for chunk_id in sorted(logits, key=lambda i: (-logits[i], i))[:limit]
         }

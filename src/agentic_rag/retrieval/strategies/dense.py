@@ -17,7 +17,8 @@ class DenseStrategy(BaseStrategy):
         dense = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
         legs = {"dense": dense}
         profile = await self.store.profile(dataset)
-        doubted = self.doubt(profile, query, legs, vector)
+        calibration = await self.calibration.of_cosines()
+        doubted = self.doubt(calibration, profile, query, legs, vector)
         if doubted is None:
             return []
-        return self.judged(query, legs, wanted, profile, doubt=doubted)
+        return self.judged(calibration, query, legs, wanted, profile, doubt=doubted)

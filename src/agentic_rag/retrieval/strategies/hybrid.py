@@ -20,11 +20,14 @@ class HybridStrategy(BaseStrategy):
         )
         legs = {"dense": dense, "sparse": sparse}
         profile = await self.store.profile(dataset)
-        doubted = self.doubt(profile, query, legs, asked)
+        calibration = await self.calibration.of_cosines()
+        doubted = self.doubt(calibration, profile, query, legs, asked)
         if doubted is None:
             return []
         vectors = await self._vectors(dataset, legs)
-        return self.judged(query, legs, wanted, profile, vectors=vectors, asked=asked, doubt=doubted)
+        return self.judged(
+            calibration, query, legs, wanted, profile, vectors=vectors, asked=asked, doubt=doubted
+        )
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
         """Of every chunk found; asked for where the store did not read them along."""

@@ -14,4 +14,5 @@ class SparseStrategy(BaseStrategy):
         self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         sparse = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
-        return self.judged(query, {"sparse": sparse}, wanted, await self.store.profile(dataset))
+        profile = await self.store.profile(dataset)
+        return self.judged(self.calibration.of_words, query, {"sparse": sparse}, wanted, profile)

@@ -1,0 +1,150 @@
+"""Which calibration reads an embedding's cosines: the one fitted for it, or that one carried over to its scale.
+
+What related and unrelated texts have as their cosine is of each model's own: .86 and .77 under the bundled one,
+.32 and .01 under another. So a model that nothing was fitted for first embeds reference pairs, a question and the
+passage that answers it, twenty in English and the same in Chinese (``reference_pairs.json``). Where its related and
+unrelated pairs lie says how far apart two cosines of it are, in steps of the model that was fitted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+import numpy as np
+
+from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.retrieval.calibration import (
+    COSINE_UNIT,
+    SCRIPT_PAIRS,
+    Calibration,
+    Coefficients,
+    Sense,
+)
+from agentic_rag.text_cache import TextCache
+
+LEAST_SPREAD = 1e-3
+"""Of cosines: a model that gives all texts one vector tells nothing apart, and divides by no zero either."""
+
+
+class Levels(NamedTuple):
+    """Cosines of a model's reference pairs, of one pair of scripts."""
+
+    related: float
+    """Mean of a question with the passage that answers it."""
+    unrelated: float
+    """Mean of a question with the others."""
+    spread: float
+    """Standard deviation of the unrelated."""
+
+    @property
+    def apart(self) -> float:
+        """How much nearer the related are, in spreads of the unrelated."""
+        return (self.related - self.unrelated) / max(self.spread, LEAST_SPREAD)
+
+
+class FittedCalibration(NamedTuple):
+    """What ships with the bundled model."""
+
+    model: str
+    """Name of the embedding that it was fitted for."""
+    calibration: Calibration
+    levels: Mapping[str, Levels]
+    """Of that embedding, by script pair."""
+
+
+class EmbeddingCalibration:
+    """The calibration of one embedding, found when it is first needed.
+
+    Args:
+        embedding: the model whose cosines are read.
+        calibration: what reads them, where that is known already.
+    """
+
+    def __init__(self, embedding: Embedding, calibration: Calibration | None = None) -> None:
+        self._embedding = embedding
+        fitted = fitted_calibration()
+        self.of_words = calibration or fitted.calibration
+        """To judge by words alone: no cosine is read."""
+        self.is_fitted = calibration is not None or embedding.name == fitted.model
+        """Whether it needs no reference pairs."""
+        self._known = self.of_words if self.is_fitted else None
+        self._measured = TextCache[Calibration](most=1)
+
+    async def of_cosines(self) -> Calibration:
+        """The calibration; embeds the reference pairs the first time, where nothing was fitted for the model.
+
+        Raises:
+            ModelError: the reference pairs cannot be embedded.
+        """
+        if self._known is None:
+            self._known = (await self._measured.of([self._embedding.name], self._measure))[0]
+        return self._known
+
+    async def _measure(self, names: list[str]) -> list[Calibration]:
+        return [carried_over(fitted_calibration(), await levels(self._embedding)) for _ in names]
+
+
+async def levels(embedding: Embedding) -> dict[str, Levels]:
+    """Where a model's related and unrelated reference pairs lie, by script pair.
+
+    Raises:
+        ModelError: the model failed.
+    """
+    pairs = _reference_pairs()
+    questions = await embedding.embed_queries([text for one in pairs for text in one["question"].values()])
+    passages = await embedding.embed_passages([text for one in pairs for text in one["passage"].values()])
+    scripts = ["latin" if language == "en" else "cjk" for one in pairs for language in one["question"]]
+    return {pair: _levels(questions, passages, scripts, pair) for pair in SCRIPT_PAIRS}
+
+
+def carried_over(fitted: FittedCalibration, of_other: Mapping[str, Levels]) -> Calibration:
+    """The fitted calibration for another model's cosines.
+
+    A step of them is as many times the fitted model's as related and unrelated pairs lie farther apart, or, where
+    that is more, as unrelated ones vary more: what a model hardly tells apart (a script it never learnt) counts as
+    little. A typical relevant pair lies as many steps above an unrelated one as under the fitted model.
+    """
+    centres, units = {}, {}
+    for pair, ours in fitted.levels.items():
+        other = of_other[pair]
+        by_gap = (other.related - other.unrelated) / (ours.related - ours.unrelated)
+        by_spread = max(other.spread, LEAST_SPREAD) / ours.spread
+        times = max(by_gap, by_spread)
+        units[pair] = COSINE_UNIT * times
+        centres[pair] = other.unrelated + (fitted.calibration.centres[pair] - ours.unrelated) * times
+    return replace(fitted.calibration, centres=centres, units=units)
+
+
+@lru_cache(maxsize=1)
+def fitted_calibration() -> FittedCalibration:
+    """What ships with the bundled model (``calibration.json``)."""
+    file = resources.files("agentic_rag") / "models/multilingual-e5-small/calibration.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
+    models = {name: Coefficients(**model) for name, model in data["models"].items()}
+    calibration = Calibration(data["centres"], models, Sense(**data["sense"]))
+    return FittedCalibration(
+        data["model"], calibration, {pair: Levels(*held) for pair, held in data["levels"].items()}
+    )
+
+
+def _levels(questions: FloatArray, passages: FloatArray, scripts: list[str], pair: str) -> Levels:
+    """Of the questions and passages in a pair's scripts; the rows of both are in the same order."""
+    asked_in, _, said_in = pair.partition("_")
+    asked = questions[[script == asked_in for script in scripts]]
+    said = passages[[script == (said_in or asked_in) for script in scripts]]
+    cosines = asked @ said.T
+    is_related = np.eye(len(cosines), dtype=bool)
+    unrelated = cosines[~is_related]
+    return Levels(float(cosines[is_related].mean()), float(unrelated.mean()), float(unrelated.std()))
+
+
+def _reference_pairs() -> list[dict[str, dict[str, str]]]:
+    """``question`` and ``passage``, each in ``en`` and ``zh``."""
+    file = resources.files("agentic_rag") / "retrieval/reference_pairs.json"
+    pairs: list[dict[str, dict[str, str]]] = json.loads(file.read_text(encoding="utf-8"))
+    return pairs
