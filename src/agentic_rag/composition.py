@@ -15,6 +15,8 @@ from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.identity import dataset_name
+from agentic_rag.models.rerankers import ConfiguredRerankers
+from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import (
     Chat,
     ChunkStore,
@@ -26,6 +28,7 @@ from agentic_rag.ports import (
     TokenEmbedding,
 )
 from agentic_rag.rerank.late_interaction import LateInteraction
+from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.floor import Nats
@@ -177,11 +180,13 @@ async def open_rag(
 
     Args:
         config: defaults need nothing but a writable ``data_dir``.
-        embedding, chat, reranker: used instead of the configured ones.
+        embedding, chat: used instead of the configured ones.
+        reranker: asked whichever ``rerank.method`` asks for a model.
         checkpointer: any LangGraph checkpointer.
 
     Raises:
-        ConfigError: the configuration contradicts itself.
+        ConfigError: the configuration contradicts itself, or asks for a model that it does not name.
+        MissingExtra, ModelError: a model of the rerank cannot be loaded.
         StoreError: a store cannot be opened.
     """
     config = config or RagConfig()
@@ -193,9 +198,10 @@ async def open_rag(
         nats = _nats()
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
-        reranker = reranker or _reranker(config, chat)
+        rerankers = ConfiguredRerankers(chat, reranker)
+        await _check_reranker(config.rerank, rerankers)
         by_tokens = LateInteraction(embedding, chunks) if isinstance(embedding, TokenEmbedding) else None
-        parts = GraphParts(graph_engine, engine, embedding, chat, reranker, token_counter(), by_tokens)
+        parts = GraphParts(graph_engine, engine, embedding, chat, rerankers, token_counter(), by_tokens)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         yield Rag(config, graph, parts, chunks, knowledge, ledger)
 
@@ -287,22 +293,14 @@ def _chat(config: RagConfig) -> Chat | None:
     return chat_from_config(config.chat)
 
 
-def _reranker(config: RagConfig, chat: Chat | None) -> Reranker | None:
-    if config.rerank.method == "chat" and chat is not None:
-        from agentic_rag.models.rerankers import ChatReranker
-
-        return ChatReranker(chat)
-    if config.rerank.method == "cross_encoder":
-        from agentic_rag.models.rerankers import CrossEncoderReranker
-
-        if config.rerank.model is None:
-            raise ConfigError("rerank.method is 'cross_encoder' but rerank.model is not set")
-        return CrossEncoderReranker(config.rerank.model)
-    if config.rerank.method == "learned":
+async def _check_reranker(parameters: RerankParameters, rerankers: Rerankers) -> None:
+    """Load the configured model, so that what is wrong with it is told now; it stays loaded."""
+    if parameters.method in BY_MODEL:
+        await asyncio.to_thread(rerankers.model, parameters)
+    if parameters.method == "learned":
         from agentic_rag.rerank.learned import load_ranker
 
-        load_ranker(config.rerank.model)  # what is wrong with it is told now; the rerank remembers it
-    return None
+        await asyncio.to_thread(load_ranker, parameters.model)
 
 
 def _nats() -> Nats:

@@ -17,14 +17,16 @@ from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import current_results, fuse_results
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, prepare_query
+from agentic_rag.nodes.requirements import check_requirements
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.parameters import FusionStrategy, Overrides, Parameters
-from agentic_rag.ports import Chat, Embedding, Reranker
+from agentic_rag.ports import Chat, Embedding
 from agentic_rag.rerank.late_interaction import LateInteraction
+from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.state import CanvasRAGState
@@ -40,7 +42,7 @@ class GraphParts:
     lancedb: RetrievalEngine
     embedding: Embedding
     chat: Chat | None = None
-    reranker: Reranker | None = None
+    rerankers: Rerankers | None = None
     count_tokens: TokenCounter | None = None
     """For post-retrieval steps that keep to a budget."""
     late_interaction: LateInteraction | None = None
@@ -53,11 +55,21 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     Args:
         parts: engines and models.
         defaults: parameters a call's ``context`` overrides.
+
+    Raises:
+        ConfigError: the parameters ask for a model that is not among the parts, or a post-retrieval step is wrong.
     """
     defaults = defaults or Parameters()
     graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides)
-    tools = RerankTools(parts.reranker, parts.chat, parts.lancedb, parts.count_tokens, parts.late_interaction)
-    graph.add_node("prepare_query", prepare_query)
+
+    def check(context: Any) -> None:
+        check_requirements(defaults.overridden(context), parts.chat, parts.rerankers)
+
+    check(None)
+    tools = RerankTools(
+        parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens, parts.late_interaction
+    )
+    graph.add_node("prepare_query", partial(prepare_query, check=check))
     graph.add_node("retrieve_graphiti", retrieve_graphiti(parts.graphiti, defaults))
     graph.add_node("retrieve_lancedb", retrieve_lancedb(parts.lancedb, defaults))
     graph.add_node("fuse_results", partial(fuse_results, defaults=defaults))

@@ -71,12 +71,17 @@ class SharedMemory:
         config = await asyncio.to_thread(read_pipeline, design)
         folder = self._rag_config.data_dir / FOLDER / config.name
         rag_config = self._rag_config.model_copy(update={"data_dir": folder})
-        lab = await self._stack.enter_async_context(open_lab(config, rag_config))
-        pipelines = lab.build("studio")
-        runs = _runs(config, lab)
-        self._stack.push_async_callback(pipelines.close)
-        self._stack.push_async_callback(runs.close)
-        return _Design(pipelines, build_main_graph(runs))
+        async with (
+            AsyncExitStack() as opened
+        ):  # what fails closes what it opened: a server asks again and again
+            lab = await opened.enter_async_context(open_lab(config, rag_config))
+            pipelines = lab.build("studio")
+            runs = _runs(config, lab)
+            opened.push_async_callback(pipelines.close)
+            opened.push_async_callback(runs.close)
+            shown = _Design(pipelines, build_main_graph(runs))
+            self._stack.push_async_callback(opened.pop_all().aclose)
+        return shown
 
 
 _SHARED: dict[Path, SharedMemory] = {}

@@ -54,10 +54,12 @@ class TextCache(Generic[Made]):
         missing = [text for text in others if not self._is_under_way(text)]
         if missing:
             task = asyncio.create_task(self._make(missing, make))
+            # Where nobody waits any more, nobody hears of a failure either: it is no event of its own.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._under_way |= dict.fromkeys(missing, task)
         for waited_for, task in [(text, self._under_way[text]) for text in others]:
             found[waited_for] = (await asyncio.shield(task))[waited_for]
-        self.keep(found.items())
+        self.keep(found.items())  # what was asked for is what was used last
         return [found[text] for text in texts]
 
     def _is_under_way(self, text: str) -> bool:
@@ -69,7 +71,9 @@ class TextCache(Generic[Made]):
         self, texts: list[str], make: Callable[[list[str]], Awaitable[Iterable[Made]]]
     ) -> dict[str, Made]:
         try:
-            return dict(zip(texts, await make(texts), strict=True))
+            made = dict(zip(texts, await make(texts), strict=True))
+            self.keep(made.items())  # even where the caller is gone: the next one need not wait again
+            return made
         finally:
             for text in texts:
                 if self._under_way.get(text) is asyncio.current_task():

@@ -123,7 +123,7 @@ async def test_a_half_is_tuned_on_and_the_keys_put_right_before(place: Path, tmp
 async def test_what_cannot_be_tuned(
     place: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], config: dict[str, Any], told: str
 ) -> None:
-    monkeypatch.setattr("agentic_rag.composition._reranker", lambda config, chat: None)
+    monkeypatch.setattr("agentic_rag.models.rerankers.CrossEncoderReranker", lambda name: None)
     with pytest.raises(InputError, match=told):
         await tuned(place, config, **options)
 

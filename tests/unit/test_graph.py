@@ -26,6 +26,7 @@ from agentic_rag.errors import (
 )
 from agentic_rag.filters import parse_filters
 from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat, EmbeddedDocument
 from agentic_rag.retrieval.engine import RetrievalEngine
@@ -56,7 +57,7 @@ def compiled(
     **values: Any,
 ) -> Any:
     """The graph over two engines; ``values`` are parameters by section."""
-    parts = GraphParts(graphiti, lancedb, HashingEmbedding(), chat)
+    parts = GraphParts(graphiti, lancedb, HashingEmbedding(), chat, ConfiguredRerankers(chat))
     return build_rag_graph(parts, Parameters().overridden(values)).compile(checkpointer=saver)
 
 
@@ -322,12 +323,43 @@ async def test_bad_input_is_told(keys: dict[str, Any], told: str):
         ({"fusion": {"kk": 1}}, r"fusion\.kk"),
         ({"fusion": {"k": 0}}, r"fusion\.k"),
         ({"answer": {"method": "chat"}}, "no chat model is configured"),
-        ({"rerank": {"method": "cross_encoder"}}, "no such model is configured"),
+        ({"rewrite": {"method": "chat"}}, r"rewrite\.method is 'chat' .* set chat\.base_url"),
+        ({"rerank": {"method": "chat"}}, r"rerank\.method is 'chat' .* set chat\.base_url"),
+        ({"rerank": {"method": "cross_encoder"}}, r"rerank\.model is not set"),
+        ({"post_retrieval": {"steps": [{"action": "shuffle"}]}}, r"steps\[0\]\.action: unknown 'shuffle'"),
     ],
 )
-async def test_a_bad_override_is_told(context: Any, told: str):
+async def test_a_bad_override_is_told_before_anything_is_searched(context: Any, told: str):
+    graphiti, lancedb = in_graph(TEA), found(TEA)
     with pytest.raises(ConfigError, match=told):
-        await ask(compiled(in_graph(TEA), found(TEA)), operation=FIND, context=context)
+        await ask(compiled(graphiti, lancedb), operation=FIND, context=context)
+    assert graphiti.asked == lancedb.asked == []
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"answer": {"method": "chat"}}, r"answer\.method is 'chat'"),
+        ({"rewrite": {"method": "chat"}}, r"rewrite\.method is 'chat'"),
+        ({"rerank": {"method": "chat"}}, r"rerank\.method is 'chat'"),
+        ({"post_retrieval": {"steps": [{"action": "shuffle"}]}}, "unknown 'shuffle'"),
+    ],
+)
+def test_parameters_that_ask_for_what_is_not_there_make_no_graph(values: Any, told: str):
+    with pytest.raises(ConfigError, match=told):
+        compiled(in_graph(TEA), found(TEA), **values)
+
+
+async def test_a_call_may_name_another_rerank_model_than_the_configured_one():
+    chat = ScriptedChat("9", "9")
+    graph = compiled(in_graph(TEA), found(TEA, TRAIN), chat=chat)
+    asked = await ask(graph, operation=FIND, context={"rerank": {"method": "chat"}})
+    assert asked["rerank_outcome"]["method"] == "chat"
+    assert {result["rerank_score"] for result in asked["reranked_results"]} == {0.9}
+    assert len(chat.heard) == 2
+    plain = await ask(graph, operation=FIND)
+    assert plain["rerank_outcome"]["method"] == "offline"
+    assert len(chat.heard) == 2
 
 
 async def test_a_call_overrides_and_the_next_does_not_remember():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 
@@ -88,3 +89,28 @@ def test_what_a_loop_left_unfinished_is_made_anew_in_the_next():
 
     asyncio.run(leave())
     assert asyncio.run(ask()) == [3]
+
+
+async def test_what_is_finished_after_its_caller_gave_up_is_remembered():
+    cache, make = TextCache[int](10), Maker()
+    first = asyncio.create_task(cache.of(["one"], make))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.sleep(0)
+    make.go.set()
+    await asyncio.sleep(0.01)
+    assert await cache.of(["one"], make) == [3]
+    assert len(make.asked) == 1
+
+
+async def test_a_failure_that_nobody_waits_for_is_no_event_of_its_own():
+    cache, make, unheard = TextCache[int](10), Maker(), list[str]()
+    asyncio.get_running_loop().set_exception_handler(lambda loop, told: unheard.append(told["message"]))
+    first = asyncio.create_task(cache.of(["bad"], make))
+    await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.sleep(0)
+    make.go.set()
+    await asyncio.sleep(0.01)
+    gc.collect()
+    assert unheard == []

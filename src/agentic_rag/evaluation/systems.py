@@ -118,7 +118,7 @@ class Systems:
                 text,
                 results,
                 parameters.rerank,
-                self._rag.parts.reranker,
+                self._rag.parts.rerankers,
                 operation=parse_operation(task.operation),
             )
             calls = _rerank_calls(parameters, len(results))

@@ -48,6 +48,8 @@ class _Run:
     inserts: dict[str, Any] = field(default_factory=lambda: dict(_NO_INSERTS))
 
 
+MOST_OPEN = 32
+"""Runs whose memory is kept: one that was broken off may go on later, and many that were would never be closed."""
 _COUNTED = ("inserted", "skipped_turns", "malformed_lines", "merged", "forgotten", "refused")
 _NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNTED, 0), "failed": 0, "reasons": {}}
 
@@ -99,6 +101,8 @@ class Runs:
         points = {
             point.packet_idx: point for point in schedule(conversation, self._segments, retest=self._retest)
         }
+        while len(self._runs) >= MOST_OPEN:
+            await self._runs.pop(next(iter(self._runs))).pipelines.close()
         number = next(self._numbers)
         self._runs[number] = _Run(conversation, await self._open(conversation), packets, points)
         return number
@@ -107,11 +111,13 @@ class Runs:
         """The run a state belongs to.
 
         Raises:
-            RunError: its memory is gone: the process was started anew since.
+            RunError: its memory is gone: the process was started anew since, or many other runs were begun.
         """
-        run = self._runs.get(state.get("run", 0))
+        number = state.get("run", 0)
+        run = self._runs.pop(number, None)
         if run is None:
             raise RunError("the memory of this run is gone with the process it was in; start the run again")
+        self._runs[number] = run  # the one used last
         return run
 
     async def finish(self, state: MainState) -> None:

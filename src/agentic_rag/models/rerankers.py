@@ -7,17 +7,53 @@ import importlib
 import math
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
-from agentic_rag.errors import MissingExtra, ModelError
-from agentic_rag.ports import Chat
+from agentic_rag.errors import ConfigError, MissingExtra, ModelError
+from agentic_rag.parameters import RerankParameters
+from agentic_rag.ports import Chat, Reranker
 from agentic_rag.prompts import RERANK_SYSTEM, fenced
 
+LOADED = 2
+"""Cross-encoders that stay loaded, the last used."""
 PARALLEL = 8
 _RATING = re.compile(
     r"\D{0,40}?(?<![-\d.])(?P<rating>\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*10)?\D*", re.IGNORECASE
 )
 """One number with few words before it: ``7``, ``7/10``, ``Rating: 7 out of 10.``; not ``passage 1: 7``."""
+
+
+class ConfiguredRerankers:
+    """``rerank.model.Rerankers`` by what is configured.
+
+    Args:
+        chat: what the method ``chat`` asks.
+        given: asked instead, whichever method asks for a model.
+    """
+
+    def __init__(self, chat: Chat | None = None, given: Reranker | None = None) -> None:
+        self._chat = chat
+        self._given = given
+        self._loaded = lru_cache(maxsize=LOADED)(CrossEncoderReranker)
+
+    def check(self, parameters: RerankParameters) -> None:
+        if self._given is not None:
+            return
+        if parameters.method == "chat" and self._chat is None:
+            raise ConfigError("rerank.method is 'chat' but no chat model is configured; set chat.base_url")
+        if parameters.method == "cross_encoder" and parameters.model is None:
+            raise ConfigError(
+                "rerank.method is 'cross_encoder' but rerank.model is not set; name a model or its folder"
+            )
+
+    def model(self, parameters: RerankParameters) -> Reranker:
+        self.check(parameters)
+        if self._given is not None:
+            return self._given
+        if parameters.method == "chat" and self._chat is not None:
+            return ChatReranker(self._chat)
+        return self._loaded(str(parameters.model))
 
 
 class ChatReranker:

@@ -12,7 +12,7 @@ from agentic_rag.answering.citations import CitationList, citation, cited_number
 from agentic_rag.answering.passages import told
 from agentic_rag.answering.quotes import best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
-from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.errors import ModelError
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.nodes.check_quality import judged
 from agentic_rag.nodes.node import Node
@@ -47,11 +47,7 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         if state["quality"]["decision"] == "abstain" or not usable:
             return _abstained(question)
         degraded = None
-        if parameters.method == "chat":
-            if chat is None:
-                raise ConfigError(
-                    "answer.method is 'chat' but no chat model is configured; set chat.base_url"
-                )
+        if parameters.method == "chat" and chat is not None:
             try:
                 shown = usable[: state.get("top_k") or DEFAULT_TOP_K]
                 return await _from_chat(chat, f"{ANSWER_SYSTEM}\n{shape.asks}", asked, shown)

@@ -7,6 +7,7 @@ first, but ``rerank_score`` still says how relevant it is.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +21,9 @@ from agentic_rag.memory.service import Memory
 from agentic_rag.nodes.prepare_query import DEFAULT_DATASET
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_lancedb import as_hit
-from agentic_rag.ports import FloatArray
+from agentic_rag.parameters import Parameters, RerankParameters
+from agentic_rag.ports import FloatArray, Reranker
+from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.state import CanvasRAGState
 
@@ -47,7 +50,7 @@ def steps_of(given: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
 async def post_retrieved(
     question: str,
     results: Sequence[dict[str, Any]],
-    given: Sequence[Mapping[str, Any]],
+    parameters: Parameters,
     tools: RerankTools,
     state: CanvasRAGState,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -56,7 +59,7 @@ async def post_retrieved(
     Args:
         question: what was asked.
         results: reranked, as plain values.
-        given: the configured steps; see ``steps_of``.
+        parameters: of the run; the steps, and the model that they may ask.
         tools: what they may ask.
         state: its ``as_of`` is the question's time, else that of the newest result; a step that searches
             again keeps to its dataset and filters.
@@ -70,8 +73,9 @@ async def post_retrieved(
     if tools.engine is not None:
         dataset = state.get("dataset") or DEFAULT_DATASET
         service = EngineMemory(tools.engine, dataset, state.get("filters"), now, {})
-    asked = PostRetrievalTools(service, tools.model, tools.chat, tools.count_tokens or _no_tokens)
-    written = await PostRetrieval(steps_of(given), asked, where=WHERE).execute(
+    reranker = await asyncio.to_thread(_reranker, parameters.rerank, tools.rerankers)
+    asked = PostRetrievalTools(service, reranker, tools.chat, tools.count_tokens or _no_tokens)
+    written = await PostRetrieval(steps_of(parameters.post_retrieval.steps), asked, where=WHERE).execute(
         {
             "question": question,
             "memory_data": [_memory(result) for result in results],
@@ -118,6 +122,17 @@ class EngineMemory:
             result = {**fused.to_dict(), "rerank_score": scores[fused.id]}
             self.found.setdefault(fused.id, result)
         return [_memory(self.found[hit["id"]]) for hit in hits]
+
+
+def _reranker(parameters: RerankParameters, rerankers: Rerankers | None) -> Reranker | None:
+    """The model of ``rerank.method``, else the cross-encoder that ``rerank.model`` names, where there is one."""
+    if rerankers is None or (parameters.method not in BY_MODEL and parameters.model is None):
+        return None
+    if parameters.method == "learned":  # its model is a ranker's file
+        return None
+    if parameters.method not in BY_MODEL:
+        parameters = parameters.model_copy(update={"method": "cross_encoder"})
+    return rerankers.model(parameters)
 
 
 def _memory(result: Mapping[str, Any]) -> Memory:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.runtime import Runtime
 
 from agentic_rag.errors import InputError
 from agentic_rag.filters import parse_filters
@@ -44,12 +46,24 @@ _DEFINES = re.compile(
 """Asks what something is, by its name."""
 
 
-def prepare_query(state: CanvasRAGState) -> dict[str, Any]:
+def prepare_query(
+    state: CanvasRAGState,
+    runtime: Runtime[Any] | None = None,
+    *,
+    check: Callable[[Any], None] = lambda context: None,
+) -> dict[str, Any]:
     """Start a pass: check the caller's keys, complete a follow-up question, count the pass.
 
+    Args:
+        state: see ``CanvasRAGState``.
+        runtime: LangGraph's.
+        check: of the call's ``context``; raises what is wrong with it.
+
     Raises:
+        ConfigError: see ``requirements.check_requirements``.
         InputError: no question, an unknown operation, a date or filter that cannot be read, a dataset without a name.
     """
+    check(runtime.context if runtime is not None else None)
     query = question(state)
     parse_operation(state.get("operation") or DEFAULT_OPERATION)
     parse_as_of(state.get("as_of"))

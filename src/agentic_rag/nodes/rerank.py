@@ -32,7 +32,6 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
         tools: models and the vector store, for what is configured to need them.
     """
     tools = tools or RerankTools()
-    model = tools.model
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
         overridden = defaults.overridden(runtime.context)
@@ -51,7 +50,7 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
             outcome |= {"status": "degraded", "reason": str(error)}
         outcome["compared"] = sum(SIMILARITY in result["metadata"] for result in fused)
         try:
-            results = await rerank_results(question, fused, parameters, model, operation=operation)
+            results = await rerank_results(question, fused, parameters, tools.rerankers, operation=operation)
         except ModelError as error:
             logger.warning("the rerank model failed, reranking offline instead: %s", error)
             outcome |= {"status": "degraded", "reason": str(error), "method": "offline"}
@@ -62,9 +61,7 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
             # Imported where it is used: most runs have no steps, and a cold start should not wait for them.
             from agentic_rag.nodes.post_retrieval import post_retrieved
 
-            results, records = await post_retrieved(
-                question, results, overridden.post_retrieval.steps, tools, state
-            )
+            results, records = await post_retrieved(question, results, overridden, tools, state)
         return {"reranked_results": results, "rerank_outcome": outcome, "post_retrieval": records}
 
     return node

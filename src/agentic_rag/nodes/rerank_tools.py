@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentic_rag.ingest.splitting import TokenCounter
-from agentic_rag.ports import Chat, Reranker
+from agentic_rag.ports import Chat
 from agentic_rag.rerank.late_interaction import LateInteraction
+from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
 
 
@@ -14,7 +15,7 @@ from agentic_rag.retrieval.engine import RetrievalEngine
 class RerankTools:
     """Models and the vector store, for what needs them; None where there is none."""
 
-    model: Reranker | None = None
+    rerankers: Rerankers | None = None
     """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
     chat: Chat | None = None
     engine: RetrievalEngine | None = None

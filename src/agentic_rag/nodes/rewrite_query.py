@@ -12,7 +12,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from agentic_rag.answering.passages import told
-from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.errors import ModelError
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import whole_question
 from agentic_rag.parameters import Parameters
@@ -30,9 +30,6 @@ def rewrite_query(defaults: Parameters, chat: Chat | None = None) -> Node:
     """The node; appends to ``rewrites`` and writes ``rewrite_outcome``.
 
     A chat model that fails is replaced by expansion, and ``rewrite_outcome`` says so.
-
-    Raises:
-        ConfigError: method ``chat`` without a chat model.
     """
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -40,11 +37,7 @@ def rewrite_query(defaults: Parameters, chat: Chat | None = None) -> Node:
         question = whole_question(state)
         outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
         rewritten = None
-        if parameters.method == "chat":
-            if chat is None:
-                raise ConfigError(
-                    "rewrite.method is 'chat' but no chat model is configured; set chat.base_url"
-                )
+        if parameters.method == "chat" and chat is not None:
             try:
                 rewritten = await _asked(chat, question, state["reranked_results"])
             except ModelError as error:

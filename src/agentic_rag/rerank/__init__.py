@@ -8,10 +8,9 @@ from typing import Any
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.parameters import RerankParameters
-from agentic_rag.ports import Reranker
 from agentic_rag.rerank.late_interaction import LateInteraction, with_similarity
 from agentic_rag.rerank.learned import rerank_learned
-from agentic_rag.rerank.model import rerank_by_model
+from agentic_rag.rerank.model import Rerankers, rerank_by_model
 from agentic_rag.rerank.offline import rerank_offline
 
 __all__ = ["compared_by_tokens", "rerank_results"]
@@ -41,7 +40,7 @@ async def rerank_results(
     query: str,
     results: Sequence[dict[str, Any]],
     parameters: RerankParameters,
-    model: Reranker | None,
+    rerankers: Rerankers | None,
     *,
     operation: str | None = None,
 ) -> list[dict[str, Any]]:
@@ -54,8 +53,8 @@ async def rerank_results(
 
     Raises:
         ConfigError: a model is needed and none is configured, or the learned ranker cannot be used.
-        MissingExtra: the learned ranker needs LightGBM.
-        ModelError: the model failed.
+        MissingExtra: what the method needs is not installed.
+        ModelError: the model cannot be loaded, or failed.
     """
     head, tail = list(results[: parameters.depth]), list(results[parameters.depth :])
     if parameters.method == "none":
@@ -64,9 +63,7 @@ async def rerank_results(
         return [*await asyncio.to_thread(rerank_offline, query, head, parameters, operation), *tail]
     if parameters.method == "learned":
         return [*await asyncio.to_thread(rerank_learned, query, head, parameters, operation), *tail]
-    if model is None:
-        raise ConfigError(
-            f"rerank.method is {parameters.method!r} but no such model is configured; "
-            "set chat.base_url (chat) or install the extra 'rerank' (cross_encoder), or use 'offline'"
-        )
+    if rerankers is None:
+        raise ConfigError(f"rerank.method is {parameters.method!r} and there is no model to ask")
+    model = await asyncio.to_thread(rerankers.model, parameters)
     return [*await rerank_by_model(query, head, model), *tail]

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from agentic_rag.domain import result_text
 from agentic_rag.errors import ModelError
+from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import Reranker
+
+BY_MODEL = ("cross_encoder", "chat")
+"""The values of ``rerank.method`` that ask a model."""
+
+
+class Rerankers(Protocol):
+    """The models behind ``rerank.method`` and ``rerank.model``, which a call may name anew."""
+
+    def check(self, parameters: RerankParameters) -> None:
+        """Raises ``ConfigError`` where the method asks for a model that is not configured; loads nothing."""
+        ...
+
+    def model(self, parameters: RerankParameters) -> Reranker:
+        """The model that one of BY_MODEL asks.
+
+        Raises:
+            ConfigError: as ``check``.
+            MissingExtra, ModelError: it cannot be loaded.
+        """
+        ...
 
 
 async def rerank_by_model(

@@ -214,3 +214,18 @@ async def test_a_conversation_without_turns_is_refused():
 async def test_a_run_whose_memory_is_gone_says_so():
     with pytest.raises(RunError, match="start the run again"):
         await build_main_graph(Design().runs()).ainvoke({"task_id": "c", "run": 7})
+
+
+async def test_runs_that_were_broken_off_are_closed_when_many_others_have_begun(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("agentic_rag.memory.runs.MOST_OPEN", 2)
+    design = Design()
+    runs = design.runs()
+    first, second = [await runs.start(None, "c") for _ in range(2)]
+    runs.of({"run": first})  # goes on, so the other one is the oldest
+    third = await runs.start(None, "c")
+    assert [service.closed for service in design.services] == [0, 1, 0]
+    with pytest.raises(RunError, match="start the run again"):
+        runs.of({"run": second})
+    assert runs.of({"run": first}) is not runs.of({"run": third})

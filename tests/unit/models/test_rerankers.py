@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.errors import MissingExtra, ModelError
+from agentic_rag.errors import ConfigError, MissingExtra, ModelError
 from agentic_rag.models import rerankers
-from agentic_rag.models.rerankers import ChatReranker, CrossEncoderReranker
+from agentic_rag.models.rerankers import ChatReranker, ConfiguredRerankers, CrossEncoderReranker
+from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import Reranker
+from agentic_rag.testing import ScriptedChat
 
 
 class Rating:
@@ -138,3 +140,32 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingExtra, match=r"agentic-rag\[rerank\]"):
         CrossEncoderReranker("folder")
+
+
+# --- which one a call asks -----------------------------------------------------------------------
+
+
+def test_each_method_has_its_own_model_and_a_cross_encoder_is_loaded_once(
+    encoder: type[FakeCrossEncoder],
+) -> None:
+    rerankers = ConfiguredRerankers(ScriptedChat())
+    assert isinstance(rerankers.model(RerankParameters(method="chat")), ChatReranker)
+    first = rerankers.model(RerankParameters(method="cross_encoder", model="one"))
+    assert isinstance(first, CrossEncoderReranker)
+    assert rerankers.model(RerankParameters(method="cross_encoder", model="one")) is first
+    assert rerankers.model(RerankParameters(method="cross_encoder", model="two")) is not first
+
+
+def test_a_given_model_is_asked_whichever_method_asks_for_one() -> None:
+    given = ChatReranker(ScriptedChat())
+    rerankers = ConfiguredRerankers(given=given)
+    assert rerankers.model(RerankParameters(method="chat")) is given
+    assert rerankers.model(RerankParameters(method="cross_encoder")) is given
+
+
+@pytest.mark.parametrize(
+    ("method", "told"), [("chat", r"set chat\.base_url"), ("cross_encoder", r"rerank\.model is not set")]
+)
+def test_what_is_not_configured_is_told_before_it_is_loaded(method: Any, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        ConfiguredRerankers().check(RerankParameters(method=method))

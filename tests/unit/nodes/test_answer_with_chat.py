@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from agentic_rag.config import ChatConfig
-from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.models.chat import LangChainChat, chat_from_config
 from agentic_rag.nodes.answer import answer
@@ -178,8 +177,3 @@ async def test_a_failing_endpoint_degrades_to_quotes_and_tells_no_secret(
 async def test_any_langchain_model() -> None:
     written = await asked(LangChainChat(FakeListChatModel(responses=["China [1]."])), "Tea comes from China.")
     assert written["answer"] == "China [1]."
-
-
-async def test_without_a_model_it_says_what_to_set() -> None:
-    with pytest.raises(ConfigError, match=r"chat\.base_url"):
-        await asked(None, "Tea comes from China.")

@@ -8,10 +8,12 @@ import pytest
 from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ConfigError
+from agentic_rag.models.rerankers import ConfiguredRerankers
+from agentic_rag.nodes import post_retrieval
 from agentic_rag.nodes.post_retrieval import steps_of
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.parameters import Parameters
+from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.testing import FakeRetrievalEngine, fake_chunk
 
 
@@ -88,3 +90,21 @@ def test_an_unknown_action_lists_the_known():
         ConfigError, match=r"post_retrieval\.steps\[0\]\.action: unknown 'shuffle'; use one of: none"
     ):
         steps_of([{"action": "shuffle"}])
+
+
+@pytest.mark.parametrize(
+    ("rerank_", "asked"),
+    [
+        ({"model": "folder"}, "folder"),
+        ({"method": "cross_encoder", "model": "other"}, "other"),
+        ({"method": "learned", "model": "ranker.txt"}, None),
+        ({}, None),
+    ],
+)
+def test_a_step_asks_the_cross_encoder_that_is_named(
+    rerank_: dict[str, Any], asked: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    loaded: list[str] = []
+    monkeypatch.setattr("agentic_rag.models.rerankers.CrossEncoderReranker", loaded.append)
+    post_retrieval._reranker(RerankParameters(**rerank_), ConfiguredRerankers())
+    assert loaded == ([] if asked is None else [asked])

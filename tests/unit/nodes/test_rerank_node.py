@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ConfigError, ModelError, StoreError
 from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
@@ -57,7 +58,7 @@ async def test_all_results_are_put_in_order_with_a_score():
 async def test_the_question_judges_and_not_the_rewrite():
     model = Model()
     messages = [HumanMessage("Where is tea from?"), HumanMessage("And when?")]
-    node = rerank(BY_MODEL, RerankTools(model))
+    node = rerank(BY_MODEL, RerankTools(ConfiguredRerankers(given=model)))
     await node(state(), runtime=Runtime())  # type: ignore[call-arg]
     await node(state(messages=messages), runtime=Runtime())  # type: ignore[call-arg]
     assert model.queries == ["And when?", "Where is tea from? And when?"]
@@ -65,7 +66,9 @@ async def test_the_question_judges_and_not_the_rewrite():
 
 async def test_a_model_that_fails_is_replaced_and_told():
     model = Model(ModelError("out of memory"))
-    written = await rerank(BY_MODEL, RerankTools(model))(state(), runtime=Runtime())  # type: ignore[call-arg]
+    written = await rerank(BY_MODEL, RerankTools(ConfiguredRerankers(given=model)))(
+        state(), runtime=Runtime()
+    )  # type: ignore[call-arg]
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert written["rerank_outcome"]["status"] == "degraded"
     assert "out of memory" in written["rerank_outcome"]["reason"]
@@ -107,5 +110,5 @@ async def test_tokens_that_cannot_be_read_are_done_without_and_told():
 
 
 async def test_a_model_that_is_missing_is_told():
-    with pytest.raises(ConfigError, match="no such model is configured"):
+    with pytest.raises(ConfigError, match="no model to ask"):
         await rerank(BY_MODEL)(state(), runtime=Runtime())  # type: ignore[call-arg]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
-from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.errors import ModelError
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
@@ -72,8 +72,3 @@ async def test_an_injection_stays_inside_its_fence() -> None:
     inside, after = chat.user.split("\n</passage>")
     assert "HACKED" in inside
     assert after == "\n\nQuestion: tea?"
-
-
-async def test_without_a_model_it_says_what_to_set() -> None:
-    with pytest.raises(ConfigError, match=r"chat\.base_url"):
-        await rewritten(None)

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.parameters import RerankParameters
+from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
 from agentic_rag.rerank.features import relevance, terms_of
 from agentic_rag.rerank.offline import rerank_offline
@@ -159,10 +161,17 @@ def test_relevance_is_the_best_any_source_gave():
 # --- by a model, by name -------------------------------------------------------------------------
 
 
+def by(model: Reranker) -> ConfiguredRerankers:
+    return ConfiguredRerankers(given=model)
+
+
 async def test_a_models_scores_decide():
     model = Scores(0.1, 0.9, 0.9)
     ranked = await rerank_results(
-        "tea", [result("a", "x"), result("c", "y"), result("b", "z")], RerankParameters(method="chat"), model
+        "tea",
+        [result("a", "x"), result("c", "y"), result("b", "z")],
+        RerankParameters(method="chat"),
+        by(model),
     )
     assert [(one["id"], one["rerank_score"]) for one in ranked] == [("b", 0.9), ("c", 0.9), ("a", 0.1)]
     assert model.passages == ["x", "y", "z"]
@@ -172,27 +181,28 @@ async def test_a_models_scores_decide():
 async def test_a_model_that_answers_nonsense_is_told(scores: tuple[float, ...]):
     with pytest.raises(ModelError, match="reranker gave"):
         await rerank_results(
-            "tea", [result("a"), result("b")], RerankParameters(method="chat"), Scores(*scores)
+            "tea", [result("a"), result("b")], RerankParameters(method="chat"), by(Scores(*scores))
         )
 
 
 async def test_a_model_is_not_asked_about_nothing():
     model = Scores(0.5)
-    assert await rerank_results("tea", [], RerankParameters(method="chat"), model) == []
+    assert await rerank_results("tea", [], RerankParameters(method="chat"), by(model)) == []
     assert model.passages == []
 
 
 async def test_a_model_reads_titles_and_headings_too():
     model = Scores(0.5)
     found = result("a", "It is rolled.", title="Oolong", heading_path=["Making"])
-    await rerank_results("oolong", [found], RerankParameters(method="cross_encoder"), model)
+    await rerank_results("oolong", [found], RerankParameters(method="cross_encoder"), by(model))
     assert model.passages == ["Oolong. Making. It is rolled."]
 
 
+@pytest.mark.parametrize("rerankers", [None, ConfiguredRerankers()])
 @pytest.mark.parametrize("method", ["chat", "cross_encoder"])
-async def test_without_its_model_a_method_cannot_be_used(method: Any):
-    with pytest.raises(ConfigError, match=f"{method}.*no such model"):
-        await rerank_results("tea", [result("a")], RerankParameters(method=method), None)
+async def test_without_its_model_a_method_cannot_be_used(method: Any, rerankers: Any):
+    with pytest.raises(ConfigError, match=rf"rerank\.method is '{method}'"):
+        await rerank_results("tea", [result("a")], RerankParameters(method=method), rerankers)
 
 
 async def test_beyond_the_depth_results_follow_as_they_were():

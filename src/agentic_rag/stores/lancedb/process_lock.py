@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import IO
 
-from agentic_rag.errors import StoreLocked
+from agentic_rag.errors import StoreError, StoreLocked
 
 MAKING_TABLES = "making-tables"
 """A second process would overwrite the table that the first just made."""
@@ -28,6 +28,9 @@ async def process_lock(uri: str, purpose: str, *, shared: bool = False) -> Async
     """Held for a purpose by one task of one process per local folder, or by several that share it.
 
     Where files can only be locked exclusively (Windows), sharing is taking turns.
+
+    Raises:
+        StoreError: the folder cannot be written, or has no locks.
     """
     if "://" in uri:
         yield
@@ -75,8 +78,11 @@ async def switching(uri: str, group: str) -> AsyncIterator[None]:
 
 def _file(uri: str, purpose: str) -> IO[bytes]:
     folder = Path(uri)
-    folder.mkdir(parents=True, exist_ok=True)
-    return (folder / f".{purpose}.lock").open("ab")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / f".{purpose}.lock").open("ab")
+    except OSError as error:
+        raise _unusable(folder, error) from error
 
 
 def _locked(file: IO[bytes], *, shared: bool) -> bool:
@@ -96,4 +102,13 @@ def _locked(file: IO[bytes], *, shared: bool) -> bool:
         fcntl.flock(file.fileno(), (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        raise _unusable(Path(file.name).parent, error) from error
     return True
+
+
+def _unusable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"{folder} cannot be locked: {error.strerror or error}; "
+        "it must be a folder that can be written, on a file system with locks"
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
-from agentic_rag.errors import StoreLocked
+from agentic_rag.errors import StoreError, StoreLocked
 from agentic_rag.stores.lancedb.process_lock import only_one, process_lock, switching, writing
 
 
@@ -106,3 +108,22 @@ async def test_an_object_store_is_not_locked() -> None:
 async def _taken(uri: str) -> None:
     async with process_lock(uri, "test"):
         pass
+
+
+async def test_a_folder_that_cannot_be_locked_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    with pytest.raises(StoreError, match="file/lance cannot be locked: Not a directory"):
+        async with process_lock(str(tmp_path / "file" / "lance"), "test"):
+            pass
+
+
+async def test_a_file_system_without_locks_is_told(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def without(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", without)
+    with pytest.raises(StoreError, match="lance cannot be locked: No locks available"):
+        async with process_lock(uri, "test"):
+            pass

@@ -1,0 +1,34 @@
+"""What a configuration asks for is there: told when the graph is built or a run begins, not where it is needed."""
+
+from __future__ import annotations
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.parameters import Parameters
+from agentic_rag.ports import Chat
+from agentic_rag.rerank.model import BY_MODEL, Rerankers
+
+
+def check_requirements(parameters: Parameters, chat: Chat | None, rerankers: Rerankers | None) -> None:
+    """Nothing is loaded or asked.
+
+    Raises:
+        ConfigError: a method asks for a model that is not configured, or a post-retrieval step is wrong.
+    """
+    for setting, method in (
+        ("answer.method", parameters.answer.method),
+        ("rewrite.method", parameters.rewrite.method),
+    ):
+        if method == "chat" and chat is None:
+            raise ConfigError(f"{setting} is 'chat' but no chat model is configured; set chat.base_url")
+    if parameters.rerank.method in BY_MODEL:
+        if rerankers is None:
+            raise ConfigError(
+                f"rerank.method is {parameters.rerank.method!r} but the graph has no rerankers; "
+                "give GraphParts its rerankers"
+            )
+        rerankers.check(parameters.rerank)
+    if parameters.post_retrieval.steps:
+        # Imported where it is used: most runs have no steps, and a cold start should not wait for them.
+        from agentic_rag.nodes.post_retrieval import steps_of
+
+        steps_of(parameters.post_retrieval.steps)

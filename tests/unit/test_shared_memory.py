@@ -1,0 +1,48 @@
+"""Designs kept open for a server: what cannot be opened leaves nothing open, however often it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentic_rag import shared_memory
+from agentic_rag.config import RagConfig
+from agentic_rag.errors import ConfigError
+from agentic_rag.shared_memory import SharedMemory
+
+DESIGN = Path(__file__).parents[2] / "configs/locomo_short_term_memory_pipeline.yaml"
+
+
+async def test_a_design_that_cannot_be_built_is_closed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = closed = 0
+    real = shared_memory.open_lab
+
+    @asynccontextmanager
+    async def counted(*arguments: Any, **options: Any) -> AsyncIterator[Any]:
+        nonlocal opened, closed
+        async with real(*arguments, **options) as lab:
+            opened += 1
+            try:
+                yield lab
+            finally:
+                closed += 1
+
+    monkeypatch.setattr(shared_memory, "open_lab", counted)
+    wrong = tmp_path / "judged.yaml"
+    text = DESIGN.read_text("utf-8").replace("runtime:\n", "runtime:\n  llm_judge: true\n", 1)
+    wrong.write_text(text, encoding="utf-8")
+    memory = SharedMemory(RagConfig(data_dir=tmp_path / "data"))
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="llm_judge"):
+            await memory.test(wrong)
+    assert opened == closed
+    assert await memory.test(DESIGN) is await memory.test(DESIGN)
+    assert opened == closed + 1
+    await memory.close()
+    assert opened == closed
