@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -99,6 +100,22 @@ async def test_what_is_no_path_is_refused(paths: Any, tmp_path: Path) -> None:
     async with opened(tmp_path / "data") as (rag, _):
         with pytest.raises(InputError, match=r"not (5|None)"):
             await rag.ingest(paths)
+
+
+async def test_progress_is_told_in_the_event_loop(vault: Path, tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int, bool]] = []
+
+    def told(stage: str, done: int, total: int) -> None:
+        seen.append((stage, done, total, threading.current_thread() is threading.main_thread()))
+
+    async with opened(tmp_path / "data") as (rag, _):
+        await rag.ingest(vault, progress=told)
+    assert all(here for *_, here in seen)
+    assert [done for stage, done, *_ in seen if stage == "read"] == list(range(1, len(NOTES) + 1))
+    stored = [done for stage, done, *_ in seen if stage == "store"]
+    assert stored == sorted(stored)
+    assert stored[0] == 0
+    assert stored[-1] == seen[-1][2] > 0
 
 
 async def test_a_touched_file_is_unchanged(vault: Path, tmp_path: Path) -> None:

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from agentic_rag.domain import Chunk, Document, DocumentGraph
-from agentic_rag.identity import digest
+from agentic_rag.domain import Chunk, DocumentGraph
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS as MAX_CHUNK_TOKENS
-from agentic_rag.ingest.documents import embedded_documents, text_work
+from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded_documents, text_work
 from agentic_rag.ingest.facts import derive_graph
-from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
+from agentic_rag.ingest.names import TitleIndex, document_names
+from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Plan, Work, planned
 from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport, Meter, Progress
-from agentic_rag.ingest.sources import SourceError, SourceItem, SourceKind, SourceScan, discover
+from agentic_rag.ingest.sources import SourceKind, discover
 from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.ports import (
     ChunkStore,
@@ -37,34 +36,8 @@ BATCH_DOCUMENTS = 64
 BATCH_CHUNKS = 512
 GRAPH_WORK, CHAT_WORK = 0.25, 20.0
 """Time that a text's facts take, derived or read by a chat model, in times of its own embedding."""
-WRITTEN = "written-1"
-"""How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""
-BY_CHAT = "chat-1"
-"""The same for extraction by a chat model, whose facts do not depend on other notes' names."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """A document to store, parsed."""
-
-    item: SourceItem
-    document: Document
-    action: str
-
-
-_Batch = Sequence[tuple[_Work, tuple[Chunk, ...]]]
-
-
-@dataclass(slots=True)
-class _Plan:
-    """What is to be done, and what there is to tell already."""
-
-    work: list[_Work]
-    removed: list[DocumentRecord]
-    files: list[FileReport]
-    untouched: list[DocumentRecord]
-    titles: TitleIndex
-    graph_hash: str
+_Batch = Sequence[tuple[Work, tuple[Chunk, ...]]]
 
 
 class IngestPipeline:
@@ -113,7 +86,7 @@ class IngestPipeline:
         records = await self._ledger.records(dataset)
         clock.lap("scan")
         way = WRITTEN if self._extractor is None else BY_CHAT
-        plan = await asyncio.to_thread(_plan, scan, records, told, way)
+        plan = await asyncio.to_thread(planned, scan, records, way, _in_this_loop(told))
         clock.lap("parse")
         written, counts = await self._write(dataset, plan, told, clock)
         await self._ledger.put(
@@ -148,7 +121,7 @@ class IngestPipeline:
         await self._ledger.remove(dataset, document_ids)
 
     async def _write(
-        self, dataset: str, plan: _Plan, told: Progress, clock: _Clock
+        self, dataset: str, plan: Plan, told: Progress, clock: _Clock
     ) -> tuple[list[FileReport], ExtractionCounts]:
         files: list[FileReport] = []
         counts = ExtractionCounts()
@@ -227,6 +200,16 @@ class IngestPipeline:
         return await embedded_documents(self._chunks, self._embedding, dataset, chunked, held, meter)
 
 
+def _in_this_loop(told: Progress) -> Progress:
+    """The same for a worker thread to call: it runs in the event loop that is running now."""
+    loop = asyncio.get_running_loop()
+
+    def from_thread(stage: str, done: int, total: int) -> None:
+        loop.call_soon_threadsafe(told, stage, done, total)
+
+    return from_thread
+
+
 class _Clock:
     """Seconds by stage."""
 
@@ -243,107 +226,6 @@ class _Clock:
         return round(time.perf_counter() - self._started, 4)
 
 
-def _plan(scan: SourceScan, records: Mapping[str, DocumentRecord], told: Progress, way: str) -> _Plan:
-    """Compare what is there with what is stored. Parses what changed, and what may mention what changed."""
-    files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
-    work: list[_Work] = []
-    unchanged: list[tuple[SourceItem, DocumentRecord]] = []
-    for number, item in enumerate(scan.items, start=1):
-        record = records.get(item.document_id)
-        if record is not None and record.root != item.root and Path(record.root).exists():
-            path = item.root if Path(item.root).is_file() else item.path
-            files.append(
-                FileReport(
-                    path, "skipped", f"{record.root} holds a note of that id; choose another --dataset"
-                )
-            )
-        elif record is not None and not record.pending and record.content_hash == item.content_hash:
-            unchanged.append((item, record))
-        else:
-            _parse(item, "added" if record is None else "changed", work, files)
-        told("read", number, len(scan.items))
-    present = {item.document_id for item in scan.items}
-    gone = [r for r in records.values() if r.root in scan.roots and r.document_id not in present]
-    unread = {skipped.path for skipped in scan.skipped if skipped.unread}
-    removed = [record for record in gone if not _is_under(record, unread)]
-    files += [FileReport(record.path, "removed") for record in removed]
-    titles, graph_hash = _titles(work, records, removed, way)
-    untouched = _relinked(work, unchanged, removed, records, titles, graph_hash, files)
-    return _Plan(work, removed, files, untouched, titles, graph_hash)
-
-
-def _is_under(record: DocumentRecord, unread: set[str]) -> bool:
-    """Whether a document is missing only because its file, or a folder over it, could not be read."""
-    place = Path(record.root) / record.path
-    return bool(unread) and any(str(path) in unread for path in (place, *place.parents, Path(record.root)))
-
-
-def _parse(item: SourceItem, action: str, work: list[_Work], files: list[FileReport]) -> None:
-    try:
-        work.append(_Work(item, item.parse(), action))
-    except SourceError as error:
-        files.append(FileReport(item.path, "failed", str(error)))
-
-
-def _titles(
-    work: Sequence[_Work],
-    records: Mapping[str, DocumentRecord],
-    removed: Sequence[DocumentRecord],
-    way: str,
-) -> tuple[TitleIndex, str]:
-    """The names of all documents as they will be, and the graph hash: how facts are made, and of what names."""
-    names = {record.document_id: record.names for record in records.values()}
-    for record in removed:
-        del names[record.document_id]
-    names.update({done.document.id: document_names(done.document) for done in work})
-    flat = [part for document_id in sorted(names) for part in (document_id, *names[document_id])]
-    graph_hash = f"{way}:" if way == BY_CHAT else f"{way}:{digest(*flat)}"
-    return TitleIndex(sorted(names.items())), graph_hash
-
-
-def _relinked(
-    work: list[_Work],
-    unchanged: Sequence[tuple[SourceItem, DocumentRecord]],
-    removed: Sequence[DocumentRecord],
-    records: Mapping[str, DocumentRecord],
-    titles: TitleIndex,
-    graph_hash: str,
-    files: list[FileReport],
-) -> list[DocumentRecord]:
-    """Unchanged documents whose facts may differ now join the work; the rest only gets the new hash."""
-    before = {r.document_id: r.names for r in records.values() if not r.pending}
-    gone = {record.document_id for record in removed}
-    after = {identity: names for identity, names in before.items() if identity not in gone}
-    after.update({done.document.id: document_names(done.document) for done in work})
-    names = changed(before, after)
-    way = graph_hash.partition(":")[0]
-    hashes = {record.graph_hash for _, record in unchanged if record.graph_hash}
-    # A pending document's record has its new names already; what it was called before is not known.
-    whole = not any(record.pending for record in records.values())
-    one_index = whole and len(hashes) == 1 and min(hashes).startswith(f"{way}:")
-    untouched: list[DocumentRecord] = []
-    for item, record in unchanged:
-        if record.graph_hash == graph_hash:
-            files.append(FileReport(item.path, "unchanged", chunks=record.chunks))
-            continue
-        before_parse = len(work)
-        _parse(item, "relinked", work, files)
-        if len(work) == before_parse:
-            continue
-        # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
-        known = one_index and record.graph_hash != ""
-        if known and not mentions_any(_written(work[-1].document), names):
-            work.pop()
-            untouched.append(record)
-            files.append(FileReport(item.path, "unchanged", chunks=record.chunks))
-    return untouched
-
-
-def _written(document: Document) -> str:
-    """The text, and link targets as they read once percent signs are decoded."""
-    return "\n".join([document.text, *(link.target for link in document.links)])
-
-
 def _derived(batch: _Batch, titles: TitleIndex | None) -> list[DocumentGraph]:
     """What people wrote; chunks alone where a chat model is to read them (no titles)."""
     if titles is None:
@@ -351,8 +233,8 @@ def _derived(batch: _Batch, titles: TitleIndex | None) -> list[DocumentGraph]:
     return [derive_graph(work.document, chunks, titles) for work, chunks in batch]
 
 
-def _batches(work: Sequence[_Work], count_tokens: TokenCounter, most: int) -> list[_Batch]:
-    batches: list[list[tuple[_Work, tuple[Chunk, ...]]]] = [[]]
+def _batches(work: Sequence[Work], count_tokens: TokenCounter, most: int) -> list[_Batch]:
+    batches: list[list[tuple[Work, tuple[Chunk, ...]]]] = [[]]
     size = 0
     for done in work:
         chunks = chunk_document(done.document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=count_tokens)
@@ -364,7 +246,7 @@ def _batches(work: Sequence[_Work], count_tokens: TokenCounter, most: int) -> li
     return list(filter(None, batches))
 
 
-def _record(work: _Work, plan: _Plan, chunks: Sequence[Chunk], pending: bool) -> DocumentRecord:
+def _record(work: Work, plan: Plan, chunks: Sequence[Chunk], pending: bool) -> DocumentRecord:
     return DocumentRecord(
         document_id=work.document.id,
         root=work.item.root,
@@ -377,7 +259,7 @@ def _record(work: _Work, plan: _Plan, chunks: Sequence[Chunk], pending: bool) ->
     )
 
 
-def _reported(work: _Work, chunks: int, facts: int, unfinished: str | None) -> FileReport:
+def _reported(work: Work, chunks: int, facts: int, unfinished: str | None) -> FileReport:
     warnings = [*work.document.warnings, *([unfinished] if unfinished else [])]
     reason = "; ".join(warnings) or None
-    return FileReport(work.item.path, work.action, reason, chunks, facts)  # type: ignore[arg-type]
+    return FileReport(work.item.path, work.action, reason, chunks, facts)

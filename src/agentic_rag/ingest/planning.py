@@ -1,0 +1,164 @@
+"""What an ingest has to do: what is there compared with what is stored, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentic_rag.domain import Document
+from agentic_rag.identity import digest
+from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
+from agentic_rag.ingest.report import Action, FileReport, Progress
+from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
+from agentic_rag.ports import DocumentRecord
+
+WRITTEN = "written-1"
+"""How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""
+BY_CHAT = "chat-1"
+"""The same for extraction by a chat model, whose facts do not depend on other notes' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A document to store, parsed."""
+
+    item: SourceItem
+    document: Document
+    action: Action
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done, and what there is to tell already."""
+
+    work: tuple[Work, ...]
+    removed: tuple[DocumentRecord, ...]
+    """Stored, and no longer there."""
+    untouched: tuple[DocumentRecord, ...]
+    """Nothing about them changes but the names that others have: they get the new ``graph_hash``."""
+    files: tuple[FileReport, ...]
+    """Of all that is no work."""
+    titles: TitleIndex
+    """The names of all documents as they will be."""
+    graph_hash: str
+    """How facts are made, and of what names."""
+
+
+def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, progress: Progress) -> Plan:
+    """Parses what changed, and of the rest what may mention what changed.
+
+    Args:
+        scan: what is there.
+        records: what is stored, by document id.
+        way: WRITTEN or BY_CHAT.
+        progress: told of each item that was looked at.
+    """
+    files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
+    work: list[Work] = []
+    unchanged: list[tuple[SourceItem, DocumentRecord]] = []
+    for number, item in enumerate(scan.items, start=1):
+        record = records.get(item.document_id)
+        if record is not None and record.root != item.root and Path(record.root).exists():
+            files.append(_refused(item, record))
+        elif record is not None and not record.pending and record.content_hash == item.content_hash:
+            unchanged.append((item, record))
+        else:
+            found = _parsed(item, "added" if record is None else "changed")
+            work.append(found) if isinstance(found, Work) else files.append(found)
+        progress("read", number, len(scan.items))
+    removed = _removed(scan, records)
+    files += [FileReport(record.path, "removed") for record in removed]
+    relinking = _Relinking.of(work, [record for _, record in unchanged], removed, records, way)
+    untouched = []
+    for item, record in unchanged:
+        found = relinking.outcome(item, record)
+        work.append(found) if isinstance(found, Work) else files.append(found)
+        is_unchanged = isinstance(found, FileReport) and found.action == "unchanged"
+        if is_unchanged and record.graph_hash != relinking.graph_hash:
+            untouched.append(record)
+    return Plan(tuple(work), removed, tuple(untouched), tuple(files), relinking.titles, relinking.graph_hash)
+
+
+def _refused(item: SourceItem, record: DocumentRecord) -> FileReport:
+    path = item.root if Path(item.root).is_file() else item.path
+    return FileReport(path, "skipped", f"{record.root} holds a note of that id; choose another --dataset")
+
+
+def _parsed(item: SourceItem, action: Action) -> Work | FileReport:
+    """The parsed document, or why it cannot be."""
+    try:
+        return Work(item, item.parse(), action)
+    except SourceError as error:
+        return FileReport(item.path, "failed", str(error))
+
+
+def _removed(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> tuple[DocumentRecord, ...]:
+    """Stored documents of the scanned roots that are gone; not those that only could not be read."""
+    present = {item.document_id for item in scan.items}
+    unread = {skipped.path for skipped in scan.skipped if skipped.unread}
+    return tuple(
+        record
+        for record in records.values()
+        if record.root in scan.roots and record.document_id not in present and not _is_under(record, unread)
+    )
+
+
+def _is_under(record: DocumentRecord, unread: Set[str]) -> bool:
+    """Whether a document is missing only because its file, or a folder over it, could not be read."""
+    place = Path(record.root) / record.path
+    return bool(unread) and any(str(path) in unread for path in (place, *place.parents, Path(record.root)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Relinking:
+    """Which unchanged documents have other facts now, because others were renamed, came or went."""
+
+    titles: TitleIndex
+    graph_hash: str
+    names: frozenset[str]
+    """Those that mean something else now, or nothing any more."""
+    is_one_index: bool
+    """Whether all facts of unchanged documents were made of one known index, so that only those ``names`` matter."""
+
+    @classmethod
+    def of(
+        cls,
+        work: Sequence[Work],
+        unchanged: Sequence[DocumentRecord],
+        removed: Sequence[DocumentRecord],
+        records: Mapping[str, DocumentRecord],
+        way: str,
+    ) -> _Relinking:
+        gone = {record.document_id for record in removed}
+        now = {done.document.id: document_names(done.document) for done in work}
+        held = {r.document_id: r.names for r in records.values() if r.document_id not in gone} | now
+        flat = [part for document_id in sorted(held) for part in (document_id, *held[document_id])]
+        # A pending document's record has its new names already; what it was called before is not known.
+        before = {r.document_id: r.names for r in records.values() if not r.pending}
+        after = {identity: names for identity, names in before.items() if identity not in gone} | now
+        hashes = {record.graph_hash for record in unchanged if record.graph_hash}
+        whole = not any(record.pending for record in records.values())
+        return cls(
+            titles=TitleIndex(sorted(held.items())),
+            graph_hash=f"{way}:" if way == BY_CHAT else f"{way}:{digest(*flat)}",
+            names=changed(before, after),
+            is_one_index=whole and len(hashes) == 1 and min(hashes).startswith(f"{way}:"),
+        )
+
+    def outcome(self, item: SourceItem, record: DocumentRecord) -> Work | FileReport:
+        """Work where an unchanged document's facts may differ now."""
+        unchanged = FileReport(item.path, "unchanged", chunks=record.chunks)
+        if record.graph_hash == self.graph_hash:
+            return unchanged
+        found = _parsed(item, "relinked")
+        if isinstance(found, FileReport):
+            return found
+        # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
+        known = self.is_one_index and record.graph_hash != ""
+        return unchanged if known and not mentions_any(_written(found.document), self.names) else found
+
+
+def _written(document: Document) -> str:
+    """The text, and link targets as they read once percent signs are decoded."""
+    return "\n".join([document.text, *(link.target for link in document.links)])
