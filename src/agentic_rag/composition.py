@@ -37,9 +37,10 @@ from agentic_rag.retrieval.graph_engine import GraphEngine
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-    from agentic_rag.ingest.report import IngestReport, Progress
+    from agentic_rag.ingest.report import IngestReport
     from agentic_rag.ingest.sources import SourceKind
-    from agentic_rag.ingest.splitting import TokenCounter
+    from agentic_rag.ports import TokenCounter
+    from agentic_rag.progress import Progress
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 

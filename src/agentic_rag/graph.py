@@ -12,7 +12,6 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.fusion.strategy_selector import choose_strategy
-from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import current_results, fuse_results
@@ -24,7 +23,7 @@ from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.parameters import FusionStrategy, Overrides, Parameters
-from agentic_rag.ports import Chat, Embedding
+from agentic_rag.ports import Chat, Embedding, TokenCounter
 from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine

@@ -15,7 +15,7 @@ from agentic_rag.memory.graph import InsertOperators, TestOperators, build_inser
 from agentic_rag.memory.operators.memory_insert import MemoryInsert
 from agentic_rag.memory.operators.memory_retrieval import MemoryRetrieval
 from agentic_rag.memory.operators.memory_test import Judge, MemoryTest
-from agentic_rag.memory.operators.operator import Told
+from agentic_rag.memory.operators.operator import StepCallback
 from agentic_rag.memory.operators.post_insert import PostInsert
 from agentic_rag.memory.operators.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.memory.operators.pre_insert import OperatorTools, PreInsert
@@ -38,13 +38,13 @@ class MemoryLab:
         self,
         config: PipelineConfig,
         rag: Rag,
-        insert_told: Told | None = None,
-        test_told: Told | None = None,
+        on_insert_step: StepCallback | None = None,
+        on_test_step: StepCallback | None = None,
     ) -> None:
         self._config = config
         self._rag = rag
-        self._insert_told = insert_told
-        self._test_told = test_told
+        self._on_insert_step = on_insert_step
+        self._on_test_step = on_test_step
         self._count_tokens = token_counter()
         self._reader = self._new_reader()
         self._reranker = self._new_reranker()
@@ -93,7 +93,7 @@ class MemoryLab:
                 MemoryInsert(parser, service, secondary),
                 PostInsert(operators.post_insert, service, tools, parser),
             ),
-            self._insert_told,
+            self._on_insert_step,
         )
 
     def _test_graph(self, service: MemoryService, secondary: Mapping[str, MemoryService]) -> Compiled:
@@ -118,7 +118,7 @@ class MemoryLab:
                 PostRetrieval(operators.post_retrieval, tools),
                 MemoryTest(self._reader, judge),
             ),
-            self._test_told,
+            self._on_test_step,
         )
 
     def _tools(self) -> OperatorTools:
@@ -146,8 +146,8 @@ async def open_lab(
     config: PipelineConfig,
     rag_config: RagConfig,
     *,
-    insert_told: Told | None = None,
-    test_told: Told | None = None,
+    on_insert_step: StepCallback | None = None,
+    on_test_step: StepCallback | None = None,
 ) -> AsyncIterator[MemoryLab]:
     """Open stores and models for a memory design; close them at the end.
 
@@ -157,7 +157,7 @@ async def open_lab(
     Args:
         config: the design.
         rag_config: where the stores are, and the settings of the retrieval graph for ``agentic_memory``.
-        insert_told, test_told: hear the operators of the two graphs.
+        on_insert_step, on_test_step: hear the operators of the two graphs.
 
     Raises:
         ConfigError: the design lacks something it needs.
@@ -169,7 +169,7 @@ async def open_lab(
             await rag.embedding.embed_queries(["Is anybody there?"])
         if rag.chat is not None:
             await rag.chat.complete("Reply with one word.", "Is anybody there?")
-        yield MemoryLab(config, rag, insert_told, test_told)
+        yield MemoryLab(config, rag, on_insert_step, on_test_step)
 
 
 def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:

@@ -7,7 +7,7 @@ Each port has an in-memory reference (``stores.in_memory``, ``testing``) and one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -20,6 +20,8 @@ from agentic_rag.filters import Expression
 from agentic_rag.token_vectors import QuestionTokens
 
 FloatArray = NDArray[np.float32]
+TokenCounter = Callable[[Sequence[str]], Sequence[int]]
+"""Number of model tokens of each text, in order; called with many texts at once."""
 
 
 @runtime_checkable

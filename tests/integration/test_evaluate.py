@@ -124,13 +124,13 @@ async def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
             raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        await evaluated(data, source, told=interrupted)
+        await evaluated(data, source, progress=interrupted)
     (records,) = (data / "evaluation").iterdir()
     lines = records.read_bytes()
     assert lines.count(b"\n") == 1 + 5
     records.write_bytes(lines[:-20])  # the power failed while the fifth was written
     seen: list[int] = []
-    report = await evaluated(data, source, told=lambda stage, done, total: seen.append(done))
+    report = await evaluated(data, source, progress=lambda stage, done, total: seen.append(done))
     assert report.kept == 4
     assert report.records == records
     assert timeless(report) == timeless(whole)

@@ -43,14 +43,14 @@ async def bench_design(
     console = Console(stderr=True, highlight=False)
     runtime = design.runtime
     verbose = runtime.memory_insert_verbose or runtime.memory_test_verbose
-    with bars(STAGES, quiet=quiet or verbose) as told:
+    with bars(STAGES, quiet=quiet or verbose) as progress:
         return await run_bench(
             design,
             rag_config,
             options,
-            told,
-            insert_told=_heard(console),
-            test_told=_heard(console),
+            progress,
+            on_insert_step=_heard(console),
+            on_test_step=_heard(console),
         )
 
 

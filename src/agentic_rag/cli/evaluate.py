@@ -47,9 +47,9 @@ async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions,
 
         check_charts()
         check_writable(outputs.charts, folder=True)
-    with bars(STAGES, quiet=False) as told:
+    with bars(STAGES, quiet=False) as progress:
         async with open_rag(config) as rag:
-            report = await evaluate(rag, source, options, told)
+            report = await evaluate(rag, source, options, progress)
     console = Console(highlight=False)
     for table in tables(report):
         console.print(table)

@@ -17,6 +17,6 @@ async def ingest_paths(
     config: RagConfig, paths: Sequence[Path], dataset: str, kind: str, *, quiet: bool
 ) -> IngestReport:
     """Ingest with a bar for each stage on stderr, unless quiet or not a terminal."""
-    with bars(STAGES, quiet=quiet) as told:
+    with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
-            return await rag.ingest(paths, dataset=dataset, kind=kind, progress=told)  # type: ignore[arg-type]
+            return await rag.ingest(paths, dataset=dataset, kind=kind, progress=progress)  # type: ignore[arg-type]

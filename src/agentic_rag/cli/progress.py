@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from rich import progress as rich_progress
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
-    Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
-from agentic_rag.ingest.report import Progress as Told
+from agentic_rag.progress import Progress
 
 SPEED_PERIOD = 600.0
 """Seconds that the speed is an average of: embedding and storing take turns, and neither alone is the pace."""
 
 
 @contextmanager
-def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Told]:
+def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Progress]:
     """A bar for each stage, in the given words, from when it is first told of; none if quiet."""
     columns = (
         TextColumn("{task.description}"),
@@ -33,7 +33,7 @@ def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Told]:
     )
     console = Console(stderr=True)
     shown = console.is_terminal and not quiet
-    shape = Progress(
+    shape = rich_progress.Progress(
         *columns, console=console, transient=True, disable=not shown, speed_estimate_period=SPEED_PERIOD
     )
     with shape as bar:

@@ -23,9 +23,9 @@ async def reindex_dataset(config: RagConfig, dataset: str, *, quiet: bool) -> Re
         UnknownDataset: nothing was ingested under the name.
     """
     prepare(config, dataset)
-    with bars(STAGES, quiet=quiet) as told:
+    with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
-            return await rag.reindex(dataset, progress=told)
+            return await rag.reindex(dataset, progress=progress)
 
 
 def print_reindex(report: ReindexReport) -> None:

@@ -52,9 +52,9 @@ async def tune_source(config: RagConfig, source: Path, options: TuneOptions, out
     for file in (target, outputs.json):
         if file is not None:
             check_writable(file, source=source)
-    with bars(STAGES, quiet=False) as told:
+    with bars(STAGES, quiet=False) as progress:
         async with open_rag(config) as rag:
-            report = await tune(rag, source, options, told)
+            report = await tune(rag, source, options, progress)
     console = Console(highlight=False)
     for table in tables(report):
         console.print(table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,10 @@ from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results,
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.identity import chunk_id, digest
 from agentic_rag.parameters import Parameters
+from agentic_rag.progress import Progress, silent
 
 RECORDS = "evaluation"
 """Folder of the records, in the data folder."""
-Told = Callable[[str, int, int], None]
 Answers = dict[str, list[Record]]
 
 
@@ -54,7 +54,9 @@ class EvalOptions:
     """Ask everything anew."""
 
 
-async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | None = None) -> EvalReport:
+async def evaluate(
+    rag: Rag, source: Path, options: EvalOptions, progress: Progress | None = None
+) -> EvalReport:
     """Score systems on a BEIR directory or LoCoMo file; what it holds is ingested (incrementally) first.
 
     Each answer is kept in the records as soon as it is there; run again after an interrupt, it goes on.
@@ -64,12 +66,12 @@ async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | No
         rag: open; the data go to a dataset of their own, named after the source's path.
         source: see ``load_dataset``.
         options: what to run.
-        told: called with stage, done, total.
+        progress: called with stage, done, total.
 
     Raises:
         InputError: an unknown system, operation, baseline or half, or a source without judged queries.
     """
-    told = told or (lambda stage, done, total: None)
+    progress = progress or silent
     systems = Systems(rag)
     names = list(dict.fromkeys(options.systems))
     baseline = _checked(systems, names, options)
@@ -83,15 +85,15 @@ async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | No
             f"{source} has no query with a relevant document among those asked for{first_repairs(loaded)}"
         )
     dataset = await asyncio.to_thread(dataset_of, loaded.source)
-    odd = await ingested(rag, loaded, dataset, told)
+    odd = await ingested(rag, loaded, dataset, progress)
     settings = _settings(rag, options)
     kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
     questions = [(name, query) for query in ranked for name in names]
     questions += [(name, query) for query in unanswerable for name in names if is_whole(name)]
     known = sum(kept.settled(name, query.id) for name, query in questions)
-    await _ask(systems, questions, chosen, dataset, options.operation, kept, told)
+    await _ask(systems, questions, chosen, dataset, options.operation, kept, progress)
     answers = {name: _of(kept, name, ranked) for name in names}
-    told("score", 0, 1)
+    progress("score", 0, 1)
     report = EvalReport(
         dataset=loaded.name,
         queries=len(ranked),
@@ -105,7 +107,7 @@ async def evaluate(rag: Rag, source: Path, options: EvalOptions, told: Told | No
         records=kept.path,
         kept=known,
     )
-    told("score", 1, 1)
+    progress("score", 1, 1)
     return report
 
 
@@ -134,9 +136,9 @@ def dataset_of(source: Path) -> str:
     return f"eval-{digest(str(source.resolve()), size=6)}"
 
 
-async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, told: Told) -> list[Repair]:
+async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, progress: Progress) -> list[Repair]:
     """Ingest; what could not be, and which relevant things are not there to be found."""
-    report = await rag.ingest(loaded.source, dataset=dataset, kind=loaded.kind, progress=told)
+    report = await rag.ingest(loaded.source, dataset=dataset, kind=loaded.kind, progress=progress)
     lost = [
         Repair(_within(file.path, loaded.source), "", (), f"not ingested: {file.reason}")
         for file in report.files
@@ -207,7 +209,7 @@ async def _ask(
     dataset: str,
     operation: str | None,
     kept: Records,
-    told: Told,
+    progress: Progress,
 ) -> None:
     """Ask what is not kept yet, or was answered while something failed.
 
@@ -234,7 +236,7 @@ async def _ask(
                 degraded=scored.degraded,
             )
             kept.add(record)
-        told("ask", number, len(questions))
+        progress("ask", number, len(questions))
 
 
 def ranking_of(results: Results, unit: str) -> list[str]:

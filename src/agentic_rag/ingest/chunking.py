@@ -11,7 +11,8 @@ from typing import Any
 from agentic_rag.domain import Block, Chunk, Document
 from agentic_rag.errors import InputError
 from agentic_rag.identity import chunk_id, digest
-from agentic_rag.ingest.splitting import TokenCounter, split_span
+from agentic_rag.ingest.splitting import split_span
+from agentic_rag.ports import TokenCounter
 
 TARGET_TOKENS = 200
 """A chunk is filled up to this many tokens: a few paragraphs, one thought."""

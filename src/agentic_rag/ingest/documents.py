@@ -16,9 +16,8 @@ from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.embedding import embedded, embedding_work
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
-from agentic_rag.ingest.report import Meter
-from agentic_rag.ingest.splitting import TokenCounter
-from agentic_rag.ports import ChunkStore, EmbeddedDocument, Embedding, FloatArray, GraphStore
+from agentic_rag.ports import ChunkStore, EmbeddedDocument, Embedding, FloatArray, GraphStore, TokenCounter
+from agentic_rag.progress import Meter
 
 MAX_CHUNK_TOKENS = 400
 """Leaves the 512-token model room for prefix, title and heading path."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agentic_rag.ingest.report import Meter
 from agentic_rag.ports import Embedding, PassageVectors, TokenEmbedding
+from agentic_rag.progress import Meter
 
 EMBED_TEXTS = 32
 """Texts a call."""

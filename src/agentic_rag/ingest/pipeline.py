@@ -18,9 +18,8 @@ from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded_documents, t
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Plan, Work, planned
-from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport, Meter, Progress
+from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport
 from agentic_rag.ingest.sources import SourceKind, discover
-from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.ports import (
     ChunkStore,
     DocumentRecord,
@@ -29,7 +28,9 @@ from agentic_rag.ports import (
     GraphExtractor,
     GraphStore,
     Ledger,
+    TokenCounter,
 )
+from agentic_rag.progress import Meter, Progress, in_this_loop, silent
 
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
 BATCH_DOCUMENTS = 64
@@ -80,15 +81,15 @@ class IngestPipeline:
             StoreError, ModelError: a store or model failed; run again to finish.
         """
         clock = _Clock()
-        told = progress or (lambda stage, done, total: None)
+        progress = progress or silent
         await self._chunks.count(dataset)  # refuses another model's vectors before anything is marked pending
         scan = await asyncio.to_thread(discover, paths, kind)
         records = await self._ledger.records(dataset)
         clock.lap("scan")
         way = WRITTEN if self._extractor is None else BY_CHAT
-        plan = await asyncio.to_thread(planned, scan, records, way, _in_this_loop(told))
+        plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress))
         clock.lap("parse")
-        written, counts = await self._write(dataset, plan, told, clock)
+        written, counts = await self._write(dataset, plan, progress, clock)
         await self._ledger.put(
             dataset, [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
         )
@@ -121,7 +122,7 @@ class IngestPipeline:
         await self._ledger.remove(dataset, document_ids)
 
     async def _write(
-        self, dataset: str, plan: Plan, told: Progress, clock: _Clock
+        self, dataset: str, plan: Plan, progress: Progress, clock: _Clock
     ) -> tuple[list[FileReport], ExtractionCounts]:
         files: list[FileReport] = []
         counts = ExtractionCounts()
@@ -129,7 +130,7 @@ class IngestPipeline:
         most = BATCH_DOCUMENTS if self._extractor is None else 1
         batches = await asyncio.to_thread(_batches, plan.work, self._count_tokens, most)
         clock.lap("chunk")
-        meter = self._meter(batches, told)
+        meter = self._meter(batches, progress)
         for batch in batches:
             chunked = {work.document.id: chunks for work, chunks in batch}
             await self._ledger.put(dataset, [_record(work, plan, chunks, True) for work, chunks in batch])
@@ -168,14 +169,14 @@ class IngestPipeline:
     def _graph_work(self) -> float:
         return GRAPH_WORK if self._extractor is None else CHAT_WORK
 
-    def _meter(self, batches: Sequence[_Batch], told: Progress) -> Meter:
+    def _meter(self, batches: Sequence[_Batch], progress: Progress) -> Meter:
         """Of the chunks to be stored, by their text; the bar waits until there is one."""
         work = 0.0
         for done, chunks in (pair for batch in batches for pair in batch):
             embedding = 0.0 if done.action == "relinked" else 1.0
             work += (embedding + self._graph_work) * text_work(chunks)
         chunks_in_all = sum(len(chunks) for batch in batches for _, chunks in batch)
-        return Meter(told if batches else None, "store", units=chunks_in_all, work=work)
+        return Meter(progress if batches else None, "store", units=chunks_in_all, work=work)
 
     async def _write_graph(
         self, dataset: str, graphs: Sequence[DocumentGraph], counts: ExtractionCounts
@@ -198,16 +199,6 @@ class IngestPipeline:
         chunked = [(work.document.id, own) for work, own in batch]
         held = [chunk.id for work, own in batch if work.action == "changed" for chunk in own]
         return await embedded_documents(self._chunks, self._embedding, dataset, chunked, held, meter)
-
-
-def _in_this_loop(told: Progress) -> Progress:
-    """The same for a worker thread to call: it runs in the event loop that is running now."""
-    loop = asyncio.get_running_loop()
-
-    def from_thread(stage: str, done: int, total: int) -> None:
-        loop.call_soon_threadsafe(told, stage, done, total)
-
-    return from_thread
 
 
 class _Clock:

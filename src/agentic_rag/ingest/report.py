@@ -3,39 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Action = Literal["added", "changed", "unchanged", "relinked", "removed", "skipped", "failed"]
 """``relinked``: its text is as it was, but what it mentions got another name or another note."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with stage, done, total; from the event loop, often."""
-
-
-class Meter:
-    """Tells a stage's progress in units (chunks, rows) by the share of its work that is done.
-
-    So a bar moves evenly, and the time left that it extrapolates is honest, though units differ.
-    """
-
-    def __init__(self, told: Progress | None, stage: str, *, units: int, work: float) -> None:
-        self._told = told or (lambda stage, done, total: None)
-        self._stage = stage
-        self._units = units
-        self._work = max(work, 1.0)
-        self._done = 0.0
-        self._told(stage, 0, units)
-
-    def add(self, work: float) -> None:
-        """So much more is done; what goes beyond what was announced is not told."""
-        self._done = min(self._work, self._done + work)
-        self._told(self._stage, int(self._units * self._done / self._work), self._units)
-
-    def finish(self) -> None:
-        """Everything is done, however much work it was."""
-        self.add(self._work)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from agentic_rag.domain import BlockKind
+from agentic_rag.ports import TokenCounter
 from agentic_rag.sentences import split_sentences
-
-TokenCounter = Callable[[Sequence[str]], Sequence[int]]
-"""Number of model tokens of each text, in order; called with many texts at once."""
 
 Span = tuple[int, int]
 Counted = tuple[int, int, int]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 
-from agentic_rag.memory.operators.operator import Operator, Told
+from agentic_rag.memory.operators.operator import Operator, StepCallback
 from agentic_rag.memory.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
 from agentic_rag.memory.state import InsertState, MainState, TestState
 
@@ -38,27 +38,27 @@ class TestOperators:
     memory_test: Operator
 
 
-def build_insert_graph(operators: InsertOperators, told: Told | None = None) -> Compiled:
+def build_insert_graph(operators: InsertOperators, on_step: StepCallback | None = None) -> Compiled:
     """PreInsert → MemoryInsert → PostInsert; takes a packet (see ``conversation.Packet``).
 
     Args:
         operators: built for one memory.
-        told: hears each operator's input and output.
+        on_step: hears each operator's input and output.
     """
     steps = {
         "PreInsert": operators.pre_insert,
         "MemoryInsert": operators.memory_insert,
         "PostInsert": operators.post_insert,
     }
-    return _in_a_row("memory_insert", InsertState, steps, told)
+    return _in_a_row("memory_insert", InsertState, steps, on_step)
 
 
-def build_test_graph(operators: TestOperators, told: Told | None = None) -> Compiled:
+def build_test_graph(operators: TestOperators, on_step: StepCallback | None = None) -> Compiled:
     """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest; takes a question.
 
     Args:
         operators: built for one memory.
-        told: hears each operator's input and output.
+        on_step: hears each operator's input and output.
     """
     steps = {
         "PreRetrieval": operators.pre_retrieval,
@@ -66,7 +66,7 @@ def build_test_graph(operators: TestOperators, told: Told | None = None) -> Comp
         "PostRetrieval": operators.post_retrieval,
         "MemoryTest": operators.memory_test,
     }
-    return _in_a_row("memory_test", TestState, steps, told)
+    return _in_a_row("memory_test", TestState, steps, on_step)
 
 
 def build_main_graph(runs: Runs) -> Compiled:
@@ -88,23 +88,23 @@ def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
     return "__end__" if packet["packet_idx"] + 1 >= packet["total_packets"] else "MemorySource"
 
 
-def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], told: Told | None) -> Compiled:
+def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], on_step: StepCallback | None) -> Compiled:
     """A graph of one node after the other."""
     graph: StateGraph[Any, Any, Any, Any] = StateGraph(state)
     for step, operator in steps.items():
-        graph.add_node(step, _step(step, operator, told))
+        graph.add_node(step, _step(step, operator, on_step))
     for before, after in pairwise([START, *steps, END]):
         graph.add_edge(before, after)
     return graph.compile(name=name)
 
 
-def _step(name: str, operator: Operator, told: Told | None) -> Any:
+def _step(name: str, operator: Operator, on_step: StepCallback | None) -> Any:
     """The operator as a node. LangGraph's type of one does not name states that are only known at run time."""
 
     async def step(state: dict[str, Any]) -> dict[str, Any]:
         written = await operator.execute(state)
-        if told is not None:
-            told(name, state, written)
+        if on_step is not None:
+            on_step(name, state, written)
         return written
 
     return step

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentic_rag.ingest.splitting import TokenCounter
-from agentic_rag.ports import Chat
+from agentic_rag.ports import Chat, TokenCounter
 from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine

@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +21,18 @@ from agentic_rag.identity import digest
 from agentic_rag.memory.config import PipelineConfig
 from agentic_rag.memory.conversation import Conversation, schedule
 from agentic_rag.memory.graph import build_main_graph
-from agentic_rag.memory.operators.operator import Told
+from agentic_rag.memory.operators.operator import StepCallback
 from agentic_rag.memory.runs import Pipelines, Runs
 from agentic_rag.memory.service import ReturnsAll
 from agentic_rag.open_memory import MemoryLab, open_lab
 from agentic_rag.parameters import Parameters
+from agentic_rag.progress import Progress, silent
 from agentic_rag.stores.lancedb.process_lock import only_one
 
 RUNS = "bench"
 """Folder of the runs, in the data folder."""
 SUMMARY = "summary.json"
 STORES = "stores"
-Progress = Callable[[str, int, int], None]
 _SAYS_NOTHING = ("memory_insert_verbose", "memory_test_verbose", "parallel", "data", "task_id", "api_key")
 """Keys of ``runtime`` that change no result."""
 
@@ -65,10 +65,10 @@ async def run_bench(
     config: PipelineConfig,
     rag_config: RagConfig,
     options: BenchOptions,
-    told: Progress | None = None,
+    progress: Progress | None = None,
     *,
-    insert_told: Told | None = None,
-    test_told: Told | None = None,
+    on_insert_step: StepCallback | None = None,
+    on_test_step: StepCallback | None = None,
 ) -> BenchReport:
     """Run a memory design over conversations; each record is kept as soon as it is there.
 
@@ -80,15 +80,15 @@ async def run_bench(
         config: the design.
         rag_config: the data folder, and the settings of the retrieval graph for ``agentic_memory``.
         options: what to run.
-        told: called with stage, done, total.
-        insert_told, test_told: hear each operator, where the design says verbose.
+        progress: called with stage, done, total.
+        on_insert_step, on_test_step: hear each operator, where the design says verbose.
 
     Raises:
         InputError: no such file, task or setting, or the records in the folder are of another run.
         ModelError: a configured endpoint does not answer.
         StoreError: something cannot be stored; another process is at the same run.
     """
-    told = told or (lambda stage, done, total: None)
+    progress = progress or silent
     started = time.perf_counter()
     path = options.data or config.runtime.data
     if path is None:
@@ -106,10 +106,10 @@ async def run_bench(
         raise InputError(f"{path} has no question about {task_id}; a design is tested by asking")
     mark = await asyncio.to_thread(fingerprint, config, rag_config, path)
     folder = options.out or rag_config.data_dir / RUNS / f"{config.name}-{mark}"
-    run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, told)
+    run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
     refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
     async with only_one(str(folder), "running", refusal):
-        inserts = await _run_all(run, rag_config, _verbose(config, insert_told, test_told))
+        inserts = await _run_all(run, rag_config, _verbose(config, on_insert_step, on_test_step))
     run.complete()
     found = _summary(run, task_id, inserts, time.perf_counter() - started)
     await asyncio.to_thread(_write, folder / SUMMARY, found)
@@ -126,11 +126,11 @@ class _Run:
         tasks: Mapping[str, Conversation],
         mark: str,
         fresh: bool,
-        told: Progress,
+        progress: Progress,
     ) -> None:
         self.config, self.folder, self.tasks = config, folder, tasks
         self.records = {name: RunRecords(folder / name, mark, fresh=fresh) for name in tasks}
-        self._told = told
+        self._progress = progress
         runtime = config.runtime
         self._due = {
             (name, question.question_id, due.packet_idx)
@@ -174,7 +174,7 @@ class _Run:
         )
         self.records[task].add(record, result["milliseconds"])
         self._done += 1
-        self._told("ask", self._done, len(self._due))
+        self._progress("ask", self._done, len(self._due))
 
     def complete(self) -> None:
         """Raises ``RunError`` where a question has no record: no question is ever dropped."""
@@ -188,7 +188,7 @@ class _Run:
 
 
 async def _run_all(
-    run: _Run, rag_config: RagConfig, heard: tuple[Told | None, Told | None]
+    run: _Run, rag_config: RagConfig, heard: tuple[StepCallback | None, StepCallback | None]
 ) -> dict[str, Any]:
     """Run every task that is not complete; what was inserted, by task."""
     found = _earlier(run.folder)
@@ -204,8 +204,8 @@ async def _run_all(
         async with open_lab(
             run.config,
             rag_config.model_copy(update={"data_dir": stores}),
-            insert_told=heard[0],
-            test_told=heard[1],
+            on_insert_step=heard[0],
+            on_test_step=heard[1],
         ) as lab:
             run.reader = lab.reader
             for name in waiting:
@@ -253,12 +253,12 @@ def fingerprint(config: PipelineConfig, rag_config: RagConfig, path: Path) -> st
 
 
 def _verbose(
-    config: PipelineConfig, insert_told: Told | None, test_told: Told | None
-) -> tuple[Told | None, Told | None]:
+    config: PipelineConfig, on_insert_step: StepCallback | None, on_test_step: StepCallback | None
+) -> tuple[StepCallback | None, StepCallback | None]:
     runtime = config.runtime
     return (
-        insert_told if runtime.memory_insert_verbose else None,
-        test_told if runtime.memory_test_verbose else None,
+        on_insert_step if runtime.memory_insert_verbose else None,
+        on_test_step if runtime.memory_test_verbose else None,
     )
 
 

@@ -21,7 +21,7 @@ from agentic_rag.evaluation.abstention import as_figure
 from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
 from agentic_rag.evaluation.locomo import repair_lines
 from agentic_rag.evaluation.metrics import measure
-from agentic_rag.evaluation.run import Told, dataset_of, first_repairs, ingested
+from agentic_rag.evaluation.run import dataset_of, first_repairs, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
 from agentic_rag.evaluation.tuning.learned import Learned, learn
@@ -51,6 +51,7 @@ from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_
 from agentic_rag.nodes.prepare_query import bounded
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters
+from agentic_rag.progress import Progress, in_this_loop, silent
 from agentic_rag.rerank.late_interaction import with_similarity
 from agentic_rag.rerank.learned import LearnedRanker, require_learning
 
@@ -175,7 +176,7 @@ def default_settings() -> dict[str, Any]:
     return {name: plain[name.partition(".")[0]][name.partition(".")[2]] for name in TUNED}
 
 
-async def tune(rag: Rag, source: Path, options: TuneOptions, told: Told | None = None) -> TuneReport:
+async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress | None = None) -> TuneReport:
     """Choose settings on a labelled set; what it holds is ingested (incrementally) first.
 
     Args:
@@ -183,13 +184,13 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, told: Told | None =
             program's defaults.
         source: see ``load_dataset``.
         options: what to tune for.
-        told: called with stage, done, total.
+        progress: called with stage, done, total.
 
     Raises:
         InputError: an unknown measure or operation, too few labelled queries, or a rerank by a model is set.
         MissingExtra: a learned ranker is asked for without LightGBM.
     """
-    told = told or (lambda stage, done, total: None)
+    progress = progress or silent
     _check(rag, options)
     whole = await asyncio.to_thread(
         load_dataset, source, split=options.split, corrections=options.corrections
@@ -201,19 +202,20 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, told: Told | None =
             f"at least {FEWEST} are needed to tell a gain from chance{first_repairs(loaded)}"
         )
     dataset = await asyncio.to_thread(dataset_of, loaded.source)
-    odd = await ingested(rag, loaded, dataset, told)
-    collected = await _collect(rag, loaded, dataset, options.operation, told)
+    odd = await ingested(rag, loaded, dataset, progress)
+    collected = await _collect(rag, loaded, dataset, options.operation, progress)
     stop = threading.Event()
+    shown = in_this_loop(progress)
 
-    def progress(stage: str, done: int, total: int) -> None:
+    def unless_stopped(stage: str, done: int, total: int) -> None:
         if stop.is_set():
             raise _Stopped
-        told(stage, done, total)
+        shown(stage, done, total)
 
     replay = Replay(collected, _base(rag.config), loaded.unit, options.measure)
     try:
         return await asyncio.to_thread(
-            _tuned, replay, loaded, options, progress, repair_lines([*loaded.repairs, *odd])
+            _tuned, replay, loaded, options, unless_stopped, repair_lines([*loaded.repairs, *odd])
         )
     finally:
         stop.set()  # where this was cancelled, the thread still runs
@@ -243,7 +245,7 @@ def _base(config: Parameters) -> Parameters:
 
 
 async def _collect(
-    rag: Rag, loaded: EvalDataset, dataset: str, operation: str | None, told: Told
+    rag: Rag, loaded: EvalDataset, dataset: str, operation: str | None, progress: Progress
 ) -> list[Collected]:
     """Ask both sources every query, as the graph does in its first pass."""
     queries = [query for query in loaded.queries if query.relevant or not query.answerable]
@@ -268,7 +270,7 @@ async def _collect(
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
         asked = operation or query.operation or DEFAULT_OPERATION
         collected.append(Collected(query, text, parse_operation(asked).value, graph, vector))
-        told("ask", number, len(queries))
+        progress("ask", number, len(queries))
     return collected
 
 
@@ -288,7 +290,7 @@ Kinds = Mapping[str, _Choice]
 
 
 def _tuned(
-    replay: Replay, loaded: EvalDataset, options: TuneOptions, told: Told, repairs: Sequence[str]
+    replay: Replay, loaded: EvalDataset, options: TuneOptions, progress: Progress, repairs: Sequence[str]
 ) -> TuneReport:
     queries = [one.query for one in replay.collected]
     everyone = np.arange(len(queries))
@@ -296,9 +298,9 @@ def _tuned(
     varied = coordinates(replay.telling_weights())
     found: list[Kinds] = []
     for number, held in enumerate(folds):
-        told("search", number, len(folds) + 1)
+        progress("search", number, len(folds) + 1)
         found.append(_choices(replay, np.setdiff1d(everyone, held), varied, options.learned))
-    told("search", len(folds), len(folds) + 1)
+    progress("search", len(folds), len(folds) + 1)
     final = _choices(replay, everyone, varied, options.learned)["chosen"]
     default = replay.outcome(())
     gains = {
@@ -316,7 +318,7 @@ def _tuned(
         in_folds = [taken] * len(folds)
     abstention = _abstention(replay, folds, in_folds)
     fitted = abstention is not None and (abstention.beyond_chance or options.anyway)
-    told("search", len(folds) + 1, len(folds) + 1)
+    progress("search", len(folds) + 1, len(folds) + 1)
     return TuneReport(
         dataset=loaded.name,
         queries=replay.ranked.size,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 Data = Mapping[str, Any]
-Told = Callable[[str, Data, Data], None]
+StepCallback = Callable[[str, Data, Data], None]
 """Called with an operator's name, its input and its output, where a run is verbose."""
 
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.instants import moment_of
 from agentic_rag.memory.conversation import Dialog, Packet
 from agentic_rag.memory.data_parser import dialog_lines
@@ -24,7 +23,7 @@ from agentic_rag.memory.triples import (
     refactored,
 )
 from agentic_rag.parameters import Section
-from agentic_rag.ports import Chat, Embedding
+from agentic_rag.ports import Chat, Embedding, TokenCounter
 from agentic_rag.prompts import fenced
 
 Entry = dict[str, Any]

@@ -70,11 +70,11 @@ def month_text(day: date) -> str:
     return f"{MONTHS[day.month - 1]} {day.year}"
 
 
-Told = tuple[str, date | None]
-_Tell = Callable[[re.Match[str], date | None], Told | None]
+Telling = tuple[str, date | None]
+_Tell = Callable[[re.Match[str], date | None], Telling | None]
 
 
-def _written_day(match: re.Match[str], said: date | None) -> Told | None:
+def _written_day(match: re.Match[str], said: date | None) -> Telling | None:
     year = match.groupdict().get("year")
     if year is None and said is None:
         return f"{match['number']} {match['month']}", None
@@ -85,7 +85,7 @@ def _written_day(match: re.Match[str], said: date | None) -> Told | None:
     return day_text(day), day
 
 
-def _written_month(match: re.Match[str], said: date | None) -> Told | None:
+def _written_month(match: re.Match[str], said: date | None) -> Telling | None:
     year = match.groupdict().get("year")
     if year is None and said is None:
         return match["month"], None
@@ -93,12 +93,12 @@ def _written_month(match: re.Match[str], said: date | None) -> Told | None:
     return month_text(first), first
 
 
-def _written_year(match: re.Match[str], said: date | None) -> Told | None:
+def _written_year(match: re.Match[str], said: date | None) -> Telling | None:
     return match["year"], date(int(match["year"]), 1, 1)
 
 
 def _days_off(days: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Told | None:
+    def tell(match: re.Match[str], said: date | None) -> Telling | None:
         if said is None:
             return None
         day = said + timedelta(days=days)
@@ -108,14 +108,14 @@ def _days_off(days: int) -> _Tell:
 
 
 def _month_off(months: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Told | None:
+    def tell(match: re.Match[str], said: date | None) -> Telling | None:
         return None if said is None else _by_month(said, months)
 
     return tell
 
 
 def _year_off(years: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Told | None:
+    def tell(match: re.Match[str], said: date | None) -> Telling | None:
         return None if said is None else (str(said.year + years), date(said.year + years, 1, 1))
 
     return tell
@@ -124,13 +124,13 @@ def _year_off(years: int) -> _Tell:
 def _beside(form: str, days: int) -> _Tell:
     """A week or weekend beside the day on which it was said."""
 
-    def tell(match: re.Match[str], said: date | None) -> Told | None:
+    def tell(match: re.Match[str], said: date | None) -> Telling | None:
         return None if said is None else (f"The {form} {day_text(said)}", said + timedelta(days=days))
 
     return tell
 
 
-def _weekday(match: re.Match[str], said: date | None) -> Told | None:
+def _weekday(match: re.Match[str], said: date | None) -> Telling | None:
     """``last Friday``, ``on Friday``, ``next Friday``: beside the day on which it was said."""
     if said is None:
         return None
@@ -144,7 +144,7 @@ def _weekday(match: re.Match[str], said: date | None) -> Told | None:
     )
 
 
-def _season(match: re.Match[str], said: date | None) -> Told | None:
+def _season(match: re.Match[str], said: date | None) -> Telling | None:
     if said is None:
         return None
     name, which = match["season"].lower(), match["which"].lower()
@@ -157,7 +157,7 @@ def _season(match: re.Match[str], said: date | None) -> Told | None:
     return f"{name.capitalize()} {year}", date(year, middle, 15)
 
 
-def _ago(match: re.Match[str], said: date | None) -> Told | None:
+def _ago(match: re.Match[str], said: date | None) -> Telling | None:
     """``two weeks ago``: what is counted is told, what is vague is told with the day that it is counted from."""
     count, unit = match["count"].lower(), match["unit"].lower().rstrip("s")
     number = int(count) if count.isdigit() else _VALUES.get(count)
@@ -172,13 +172,13 @@ def _ago(match: re.Match[str], said: date | None) -> Told | None:
     return _by_month(said, -number) if unit == "month" else _years_ago(said, number)
 
 
-def _years_ago(said: date, number: int) -> Told:
+def _years_ago(said: date, number: int) -> Telling:
     if number == 1:
         return _by_month(said, -12)
     return str(said.year - number), date(said.year - number, 1, 1)
 
 
-def _by_month(said: date, months: int) -> Told:
+def _by_month(said: date, months: int) -> Telling:
     first = _first_of_month(said, months)
     return month_text(first), first
 
@@ -191,7 +191,7 @@ def _first_of_month(said: date, months: int) -> date:
 def _han_day(days: int, form: str = "{day}") -> _Tell:
     """What is said in Chinese is told in Chinese: ``2024年3月4日``; a week by the day on which it was said."""
 
-    def tell(match: re.Match[str], said: date | None) -> Told | None:
+    def tell(match: re.Match[str], said: date | None) -> Telling | None:
         if said is None:
             return None
         day = said + timedelta(days=days)
@@ -202,7 +202,7 @@ def _han_day(days: int, form: str = "{day}") -> _Tell:
 
 
 def _han_month(months: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Told | None:
+    def tell(match: re.Match[str], said: date | None) -> Telling | None:
         if said is None:
             return None
         first = _first_of_month(said, months)
@@ -212,13 +212,13 @@ def _han_month(months: int) -> _Tell:
 
 
 def _han_year(years: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Told | None:
+    def tell(match: re.Match[str], said: date | None) -> Telling | None:
         return None if said is None else (f"{said.year + years}年", date(said.year + years, 1, 1))
 
     return tell
 
 
-def _as_said(match: re.Match[str], said: date | None) -> Told | None:
+def _as_said(match: re.Match[str], said: date | None) -> Telling | None:
     return match.group(), None
 
 

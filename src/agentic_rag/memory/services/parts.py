@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.ingest.splitting import TokenCounter
-from agentic_rag.ports import ChunkStore, Embedding, GraphStore
+from agentic_rag.ports import ChunkStore, Embedding, GraphStore, TokenCounter
 from agentic_rag.retrieval.graph_engine import GraphEngine
 
 Part = TypeVar("Part")

@@ -11,7 +11,6 @@ from pydantic import Field
 from agentic_rag.domain import Chunk
 from agentic_rag.identity import chunk_id, dataset_name
 from agentic_rag.ingest.embedding import embedded, embedding_work
-from agentic_rag.ingest.report import Meter
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.memory.service import DEFAULT_TOP_K, Memory
 from agentic_rag.memory.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
@@ -19,6 +18,7 @@ from agentic_rag.memory.services.parts import ServiceParts, needed
 from agentic_rag.memory.services.write_behind import WriteBehind
 from agentic_rag.parameters import Section
 from agentic_rag.ports import ChunkStore, EmbeddedDocument, Embedding, FloatArray, Restriction, ScoredChunk
+from agentic_rag.progress import Meter
 
 WRONG_LENGTH = "give vectors of the configured embedding model"
 WIDENING = 4

@@ -11,12 +11,12 @@ from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.conversation import Session, parse_session
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex
-from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.memory.conversation import Dialog
 from agentic_rag.memory.triples.chinese import chinese_statements
 from agentic_rag.memory.triples.english import english_statements, photo_statement, without_photo
 from agentic_rag.memory.triples.triple import Statement, Triple, distinct
 from agentic_rag.memory.triples.verbs import ADDRESSED, VAGUE
+from agentic_rag.ports import TokenCounter
 from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, script, tokens
 

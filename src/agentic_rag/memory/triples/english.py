@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.memory.triples.clauses import Clause, clauses
-from agentic_rag.memory.triples.predicates import Told, plain, read_predicate, read_rest
+from agentic_rag.memory.triples.predicates import Predication, plain, read_predicate, read_rest
 from agentic_rag.memory.triples.triple import Triple
 from agentic_rag.memory.triples.verbs import (
     ADDRESSED,
@@ -106,7 +106,7 @@ def _elided(speaker: str, text: str) -> Triple | None:
     return _made(speaker, read_predicate([first, *words[1:]]), "") if elided else None
 
 
-def _made(subject: str, read: Told | None, behind: str) -> Triple | None:
+def _made(subject: str, read: Predication | None, behind: str) -> Triple | None:
     if read is None:
         return None
     thing = " ".join([*read.object, *([behind] if behind else [])])

@@ -31,14 +31,14 @@ _MAIN_VERBS = frozenset({"have", "had", "do", "did"})
 """Verbs among the words that say nothing alone."""
 
 
-class Told(NamedTuple):
+class Predication(NamedTuple):
     """Words of the predicate and of the object."""
 
     predicate: list[str]
     object: list[str]
 
 
-def read_predicate(words: list[str]) -> Told | None:
+def read_predicate(words: list[str]) -> Predication | None:
     """Predicate and object of what follows "I"; None where it is no fact about the speaker."""
     words = _expanded(words)
     predicate: list[str] = []
@@ -60,7 +60,7 @@ def read_predicate(words: list[str]) -> Told | None:
     return read_rest(words, place + 1, [*predicate, third_person(first)], first)
 
 
-def _being(words: list[str], place: int, predicate: list[str]) -> Told | None:
+def _being(words: list[str], place: int, predicate: list[str]) -> Predication | None:
     place = _adverbs(words, place + 1, predicate)
     if place >= len(words):
         return None
@@ -71,11 +71,11 @@ def _being(words: list[str], place: int, predicate: list[str]) -> Told | None:
     if len(first) > 4 and (first.endswith("ing") or is_participle(first) or first in TO_TAKING):
         return read_rest(words, place + 1, [*predicate, first], first)
     if first in PARTICLES and place + 1 < len(words):
-        return Told([*predicate, first], words[place + 1 :])
-    return Told(predicate, words[place:])
+        return Predication([*predicate, first], words[place + 1 :])
+    return Predication(predicate, words[place:])
 
 
-def _having(words: list[str], place: int, predicate: list[str]) -> Told | None:
+def _having(words: list[str], place: int, predicate: list[str]) -> Predication | None:
     place = _adverbs(words, place + 1, predicate)
     first = plain(words[place])
     if first in ADDRESSING:
@@ -91,7 +91,7 @@ def _having(words: list[str], place: int, predicate: list[str]) -> Told | None:
     return read_rest(words, place, predicate, first)
 
 
-def _modal(words: list[str], place: int, predicate: list[str]) -> Told | None:
+def _modal(words: list[str], place: int, predicate: list[str]) -> Predication | None:
     place = _adverbs(words, place + 1, predicate)
     if place >= len(words):
         return None
@@ -103,7 +103,7 @@ def _modal(words: list[str], place: int, predicate: list[str]) -> Told | None:
     return read_rest(words, place + 1, [*predicate, first], first)
 
 
-def read_rest(words: list[str], place: int, predicate: list[str], verb: str) -> Told | None:
+def read_rest(words: list[str], place: int, predicate: list[str], verb: str) -> Predication | None:
     """The predicate with verbs joined by "to" and with particles, as long as an object is left."""
     for _ in range(MAX_CHAIN):
         joined = verb in TO_TAKING and place + 2 < len(words) and plain(words[place]) == "to"
@@ -119,7 +119,7 @@ def read_rest(words: list[str], place: int, predicate: list[str], verb: str) -> 
             break
         predicate = [*predicate, words[place]]
         place += 1
-    return Told(predicate, words[place:]) if place < len(words) else None
+    return Predication(predicate, words[place:]) if place < len(words) else None
 
 
 def _expanded(words: list[str]) -> list[str]:

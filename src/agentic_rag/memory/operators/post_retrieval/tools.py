@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.ingest.splitting import TokenCounter
 from agentic_rag.memory.operators.post_retrieval.config import WHERE, MergeStep, SecondaryQuery, Step
 from agentic_rag.memory.service import MemoryService, Neighbours
-from agentic_rag.ports import Chat, Reranker
+from agentic_rag.ports import Chat, Reranker, TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,47 @@
+"""How far a long piece of work is, for whoever waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+Progress = Callable[[str, int, int], None]
+"""Called with stage, done, total; from the event loop, often."""
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """The progress that nobody waits for."""
+
+
+def in_this_loop(progress: Progress) -> Progress:
+    """The same for a worker thread to call: it runs in the event loop that is running now."""
+    loop = asyncio.get_running_loop()
+
+    def from_thread(stage: str, done: int, total: int) -> None:
+        loop.call_soon_threadsafe(progress, stage, done, total)
+
+    return from_thread
+
+
+class Meter:
+    """Tells a stage's progress in units (chunks, rows) by the share of its work that is done.
+
+    So a bar moves evenly, and the time left that it extrapolates is honest, though units differ.
+    """
+
+    def __init__(self, progress: Progress | None, stage: str, *, units: int, work: float) -> None:
+        self._progress = progress or silent
+        self._stage = stage
+        self._units = units
+        self._work = max(work, 1.0)
+        self._done = 0.0
+        self._progress(stage, 0, units)
+
+    def add(self, work: float) -> None:
+        """So much more is done; what goes beyond what was announced is not told."""
+        self._done = min(self._work, self._done + work)
+        self._progress(self._stage, int(self._units * self._done / self._work), self._units)
+
+    def finish(self) -> None:
+        """Everything is done, however much work it was."""
+        self.add(self._work)
