@@ -59,24 +59,10 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
         ConfigError: the parameters ask for a model that is not among the parts, or a post-retrieval step is wrong.
     """
     defaults = defaults or Parameters()
+    check_requirements(defaults, parts.chat, parts.rerankers)
     graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides)
-
-    def check(context: Any) -> None:
-        check_requirements(defaults.overridden(context), parts.chat, parts.rerankers)
-
-    check(None)
-    tools = RerankTools(
-        parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens, parts.late_interaction
-    )
-    graph.add_node("prepare_query", partial(prepare_query, check=check))
-    graph.add_node("retrieve_graphiti", retrieve_graphiti(parts.graphiti, defaults))
-    graph.add_node("retrieve_lancedb", retrieve_lancedb(parts.lancedb, defaults))
-    graph.add_node("fuse_results", partial(fuse_results, defaults=defaults))
-    graph.add_node("rerank", rerank(defaults, tools))
-    graph.add_node("check_quality", partial(check_quality, defaults=defaults))
-    graph.add_node("rewrite_query", rewrite_query(defaults, parts.chat))
-    graph.add_node("answer", answer(defaults, parts.chat))
-
+    for name, node in rag_nodes(parts, defaults).items():
+        graph.add_node(name, node)
     graph.add_edge(START, "prepare_query")
     graph.add_conditional_edges("prepare_query", partial(to_sources, defaults=defaults), list(SOURCES))
     graph.add_conditional_edges(
@@ -89,6 +75,27 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     graph.add_edge("rewrite_query", "prepare_query")
     graph.add_edge("answer", END)
     return graph
+
+
+def rag_nodes(parts: GraphParts, defaults: Parameters) -> dict[str, Any]:
+    """The nodes by name, in the order of the flow; each takes the state and LangGraph's ``runtime``."""
+
+    def check(context: Any) -> None:
+        check_requirements(defaults.overridden(context), parts.chat, parts.rerankers)
+
+    tools = RerankTools(
+        parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens, parts.late_interaction
+    )
+    return {
+        "prepare_query": partial(prepare_query, check=check),
+        "retrieve_graphiti": retrieve_graphiti(parts.graphiti, defaults),
+        "retrieve_lancedb": retrieve_lancedb(parts.lancedb, defaults),
+        "fuse_results": partial(fuse_results, defaults=defaults),
+        "rerank": rerank(defaults, tools),
+        "check_quality": partial(check_quality, defaults=defaults),
+        "rewrite_query": rewrite_query(defaults, parts.chat),
+        "answer": answer(defaults, parts.chat),
+    }
 
 
 SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (

@@ -77,9 +77,9 @@ def locomo(folder: Path) -> Path:
 
 
 async def evaluated(data: Path, source: Path, systems: Sequence[str] = SYSTEMS, **options: Any) -> EvalReport:
-    told = options.pop("told", None)
+    progress = options.pop("progress", None)
     async with open_rag(RagConfig(data_dir=data), embedding=HashingEmbedding()) as rag:
-        return await evaluate(rag, source, EvalOptions(systems=systems, **options), told)
+        return await evaluate(rag, source, EvalOptions(systems=systems, **options), progress)
 
 
 def timeless(report: EvalReport) -> str:

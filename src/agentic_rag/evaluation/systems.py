@@ -8,23 +8,21 @@ query's operation); any of these ``+rerank``; ``full`` (the whole compiled graph
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from langgraph.runtime import Runtime
 
 from agentic_rag.composition import Rag
-from agentic_rag.domain import Hit
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalQuery
-from agentic_rag.filters import parse_filters
-from agentic_rag.fusion.cascade_retrieval import decide_tier
-from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion, parse_operation
-from agentic_rag.nodes.retrieve_lancedb import as_hit
+from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
 from agentic_rag.parameters import FusionStrategy, Parameters
 from agentic_rag.ports import Remembering
-from agentic_rag.rerank import compared_by_tokens, rerank_results
+from agentic_rag.state import CanvasRAGState
 
 DEFAULT_OPERATION = "document_retrieval"
 RERANKED = "+rerank"
@@ -42,6 +40,34 @@ _WHOLE: Mapping[str, Mapping[str, Any]] = {
 """What each whole graph fuses by."""
 NO_CLOCK = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
 """Limits in seconds are lifted, so that what is found does not depend on how busy the machine is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of the graph as a system: up to the fusion."""
+
+    source: str | None = None
+    """The one that is searched; None: those that the graph would search."""
+    retrieval: Mapping[str, Any] = field(default_factory=dict)
+    fusion: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def runtime(self) -> Runtime[Any]:
+        """What LangGraph would give its nodes."""
+        context: Any = {"retrieval": {**NO_CLOCK["retrieval"], **self.retrieval}, "fusion": dict(self.fusion)}
+        return Runtime(context=context)
+
+
+_GRAPHITI_ALONE = {"strategy": "rrf", "graphiti_weight": 1.0, "lancedb_weight": 0.0}
+_LANCEDB_ALONE = {"strategy": "rrf", "graphiti_weight": 0.0, "lancedb_weight": 1.0}
+_PARTS: Mapping[str, _Part] = {
+    "graphiti": _Part("retrieve_graphiti", fusion=_GRAPHITI_ALONE),
+    "lancedb": _Part("retrieve_lancedb", fusion=_LANCEDB_ALONE),
+    "dense": _Part("retrieve_lancedb", {"strategy": "dense"}, _LANCEDB_ALONE),
+    "sparse": _Part("retrieve_lancedb", {"strategy": "sparse"}, _LANCEDB_ALONE),
+    "fused": _Part(),
+    **{strategy.value: _Part(fusion={"strategy": strategy}) for strategy in FusionStrategy},
+}
 Results = list[dict[str, Any]]
 
 
@@ -78,23 +104,15 @@ class Systems:
 
     def __init__(self, rag: Rag) -> None:
         self._rag = rag
-        self._known: dict[str, Callable[[Task], Awaitable[Results]]] = {
-            "graphiti": self._graphiti,
-            "lancedb": self._lancedb,
-            "dense": partial(self._strategy, strategy="dense"),
-            "sparse": partial(self._strategy, strategy="sparse"),
-            "fused": lambda task: self._fused(task, choose_strategy(task.operation, rag.config.fusion)),
-        }
-        for strategy in FusionStrategy:
-            self._known[strategy.value] = partial(self._fused, strategy=strategy)
+        self._nodes = rag_nodes(rag.parts, rag.config)
 
     def check(self, names: Sequence[str]) -> None:
         """Raises ``InputError`` on an unknown system, or none at all."""
-        known = ", ".join([*self._known, f"NAME{RERANKED}", *_WHOLE])
+        known = ", ".join([*_PARTS, f"NAME{RERANKED}", *_WHOLE])
         if not names:
             raise InputError(f"no system is named; use some of: {known}")
         for name in names:
-            if not is_whole(name) and name.removesuffix(RERANKED) not in self._known:
+            if not is_whole(name) and name.removesuffix(RERANKED) not in _PARTS:
                 raise InputError(f"unknown system {name!r}; use some of: {known}")
 
     def forget(self) -> None:
@@ -107,56 +125,37 @@ class Systems:
         if is_whole(name):
             return await self._whole(name, task)
         started = time.perf_counter()
-        results = await self._known[name.removesuffix(RERANKED)](task)
-        calls = 0
+        part = _PARTS[name.removesuffix(RERANKED)]
+        state = await self._fused(part, task)
+        results, calls = state["fused_results"], 0
         if name.endswith(RERANKED):
-            text, parameters = task.query.text, self._rag.config
-            results = await compared_by_tokens(
-                text, results, task.dataset, parameters.rerank, self._rag.parts.late_interaction
-            )
-            results = await rerank_results(
-                text,
-                results,
-                parameters.rerank,
-                self._rag.parts.rerankers,
-                operation=parse_operation(task.operation),
-            )
-            calls = _rerank_calls(parameters, len(results))
-        return Scored(results, (time.perf_counter() - started) * 1000, calls)
+            state |= await self._nodes["rerank"](state, runtime=part.runtime)
+            results = state["reranked_results"]
+            calls = _model_calls("rerank", state, self._rag.config)
+        milliseconds = (time.perf_counter() - started) * 1000
+        return Scored(results, milliseconds, calls, degraded=tuple(_degraded(state)))
 
-    async def _graphiti(self, task: Task) -> Results:
-        return _alone("graphiti", await self._graph_hits(task))
-
-    async def _lancedb(self, task: Task) -> Results:
-        return _alone("lancedb", await self._chunk_hits(task, self._rag.config.retrieval.strategy))
-
-    async def _strategy(self, task: Task, strategy: str) -> Results:
-        return _alone("lancedb", await self._chunk_hits(task, strategy))
-
-    async def _fused(self, task: Task, strategy: FusionStrategy) -> Results:
-        parameters = self._rag.config.fusion
-        graph = await self._graph_hits(task)
-        enough = strategy is FusionStrategy.CASCADE and (
-            not parameters.use_lancedb_fallback
-            or decide_tier(graph, parameters.graphiti_threshold, parameters.graphiti_min_score)["tier"] == 1
-        )
-        vector = None if enough else await self._chunk_hits(task, self._rag.config.retrieval.strategy)
-        fused = execute_fusion(strategy, graph, vector, parameters)
-        return [result.to_dict() for result in fused.results]
+    async def _fused(self, part: _Part, task: Task) -> dict[str, Any]:
+        """The graph's state after its fusion node, by its own nodes and edges."""
+        defaults, runtime = self._rag.config, part.runtime
+        state = _asked(task)
+        typed = cast(CanvasRAGState, state)  # the same dict, which the nodes read
+        state |= self._nodes["prepare_query"](state, runtime)
+        sources = [part.source] if part.source else to_sources(typed, runtime, defaults=defaults)
+        for written in await asyncio.gather(*(self._nodes[name](state, runtime=runtime) for name in sources)):
+            state |= written
+        if part.source is None and to_second_tier(typed, runtime, defaults=defaults) == "retrieve_lancedb":
+            state |= await self._nodes["retrieve_lancedb"](state, runtime=runtime)
+        state |= self._nodes["fuse_results"](state, runtime)
+        return state
 
     async def _whole(self, name: str, task: Task) -> Scored:
         context = {**NO_CLOCK, "fusion": dict(_WHOLE[name])}
         parameters = self._rag.config.overridden(context)
-        asked = {
-            "query": task.query.text,
-            "operation": task.operation,
-            "dataset": task.dataset,
-            "filters": task.filters,
-        }
         state: dict[str, Any] = {}
         calls, degraded = 0, dict[str, None]()
         started = time.perf_counter()
-        async for step in self._rag.graph.astream(asked, context=context, stream_mode="updates"):
+        async for step in self._rag.graph.astream(_asked(task), context=context, stream_mode="updates"):
             for node, written in step.items():
                 calls += _model_calls(node, written, parameters)
                 degraded.update(dict.fromkeys(_degraded(written)))
@@ -171,34 +170,19 @@ class Systems:
             degraded=tuple(degraded),
         )
 
-    async def _graph_hits(self, task: Task) -> list[Hit]:
-        return await self._rag.graph_engine.search(
-            task.dataset,
-            task.query.text,
-            limit=self._rag.config.retrieval.candidates,
-            filters=parse_filters(task.filters),
-        )
-
-    async def _chunk_hits(self, task: Task, strategy: str) -> list[Hit]:
-        found = await self._rag.retrieval.search(
-            task.dataset,
-            task.query.text,
-            self._rag.config.retrieval.candidates,
-            filters=task.filters,
-            strategy=strategy,  # type: ignore[arg-type]
-        )
-        return [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
-
 
 def is_whole(name: str) -> bool:
     """Whether the system is a whole graph, which can abstain."""
     return name in _WHOLE
 
 
-def _alone(name: str, hits: Sequence[Hit]) -> Results:
-    """One source's hits in the shape of fused results, in its own order."""
-    graph, vector = (hits, []) if name == "graphiti" else ([], hits)
-    return [result.to_dict() for result in execute_fusion(FusionStrategy.RRF, graph, vector).results]
+def _asked(task: Task) -> dict[str, Any]:
+    return {
+        "query": task.query.text,
+        "operation": task.operation,
+        "dataset": task.dataset,
+        "filters": task.filters,
+    }
 
 
 def _model_calls(node: str, written: Mapping[str, Any], parameters: Parameters) -> int:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from agentic_rag import Rag, RagConfig
-from agentic_rag.errors import ConfigError, InputError, ModelError, StoreError
+from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, ModelError, StoreError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.systems import Scored, Systems, Task
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
+from agentic_rag.nodes.prepare_query import MAX_CHARACTERS
 from agentic_rag.testing import (
     FakeGraphEngine,
     FakeRetrievalEngine,
@@ -121,9 +122,41 @@ async def test_limits_in_seconds_do_not_count() -> None:
     assert len(bench.graph.asked) == 2, "the weak first pass was followed by a second"
 
 
-async def test_a_source_that_failed_is_told() -> None:
+@pytest.mark.parametrize("name", ["full", "fused", "fused+rerank"])
+async def test_a_source_that_failed_is_told(name: str) -> None:
     bench = Bench(graph=FakeGraphEngine(error=StoreError("gone")))
-    assert (await bench.run("full")).degraded == ("graphiti",)
+    found = await bench.run(name)
+    assert found.degraded == ("graphiti",)
+    assert set(ids(found)) == {"c#0", "b#0"}
+
+
+async def test_a_system_whose_only_source_failed_has_no_results_to_score() -> None:
+    bench = Bench(graph=FakeGraphEngine(error=StoreError("gone")))
+    with pytest.raises(AllSourcesFailed, match="gone"):
+        await bench.run("graphiti")
+
+
+async def test_a_rerank_model_that_failed_is_told() -> None:
+    found = await Bench(ScriptedChat(ModelError("no")), rerank={"method": "chat"}).run("rrf+rerank")
+    assert (found.degraded, found.model_calls) == (("rerank",), 1)
+    assert ids(found)
+
+
+async def test_a_source_alone_counts_whatever_weight_it_has() -> None:
+    bench = Bench(fusion={"graphiti_weight": 0.0, "lancedb_weight": 1.0})
+    assert ids(await bench.run("graphiti")) == ["a#0", "b#0", "e#0"]
+
+
+@pytest.mark.parametrize("name", ["graphiti", "sparse", "fused"])
+async def test_a_long_question_is_searched_for_as_the_graph_would(name: str) -> None:
+    bench = Bench()
+    await bench.run(name, text="tea " * 2_000)
+    await bench.run("full", text="tea " * 2_000)
+    asked = [asked["query"] for asked in [*bench.graph.asked, *bench.vector.asked]]
+    first_pass = [query for query in asked if set(query.split()) == {"tea"}]
+    assert len(set(first_pass)) == 1
+    assert len(first_pass) >= 3
+    assert len(first_pass[0]) == MAX_CHARACTERS + 1
 
 
 async def test_chat_calls_are_counted_where_they_are_made() -> None:
