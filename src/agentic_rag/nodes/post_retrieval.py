@@ -73,9 +73,13 @@ async def post_retrieved(
     if tools.engine is not None:
         dataset = state.get("dataset") or DEFAULT_DATASET
         service = EngineMemory(tools.engine, dataset, state.get("filters"), now, {})
-    reranker = await asyncio.to_thread(_reranker, parameters.rerank, tools.rerankers)
+    steps = steps_of(parameters.post_retrieval.steps)
+    reranker = None
+    # Where no step asks it, rerank.model may name something else: a learned ranker that a call left aside.
+    if any((step.action, step.kind) == ("rerank", "cross_encoder") for step in steps):
+        reranker = await asyncio.to_thread(_reranker, parameters.rerank, tools.rerankers)
     asked = PostRetrievalTools(service, reranker, tools.chat, tools.count_tokens or _no_tokens)
-    written = await PostRetrieval(steps_of(parameters.post_retrieval.steps), asked, where=WHERE).execute(
+    written = await PostRetrieval(steps, asked, where=WHERE).execute(
         {
             "question": question,
             "memory_data": [_memory(result) for result in results],

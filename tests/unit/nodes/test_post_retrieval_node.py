@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
-from agentic_rag.errors import ConfigError
+from agentic_rag.errors import ConfigError, MissingExtra, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes import post_retrieval
 from agentic_rag.nodes.post_retrieval import steps_of
@@ -27,8 +27,13 @@ def result(name: str, raw: float, date: str | None, text: str = "tea") -> dict[s
 RESULTS = [result("old", 0.8, "2023-01-01"), result("new", 0.7, "2023-12-30"), result("none", 0.1, None)]
 
 
-async def run(*steps: dict[str, Any], tools: RerankTools | None = None, **keys: Any) -> dict[str, Any]:
-    parameters = Parameters().overridden({"post_retrieval": {"steps": list(steps)}})
+async def run(
+    *steps: dict[str, Any],
+    tools: RerankTools | None = None,
+    rerank_: dict[str, Any] | None = None,
+    **keys: Any,
+) -> dict[str, Any]:
+    parameters = Parameters().overridden({"post_retrieval": {"steps": list(steps)}, "rerank": rerank_ or {}})
     state: Any = {"run": {"query": "When was the tea?"}, "fused_results": RESULTS, **keys}
     return await rerank(parameters, tools)(state, runtime=Runtime())  # type: ignore[call-arg]
 
@@ -108,3 +113,13 @@ def test_a_step_asks_the_cross_encoder_that_is_named(
     monkeypatch.setattr("agentic_rag.models.rerankers.CrossEncoderReranker", loaded.append)
     post_retrieval._reranker(RerankParameters(**rerank_), ConfiguredRerankers())
     assert loaded == ([] if asked is None else [asked])
+
+
+@pytest.mark.parametrize("method", ["offline", "none"])
+async def test_a_model_that_no_step_asks_is_not_loaded(method: str):
+    """As where the settings name a learned ranker and a call asks for the offline method."""
+    tools, named = RerankTools(ConfiguredRerankers()), {"method": method, "model": "/nowhere/ranker-1.txt"}
+    filtered = {"action": "filter", "filter_type": "top_k", "top_k": 1}
+    assert ids(await run(filtered, tools=tools, rerank_=named)) == ["old"]
+    with pytest.raises((MissingExtra, ModelError)):
+        await run({"action": "rerank", "rerank_type": "cross_encoder"}, tools=tools, rerank_=named)
