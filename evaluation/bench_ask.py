@@ -194,6 +194,9 @@ class Slowed:
     def __init__(self, engine: Any) -> None:
         self._engine = engine
 
+    async def ready(self, *arguments: Any) -> None:
+        await self._engine.ready(*arguments)
+
     async def search(self, *arguments: Any, **options: Any) -> Any:
         await asyncio.sleep(SLEEP)
         return await self._engine.search(*arguments, **options)

@@ -112,6 +112,9 @@ class FakeGraphEngine(GraphEngine):
         self.error = error
         self.asked: list[dict[str, Any]] = []
 
+    async def ready(self) -> None:
+        """Always."""
+
     async def search(
         self,
         dataset: str,
@@ -163,6 +166,9 @@ class FakeRetrievalEngine(RetrievalEngine):
         self.seconds = seconds
         self.error = error
         self.asked: list[dict[str, Any]] = []
+
+    async def ready(self, strategy: Strategy | None = None) -> None:
+        """Always."""
 
     async def search(
         self,

@@ -11,6 +11,10 @@ from agentic_rag.domain import Hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
 from agentic_rag.state import CanvasRAGState, Outcome
 
+READY_SECONDS = 60.0
+"""That a source may take once, before its first search, to get ready: a model that nothing was fitted for embeds
+its reference pairs then, in which a slow one is slower than any search."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -19,18 +23,24 @@ async def asked(
     state: CanvasRAGState,
     timeout_seconds: float,
     why_empty: Callable[[], Awaitable[str | None]] | None = None,
+    ready: Callable[[], Awaitable[None]] | None = None,
 ) -> tuple[list[Hit], Outcome]:
     """Run one source's search within its time; ``why_empty`` gives the reason where it finds nothing.
 
     A failure or time-out gives no hits and a ``degraded`` outcome with the reason; input errors are
-    the caller's and pass through.
+    the caller's and pass through. What ``ready`` takes, up to READY_SECONDS, is not the search's time.
     """
     started = time.perf_counter()
     hits: list[Hit] = []
     status: str = "ok"
     reason: str | None = None
+    allowed = max(timeout_seconds, READY_SECONDS)
     try:
-        async with asyncio.timeout(timeout_seconds) as limit:
+        async with asyncio.timeout(allowed) as limit:
+            if ready is not None:
+                await ready()
+        allowed = timeout_seconds
+        async with asyncio.timeout(allowed) as limit:
             hits = await search()
             if not hits and why_empty is not None:
                 reason = await why_empty()
@@ -38,7 +48,7 @@ async def asked(
         raise
     except (RunError, OSError, RuntimeError) as error:
         late = isinstance(error, TimeoutError) and limit.expired()
-        reason = f"no answer within {timeout_seconds:g} s" if late else f"{type(error).__name__}: {error}"
+        reason = f"no answer within {allowed:g} s" if late else f"{type(error).__name__}: {error}"
         status = "degraded"
     if status == "ok" and not hits:
         status = "empty"

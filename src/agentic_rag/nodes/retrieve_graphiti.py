@@ -34,7 +34,7 @@ def retrieve_graphiti(engine: GraphEngine, defaults: Parameters) -> Node:
                 as_of=parse_as_of(state.get("as_of")),
             )
 
-        hits, outcome = await asked(search, state, parameters.timeout_seconds)
+        hits, outcome = await asked(search, state, parameters.timeout_seconds, ready=engine.ready)
         return {"graphiti_results": hits, "graphiti_outcome": outcome}
 
     return node

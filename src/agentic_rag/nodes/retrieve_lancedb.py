@@ -40,7 +40,10 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
         async def why_empty() -> str | None:
             return await engine.why_nothing_passes(dataset, state.get("filters"))
 
-        hits, outcome = await asked(search, state, parameters.timeout_seconds, why_empty)
+        async def ready() -> None:
+            await engine.ready(parameters.strategy)
+
+        hits, outcome = await asked(search, state, parameters.timeout_seconds, why_empty, ready)
         return {"lancedb_results": hits, "lancedb_outcome": outcome}
 
     return node

@@ -6,7 +6,7 @@ best, how much of the query's words the passage has, and how much it is like the
 that, at even odds beforehand, as many relevant as irrelevant passages look like this one. The
 coefficients ship with the model, in ``calibration.json`` beside it; ``evaluation/fit_calibration.py``
 fits them, on sets other than those it reports. Another model's cosines are read on the same scale
-(see ``reference_pairs``).
+(see ``embedding_calibration``).
 """
 
 from __future__ import annotations

@@ -52,12 +52,21 @@ class RetrievalEngine:
         strategy: Strategy = RETRIEVAL_STRATEGY,
         nats: Nats | None = None,
     ) -> None:
-        calibration = calibration or EmbeddingCalibration(embedding)
+        self._calibration = calibration or EmbeddingCalibration(embedding)
         self._strategies = {
-            name: kind(store, embedding, calibration, nats) for name, kind in STRATEGIES.items()
+            name: kind(store, embedding, self._calibration, nats) for name, kind in STRATEGIES.items()
         }
         self._default = strategy
         self._store = store
+
+    async def ready(self, strategy: Strategy | None = None) -> None:
+        """Find by what the embedding's cosines are judged, where the strategy has any: else the first search does.
+
+        Raises:
+            ModelError: the model failed.
+        """
+        if (strategy or self._default) != "sparse":
+            await self._calibration.of_cosines()
 
     async def search(
         self,

@@ -91,6 +91,10 @@ class GraphEngine:
         self._nats = nats
         self._graphs: dict[str, tuple[GraphLinks, PassageGraph]] = {}
 
+    async def ready(self) -> None:
+        """See ``RetrievalEngine.ready``."""
+        await self._calibration.of_cosines()
+
     async def search(
         self,
         dataset: str,

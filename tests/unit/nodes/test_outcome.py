@@ -9,6 +9,7 @@ import pytest
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import FilterError, ManifestMismatch, ModelError, StoreError, StoreLocked
+from agentic_rag.nodes import outcome as outcome_module
 from agentic_rag.nodes.outcome import asked
 
 HIT: Hit = {
@@ -64,6 +65,33 @@ async def test_a_search_that_takes_too_long_is_degraded():
     hits, told = await outcome([HIT], seconds=5, timeout=0.02)
     assert (hits, told["status"], told["reason"]) == ([], "degraded", "no answer within 0.02 s")
     assert told["ms"] < 1000
+
+
+async def ready_outcome(ready: Any, timeout: float) -> tuple[list[Hit], Any]:
+    async def search() -> list[Hit]:
+        return [HIT]
+
+    return await asked(search, {"pass": 7}, timeout, ready=ready)
+
+
+async def test_getting_ready_is_not_the_searchs_time():
+    hits, told = await ready_outcome(lambda: asyncio.sleep(0.1), timeout=0.02)
+    assert (hits, told["status"]) == ([HIT], "ok")
+    assert told["ms"] >= 100
+
+
+async def test_getting_ready_has_a_limit_too(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(outcome_module, "READY_SECONDS", 0.03)
+    hits, told = await ready_outcome(lambda: asyncio.sleep(5), timeout=0.02)
+    assert (hits, told["status"], told["reason"]) == ([], "degraded", "no answer within 0.03 s")
+
+
+async def test_what_cannot_get_ready_is_degraded():
+    async def fails() -> None:
+        raise ModelError("no answer")
+
+    hits, told = await ready_outcome(fails, timeout=1)
+    assert (hits, told["status"], told["reason"]) == ([], "degraded", "ModelError: no answer")
 
 
 @pytest.mark.parametrize("error", [FilterError("bad"), ManifestMismatch("other model"), KeyError("a bug")])

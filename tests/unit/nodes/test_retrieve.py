@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from langgraph.runtime import Runtime
 
 from agentic_rag.errors import StoreError
@@ -12,8 +15,13 @@ from agentic_rag.filters import Comparison
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import as_hit, retrieve_lancedb
 from agentic_rag.parameters import Parameters
+from agentic_rag.ports import EmbeddedDocument, FloatArray
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
-from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, HashingEmbedding, fake_chunk
 
 TEA = fake_chunk("tea", metadata={"year": 2024})
 STATE: Any = {
@@ -93,6 +101,38 @@ async def test_where_nothing_passes_a_filter_the_reason_is_told():
     ):
         written = await retrieve_lancedb(engine, SPARSE)(STATE, runtime=called())
         assert written["lancedb_outcome"]["reason"] == reason
+
+
+class SlowAtMany(HashingEmbedding):
+    """Embeds a question in time, and the reference pairs in more than a source has."""
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        await asyncio.sleep(0.0 if len(texts) == 1 else 1.0)
+        return await super().embed_queries(texts)
+
+
+@pytest.mark.parametrize("name", ["graphiti", "lancedb"])
+async def test_a_slow_model_embeds_its_reference_pairs_in_time_of_their_own(name: str):
+    embedding = SlowAtMany()
+    chunks, graph = InMemoryChunkStore(dimension=64), InMemoryGraphStore(embedding)
+    vectors = await embedding.embed_passages([TEA.text])
+    await chunks.replace_documents("notes", [EmbeddedDocument("tea", (TEA,), vectors)])
+    node = (
+        retrieve_graphiti(GraphEngine(graph, chunks, embedding), Parameters())
+        if name == "graphiti"
+        else retrieve_lancedb(RetrievalEngine(chunks, embedding), Parameters())
+    )
+    written = await node(STATE, runtime=called(retrieval={"timeout_seconds": 0.5}))
+    assert written[f"{name}_outcome"]["status"] in ("ok", "empty"), written[f"{name}_outcome"]["reason"]
+
+
+async def test_words_alone_need_no_reference_pairs():
+    embedding = HashingEmbedding()
+    engine = RetrievalEngine(InMemoryChunkStore(dimension=64), embedding)
+    await engine.ready("sparse")
+    assert embedding.embedded == []
+    await engine.ready()
+    assert len(embedding.embedded) == 80
 
 
 def test_a_result_as_a_hit():
