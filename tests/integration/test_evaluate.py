@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.language_models import FakeListChatModel, ParrotFakeChatModel
 from rich.console import Console
 
 import agentic_rag.cli
@@ -19,6 +20,7 @@ from agentic_rag.cli.evaluate import tables
 from agentic_rag.errors import InputError, ModelError
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, evaluate
+from agentic_rag.models.chat import LangChainChat
 from agentic_rag.testing import HashingEmbedding
 
 SYSTEMS = ["lancedb", "fused+rerank", "full", "full-graphiti"]
@@ -266,6 +268,36 @@ class FailingAtFirst:
         if self.fails:
             raise ModelError("down")
         return "7"
+
+
+class Rates:
+    """A rerank model that rates every passage alike."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        return [0.5 for _ in passages]
+
+
+async def test_answers_of_another_model_that_was_handed_over_are_not_kept(tmp_path: Path) -> None:
+    source, kept = beir(tmp_path / "tea"), []
+    config = RagConfig(data_dir=tmp_path / "data", rerank={"method": "cross_encoder"})
+    for name in ("one", "other", "one"):
+        async with open_rag(config, embedding=HashingEmbedding(), reranker=Rates(name)) as rag:
+            report = await evaluate(rag, source, EvalOptions(systems=["fused+rerank"]))
+            kept.append(report.kept)
+            assert report.settings["reranker"] == name
+    assert kept == [0, 0, 3]
+
+
+async def test_answers_of_another_chat_model_that_was_handed_over_are_not_kept(tmp_path: Path) -> None:
+    source, config, kept = beir(tmp_path / "tea"), RagConfig(data_dir=tmp_path / "data"), []
+    for model in (FakeListChatModel(responses=["a"]), ParrotFakeChatModel()):
+        async with open_rag(config, embedding=HashingEmbedding(), chat=LangChainChat(model)) as rag:
+            report = await evaluate(rag, source, EvalOptions(systems=["lancedb"]))
+            kept.append((report.kept, report.settings["chat"]["name"]))
+    assert kept == [(0, "FakeListChatModel"), (0, "ParrotFakeChatModel")]
 
 
 async def test_answers_of_another_embedding_are_not_kept(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.identity import chunk_id, digest
 from agentic_rag.parameters import Parameters
 from agentic_rag.progress import Progress, silent
+from agentic_rag.rerank.model import BY_MODEL
 
 RECORDS = "evaluation"
 """Folder of the records, in the data folder."""
@@ -171,9 +172,8 @@ def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
         "vectors": config.vectors.backend,
         "graph": {"backend": config.graph.backend, "extraction": config.graph.extraction},
         "embedding": {"name": rag.embedding.name, **_of_model(config.embedding)},
-        "chat": None
-        if rag.chat is None
-        else {"name": config.chat.model or type(rag.chat).__name__, **_of_model(config.chat)},
+        "chat": None if rag.chat is None else {"name": _called(rag.chat), **_of_model(config.chat)},
+        "reranker": _reranker(rag),
         "operation": options.operation,
         "split": options.split,
         "half": options.half,
@@ -185,6 +185,19 @@ def _within(path: str, source: Path) -> str:
     """A file's place in the source; the source itself by its name."""
     inner = path.removeprefix(str(source)).lstrip("/")
     return inner if inner and inner != path.lstrip("/") else Path(path).name
+
+
+def _reranker(rag: Rag) -> str | None:
+    """The model that ``rerank.method`` asks; it may have been handed over, and then no setting names it."""
+    if rag.config.rerank.method not in BY_MODEL or rag.parts.rerankers is None:
+        return None
+    return _called(rag.parts.rerankers.model(rag.config.rerank))
+
+
+def _called(model: object) -> str:
+    """A model's ``name``; of one that has none all that is known is its class."""
+    name = getattr(model, "name", None)
+    return name if isinstance(name, str) else type(model).__name__
 
 
 def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:

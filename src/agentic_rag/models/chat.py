@@ -48,6 +48,12 @@ class LangChainChat:
         self._name = name
         self._closing = closing
 
+    @property
+    def name(self) -> str:
+        """What the model calls itself, else its class."""
+        names = (getattr(self._model, key, None) for key in ("model_name", "model"))
+        return next((name for name in names if isinstance(name, str) and name), type(self._model).__name__)
+
     async def complete(self, system: str, user: str) -> str:
         """The model's text without what a reasoning model thought aloud.
 
