@@ -73,8 +73,8 @@ def read_locomo(
 
     Evidence is looked up among the conversation's turns. Several ids in one string are taken apart, a
     colon too many and leading zeros are removed; what still names no turn is dropped. Each such step is
-    reported, and each correction, each answer that is no text, each answerable question left without
-    evidence, each date without a session.
+    reported, and each correction, each question without a text, each answer that is no text, each answerable
+    question left without evidence, each date without a session.
 
     Args:
         data: the parsed file: a list of conversations, or one of them.
@@ -160,16 +160,19 @@ def _question(
     where: str,
     correction: Correction | None,
 ) -> tuple[LoCoMoQuestion | None, list[Repair]]:
-    """The question, None where a correction drops it, and what was done to it."""
+    """The question, None where it has no text or a correction drops it, and what was done to it."""
     if not isinstance(item, Mapping) or item.get("category") not in CATEGORIES or "question" not in item:
         raise InputError(f"{where}: {identity} needs a question and a category from 1 to 5: {item!r:.120}")
     if correction is not None and correction.drop is not None:
         return None, [Repair(identity, "", (), f"dropped by a correction: {correction.drop}")]
+    text = "" if item["question"] is None else str(item["question"])
+    if not text.strip():
+        return None, [Repair(identity, "", (), "no text: left out")]
     item, repairs = (item, []) if correction is None else _corrected(item, identity, turns, where, correction)
     answerable = item["category"] != _ADVERSARIAL
     written = item.get("evidence")
     evidence: dict[str, None] = {}
-    for entry in [written] if isinstance(written, str) else written or ():
+    for entry in written if isinstance(written, list) else () if written is None else (written,):
         found, note = _evidence(str(entry), turns)
         evidence.update(dict.fromkeys(found))
         if note is not None:
@@ -182,7 +185,7 @@ def _question(
     question = LoCoMoQuestion(
         id=identity,
         conversation=conversation,
-        text=str(item["question"]),
+        text=text,
         category=CATEGORIES[item["category"]],
         evidence=tuple(evidence),
         answerable=answerable,

@@ -277,6 +277,7 @@ def question(evidence: Any, category: int = 1, **more: Any) -> dict[str, Any]:
         ([], [], ["no evidence"]),
         (None, [], ["no evidence"]),
         (["D"], [], ["names no turn", "no evidence"]),
+        (13, [], ["names no turn", "no evidence"]),
     ],
 )
 def test_evidence_is_repaired_and_reported(
@@ -290,6 +291,13 @@ def test_evidence_is_repaired_and_reported(
         assert told in line
         assert line.startswith("conv-1/q1: ")
     assert dataset.ranked_queries == ((query,) if turns else ())
+
+
+def test_a_question_without_a_text_is_left_out_and_reported(tmp_path: Path):
+    texts = [None, "", " \n", "Who?"]
+    dataset = load_locomo(locomo(tmp_path, [question(["D1:1"]) | {"question": text} for text in texts]))
+    assert [(query.id, query.text) for query in dataset.queries] == [("conv-1/q4", "Who?")]
+    assert repair_lines(dataset.repairs) == [f"conv-1/q{number}: no text: left out" for number in (1, 2, 3)]
 
 
 def test_categories_search_spaces_and_answers(tmp_path: Path):
