@@ -17,7 +17,7 @@ import yaml
 
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, InputError, ModelError
-from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
+from agentic_rag.evaluation.bench.run import STORES, BenchOptions, BenchReport, run_bench
 from agentic_rag.memory.config import parse_pipeline, read_pipeline
 from agentic_rag.memory.data_parser import register_adapter, unregister_adapter
 from agentic_rag.memory.service import Memory
@@ -89,7 +89,19 @@ async def test_every_shipped_design_accounts_for_every_question(file: Path, tmp_
         json.loads(line) for line in (report.folder / "conv-1" / "records.jsonl").read_text().splitlines()[1:]
     ]
     assert sorted(row["question_id"] for row in rows) == list(range(1, len(ASKED) + 1))
-    assert not (report.folder / "stores").exists()
+    assert not (report.folder / STORES).exists()
+
+
+async def test_what_else_lies_in_the_folder_of_a_run_is_left_alone(tmp_path: Path, data: Path):
+    out = tmp_path / "mine"
+    (out / "stores").mkdir(parents=True)
+    (out / "stores" / "mine.txt").write_text("mine")
+    await bench(tmp_path, design(), data, out=out)
+    assert (out / "stores" / "mine.txt").read_text() == "mine"
+    (out / "summary.json").write_text('{"mine": true}')
+    with pytest.raises(InputError, match=r"summary\.json is no summary of a memory benchmark"):
+        await bench(tmp_path, design(), data, out=out)
+    assert (out / "summary.json").read_text() == '{"mine": true}'
 
 
 async def test_what_each_memory_finds(tmp_path: Path, data: Path):

@@ -32,7 +32,8 @@ from agentic_rag.stores.lancedb.process_lock import only_one
 RUNS = "bench"
 """Folder of the runs, in the data folder."""
 SUMMARY = "summary.json"
-STORES = "stores"
+STORES = ".stores-of-the-run"
+"""What a killed run left of it is thrown away, so nobody else's folder may be called so: ``--out`` is any folder."""
 _SAYS_NOTHING = ("memory_insert_verbose", "memory_test_verbose", "parallel", "data", "task_id", "api_key")
 """Keys of ``runtime`` that change no result."""
 
@@ -288,11 +289,20 @@ def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float
 
 
 def _earlier(folder: Path) -> dict[str, Any]:
+    """The summary that an earlier run left; {} where there is none, or one that was cut off.
+
+    Raises:
+        InputError: the file holds something else, which stays as it is.
+    """
     try:
         loaded = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return loaded if isinstance(loaded, dict) else {}
+    if not isinstance(loaded, dict) or not {"config", "service", "overall"} <= loaded.keys():
+        raise InputError(
+            f"{folder / SUMMARY} is no summary of a memory benchmark; name another folder with --out"
+        )
+    return loaded
 
 
 def _write(path: Path, found: Mapping[str, Any]) -> None:
