@@ -157,9 +157,9 @@ class Systems:
         started = time.perf_counter()
         async for step in self._rag.graph.astream(_asked(task), context=context, stream_mode="updates"):
             for node, written in step.items():
-                calls += _model_calls(node, written, parameters)
                 degraded.update(dict.fromkeys(_degraded(written)))
                 state.update(written)
+                calls += _model_calls(node, state, parameters)
         milliseconds = (time.perf_counter() - started) * 1000
         return Scored(
             results=state["reranked_results"],
@@ -185,16 +185,18 @@ def _asked(task: Task) -> dict[str, Any]:
     }
 
 
-def _model_calls(node: str, written: Mapping[str, Any], parameters: Parameters) -> int:
-    """Calls of a chat or rerank model that a node made, by what it wrote."""
+def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) -> int:
+    """Calls of a chat or rerank model that a node made, by the state that it left."""
     if node == "rerank":
-        if written["rerank_outcome"]["status"] == "degraded":
+        # Degraded it is, too, where no model was asked and only the passages' tokens could not be read.
+        if state["rerank_outcome"]["method"] != parameters.rerank.method:
             return 1  # the call that failed; those beside it were given up
-        return _rerank_calls(parameters, len(written["reranked_results"]))
+        # Of what was fused: of the reranked results post-retrieval steps may have kept a few.
+        return _rerank_calls(parameters, len(state["fused_results"]))
     if node == "rewrite_query":
         return int(parameters.rewrite.method == "chat")
     if node == "answer":
-        outcome = written["answer_outcome"]
+        outcome = state["answer_outcome"]
         return int(outcome["method"] == "chat" or outcome["status"] == "degraded")
     return 0
 

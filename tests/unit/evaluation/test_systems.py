@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -37,12 +38,16 @@ class Bench:
         chat: ScriptedChat | None = None,
         graph: FakeGraphEngine | None = None,
         vector: FakeRetrievalEngine | None = None,
+        late_interaction: Any = None,
         **config: Any,
     ) -> None:
         self.graph = graph or FakeGraphEngine(GRAPH)
         self.vector = vector or FakeRetrievalEngine(VECTOR)
         settings = RagConfig(**config)
-        parts = GraphParts(self.graph, self.vector, HashingEmbedding(), chat, ConfiguredRerankers(chat))
+        rerankers = ConfiguredRerankers(chat)
+        parts = GraphParts(
+            self.graph, self.vector, HashingEmbedding(), chat, rerankers, late_interaction=late_interaction
+        )
         compiled = build_rag_graph(parts, settings).compile()
         nothing: Any = None
         self.systems = Systems(Rag(settings, compiled, parts, nothing, nothing, nothing))
@@ -140,6 +145,28 @@ async def test_a_rerank_model_that_failed_is_told() -> None:
     found = await Bench(ScriptedChat(ModelError("no")), rerank={"method": "chat"}).run("rrf+rerank")
     assert (found.degraded, found.model_calls) == (("rerank",), 1)
     assert ids(found)
+
+
+class Unreadable:
+    """Token vectors that a store has lost."""
+
+    async def compare(self, dataset: str, query: str, ids: Sequence[str]) -> dict[str, float]:
+        raise StoreError("gone")
+
+
+@pytest.mark.parametrize("name", ["rrf+rerank", "full"])
+async def test_a_rerank_without_a_model_makes_no_call_where_it_is_degraded(name: str) -> None:
+    found = await Bench(late_interaction=Unreadable()).run(name)
+    assert (found.degraded, found.model_calls) == (("rerank",), 0)
+
+
+@pytest.mark.parametrize("name", ["rrf+rerank", "full"])
+async def test_calls_for_what_a_later_step_left_out_are_counted(name: str) -> None:
+    chat = ScriptedChat("9", "8", "7", "6")
+    step = {"action": "filter", "filter_type": "top_k", "top_k": 1}
+    found = await Bench(chat, rerank={"method": "chat"}, post_retrieval={"steps": [step]}).run(name)
+    assert len(found.results) == 1
+    assert found.model_calls == len(chat.heard) == 4
 
 
 async def test_a_source_alone_counts_whatever_weight_it_has() -> None:
