@@ -105,6 +105,8 @@ class Systems:
     def __init__(self, rag: Rag) -> None:
         self._rag = rag
         self._nodes = rag_nodes(rag.parts, rag.config)
+        # What keeps conversations wants one named for every question, and would hold all that is asked here.
+        self._graph = rag.graph.copy({"checkpointer": None})
 
     def check(self, names: Sequence[str]) -> None:
         """Raises ``InputError`` on an unknown system, or none at all."""
@@ -155,7 +157,7 @@ class Systems:
         state: dict[str, Any] = {}
         calls, degraded = 0, dict[str, None]()
         started = time.perf_counter()
-        async for step in self._rag.graph.astream(_asked(task), context=context, stream_mode="updates"):
+        async for step in self._graph.astream(_asked(task), context=context, stream_mode="updates"):
             for node, written in step.items():
                 degraded.update(dict.fromkeys(_degraded(written)))
                 state.update(written)

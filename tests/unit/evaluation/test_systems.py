@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agentic_rag import Rag, RagConfig
 from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, ModelError, StoreError
@@ -39,6 +40,7 @@ class Bench:
         graph: FakeGraphEngine | None = None,
         vector: FakeRetrievalEngine | None = None,
         late_interaction: Any = None,
+        checkpointer: Any = None,
         **config: Any,
     ) -> None:
         self.graph = graph or FakeGraphEngine(GRAPH)
@@ -48,7 +50,7 @@ class Bench:
         parts = GraphParts(
             self.graph, self.vector, HashingEmbedding(), chat, rerankers, late_interaction=late_interaction
         )
-        compiled = build_rag_graph(parts, settings).compile()
+        compiled = build_rag_graph(parts, settings).compile(checkpointer=checkpointer)
         nothing: Any = None
         self.systems = Systems(Rag(settings, compiled, parts, nothing, nothing, nothing))
 
@@ -114,6 +116,12 @@ async def test_a_whole_graph_tells_its_confidence_and_whether_it_abstained() -> 
     assert found.confidence == pytest.approx(max(r["rerank_score"] for r in found.results), abs=1e-6)
     nothing = await Bench(graph=FakeGraphEngine(), vector=FakeRetrievalEngine()).run("full")
     assert (nothing.abstained, nothing.confidence, nothing.results) == (True, 0.0, [])
+
+
+async def test_a_graph_that_keeps_conversations_keeps_none_of_what_it_is_evaluated_by() -> None:
+    kept = InMemorySaver()
+    assert ids(await Bench(checkpointer=kept).run("full"))
+    assert list(kept.list(None)) == []
 
 
 async def test_limits_in_seconds_do_not_count() -> None:
