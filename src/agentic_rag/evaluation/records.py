@@ -35,6 +35,8 @@ _TELLS = frozenset(
     }
 )
 """Modules of this folder that work on answers and change none."""
+_ANSWERS = frozenset({".gz", ".json", ".model", ".npz", ".onnx", ".py"})
+"""What the files are called that say what is answered: code, dictionary, coefficients, tokens, projection, model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,8 @@ class Records:
 def fingerprint(dataset: EvalDataset, settings: Mapping[str, Any]) -> str:
     """Digest of all that an answer depends on.
 
-    That is: the documents, the questions, the settings, versions, and the package's code and coefficients,
-    but for what only reports. The systems, and which of the questions are asked, change no answer.
+    That is: the documents, the questions, the settings, versions, and the package's code, models and
+    coefficients, but for what only reports. The systems, and which of the questions are asked, change no answer.
     """
     said = json.dumps([dict(settings), versions()], sort_keys=True)
     return digest(*_content(dataset), said, code_digest(), size=8)
@@ -140,14 +142,19 @@ def _content(dataset: EvalDataset) -> Iterator[str]:
 @lru_cache(maxsize=1)
 def code_digest() -> str:
     """Of the files that an answer depends on: a version is worked on before it is released."""
+    return digest(*(part for name, path in answering_files() for part in (name, digest_of_file(path))))
+
+
+def answering_files() -> list[tuple[str, Path]]:
+    """The package's files that an answer depends on, by their place in it: code, models and coefficients."""
     root = Path(__file__).parents[1]
-    parts: list[str] = []
-    for path in sorted([*root.rglob("*.py"), *root.rglob("*.json")]):
-        relative = path.relative_to(root)
-        tells = relative.parts[0] == "cli" or (relative.parts[0] == "evaluation" and path.stem in _TELLS)
-        if not tells:
-            parts += [relative.as_posix(), digest_of_file(path)]
-    return digest(*parts)
+    files = sorted(path for path in root.rglob("*") if path.suffix in _ANSWERS)
+    named = [(path.relative_to(root), path) for path in files]
+    return [
+        (place.as_posix(), path)
+        for place, path in named
+        if not (place.parts[0] == "cli" or (place.parts[0] == "evaluation" and place.stem in _TELLS))
+    ]
 
 
 def digest_of_file(path: Path) -> str:

@@ -28,7 +28,6 @@ from agentic_rag.rerank.model import BY_MODEL
 
 RECORDS = "evaluation"
 """Folder of the records, in the data folder."""
-Answers = dict[str, list[Record]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import agentic_rag
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.evaluation.datasets import EvalDataset
-from agentic_rag.evaluation.records import Record, Records, file_name, fingerprint
+from agentic_rag.evaluation.records import Record, Records, answering_files, file_name, fingerprint
 
 FIRST = Record("full", "q1", ("d1", "茶.md"), 12.5, 2, 0.75, False, ("lancedb",))
 SECOND = Record("dense", "q1", (), 1.0)
@@ -140,6 +141,23 @@ def test_the_fingerprint_depends_on_questions_documents_and_settings(tmp_path: P
     assert len(seen) == 6
     with pytest.raises(InputError, match="cannot be read"):
         fingerprint(replace(dataset, questions=tmp_path / "nothing"), {})
+
+
+def test_the_fingerprint_depends_on_every_file_that_answers():
+    files = dict(answering_files())
+    assert {
+        "dictionary/cc_cedict.tsv.gz",
+        "models/multilingual-e5-small/token_projection.npz",
+    } <= files.keys()
+    assert {"evaluation/systems.py", "retrieval/reference_pairs.json"} <= files.keys()
+    assert not {"cli/app.py", "evaluation/report.py"} & files.keys()
+    root = Path(agentic_rag.__file__).parent
+    others = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".py"
+    } - files.keys()
+    assert {Path(name).name for name in others} <= {"LICENSE", "README.md", "py.typed"}
 
 
 def test_a_file_is_named_after_its_dataset():
