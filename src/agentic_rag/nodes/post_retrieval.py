@@ -17,12 +17,13 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.rrf_fusion import reciprocal_rank_fusion
 from agentic_rag.instants import parse_as_of
 from agentic_rag.memory.operators.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
+from agentic_rag.memory.operators.post_retrieval.tools import check_tools
 from agentic_rag.memory.service import Memory
 from agentic_rag.nodes.prepare_query import DEFAULT_DATASET
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters, RerankParameters
-from agentic_rag.ports import FloatArray, Reranker
+from agentic_rag.ports import Chat, FloatArray, Reranker
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.state import CanvasRAGState
@@ -45,6 +46,22 @@ def steps_of(given: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
                 f"use one of: {', '.join(ACTIONS)}"
             )
     return steps
+
+
+def check_steps(parameters: Parameters, chat: Chat | None, rerankers: Rerankers | None) -> None:
+    """That the configured steps can run in a graph with these models; nothing is loaded or asked.
+
+    Raises:
+        ConfigError: as ``steps_of``, or a step needs what is not there.
+    """
+    named = _named(parameters.rerank, rerankers)
+    if named is not None and rerankers is not None:
+        rerankers.check(named)
+    # Only whether they are there is looked at: an engine always is, and a model where one is named.
+    there: Any = object()
+    service = EngineMemory(there, DEFAULT_DATASET, None, None, {})
+    tools = PostRetrievalTools(service, None if named is None else there, chat, _no_tokens)
+    check_tools(steps_of(parameters.post_retrieval.steps), tools, WHERE)
 
 
 async def post_retrieved(
@@ -130,13 +147,19 @@ class EngineMemory:
 
 def _reranker(parameters: RerankParameters, rerankers: Rerankers | None) -> Reranker | None:
     """The model of ``rerank.method``, else the cross-encoder that ``rerank.model`` names, where there is one."""
+    named = _named(parameters, rerankers)
+    return None if named is None or rerankers is None else rerankers.model(named)
+
+
+def _named(parameters: RerankParameters, rerankers: Rerankers | None) -> RerankParameters | None:
+    """The parameters that name that model; None where there is none."""
     if rerankers is None or (parameters.method not in BY_MODEL and parameters.model is None):
         return None
     if parameters.method == "learned":  # its model is a ranker's file
         return None
     if parameters.method not in BY_MODEL:
-        parameters = parameters.model_copy(update={"method": "cross_encoder"})
-    return rerankers.model(parameters)
+        return parameters.model_copy(update={"method": "cross_encoder"})
+    return parameters
 
 
 def _memory(result: Mapping[str, Any]) -> Memory:

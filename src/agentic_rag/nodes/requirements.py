@@ -12,7 +12,7 @@ def check_requirements(parameters: Parameters, chat: Chat | None, rerankers: Rer
     """Nothing is loaded or asked.
 
     Raises:
-        ConfigError: a method asks for a model that is not configured, or a post-retrieval step is wrong.
+        ConfigError: a method or a post-retrieval step asks for what is not configured, or a step is wrong.
     """
     for setting, method in (
         ("answer.method", parameters.answer.method),
@@ -29,6 +29,6 @@ def check_requirements(parameters: Parameters, chat: Chat | None, rerankers: Rer
         rerankers.check(parameters.rerank)
     if parameters.post_retrieval.steps:
         # Imported where it is used: most runs have no steps, and a cold start should not wait for them.
-        from agentic_rag.nodes.post_retrieval import steps_of
+        from agentic_rag.nodes.post_retrieval import check_steps
 
-        steps_of(parameters.post_retrieval.steps)
+        check_steps(parameters, chat, rerankers)
