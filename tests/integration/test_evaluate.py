@@ -202,12 +202,21 @@ async def test_a_vault_named_by_a_dataset_json(tmp_path: Path) -> None:
         ({"operation": "dance"}, "dance"),
         ({"corrections": Path("x.json")}, "corrections are for LoCoMo"),
         ({"split": "dev"}, "no qrels/dev.tsv; it has qrels.tsv, which has no splits"),
-        ({"limit": 0}, "no query with a relevant document"),
+        ({"limit": 0}, "limit is 0"),
     ],
 )
 async def test_what_cannot_be_evaluated(tmp_path: Path, options: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         await evaluated(tmp_path / "data", beir(tmp_path / "tea"), **{"systems": ["lancedb"], **options})
+
+
+async def test_what_has_nothing_relevant_cannot_be_evaluated(tmp_path: Path) -> None:
+    source = beir(tmp_path / "tea")
+    (source / "qrels.tsv").write_text("q1\toolong\t0\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"no query with a relevant document .*; 3 repairs were needed: q1: nothing"
+    ):
+        await evaluated(tmp_path / "data", source, ["lancedb"])
 
 
 async def test_judgements_of_other_ids_are_told_where_nothing_is_left(tmp_path: Path) -> None:

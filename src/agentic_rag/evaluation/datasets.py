@@ -79,8 +79,10 @@ class EvalDataset:
         """Fewer queries: one half, by a hash of the query's id, then the first ``limit`` of those.
 
         Raises:
-            InputError: another half than ``first`` or ``second``.
+            InputError: another half than ``first`` or ``second``, or a limit below 1.
         """
+        if limit is not None and limit < 1:
+            raise InputError(f"limit is {limit!r}; give a whole number of at least 1")
         if half is not None and half not in HALVES:
             raise InputError(f"half is {half!r}; use one of: {', '.join(HALVES)}")
         queries = [query for query in self.queries if half is None or half_of(query.id) == half]

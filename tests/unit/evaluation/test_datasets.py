@@ -194,6 +194,9 @@ def test_halves_split_by_the_id_alone(tmp_path: Path):
     assert dataset.selected() == dataset
     with pytest.raises(InputError, match="first, second"):
         dataset.selected(half="third")
+    for limit in (0, -1):
+        with pytest.raises(InputError, match=f"limit is {limit}"):
+            dataset.selected(limit=limit)
 
 
 @pytest.mark.parametrize(
