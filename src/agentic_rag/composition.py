@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
-from agentic_rag.identity import dataset_name
+from agentic_rag.identity import dataset_name, digest
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import (
@@ -29,7 +29,11 @@ from agentic_rag.ports import (
 )
 from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
-from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
+from agentic_rag.retrieval.embedding_calibration import (
+    EmbeddingCalibration,
+    KeptLevels,
+    reference_pairs_text,
+)
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.graph_engine import GraphEngine
@@ -195,7 +199,9 @@ async def open_rag(
         embedding = embedding or _closed_by(stack, embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         chat = chat or _closed_by(stack, _chat(config))
-        calibration = EmbeddingCalibration(embedding)
+        calibration = EmbeddingCalibration(
+            embedding, kept=await asyncio.to_thread(_kept_levels, config, embedding)
+        )
         nats = _nats()
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
@@ -216,6 +222,14 @@ def embedding_from_config(config: RagConfig) -> Embedding:
     from agentic_rag.models.remote import OpenAIEmbedding
 
     return OpenAIEmbedding(config.embedding)
+
+
+def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:
+    """Where the levels of the model's cosines are remembered, under the prefix its questions get."""
+    from agentic_rag.stores.embedding_levels import FILE, LevelsFile
+
+    told = digest(embedding.name, config.embedding.query_prefix, reference_pairs_text())
+    return LevelsFile(config.data_dir / FILE, f"{embedding.name} {told}")
 
 
 def _closed_by(stack: AsyncExitStack, model: Model) -> Model:

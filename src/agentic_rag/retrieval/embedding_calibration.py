@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -47,6 +47,16 @@ class Levels(NamedTuple):
         return (self.related - self.unrelated) / max(self.spread, LEAST_SPREAD)
 
 
+class KeptLevels(Protocol):
+    """Remembers the levels of one model from process to process."""
+
+    async def read(self) -> Mapping[str, Levels] | None:
+        """By script pair; None where they were not measured yet."""
+
+    async def write(self, levels: Mapping[str, Levels]) -> None:
+        """Never raises: what cannot be kept is measured again."""
+
+
 class FittedCalibration(NamedTuple):
     """What ships with the bundled model."""
 
@@ -63,10 +73,14 @@ class EmbeddingCalibration:
     Args:
         embedding: the model whose cosines are read.
         calibration: what reads them, where that is known already.
+        kept: where the levels of a model that nothing was fitted for are remembered; None: in this object alone.
     """
 
-    def __init__(self, embedding: Embedding, calibration: Calibration | None = None) -> None:
+    def __init__(
+        self, embedding: Embedding, calibration: Calibration | None = None, *, kept: KeptLevels | None = None
+    ) -> None:
         self._embedding = embedding
+        self._kept = kept
         fitted = fitted_calibration()
         self.of_words = calibration or fitted.calibration
         """To judge by words alone: no cosine is read."""
@@ -76,7 +90,8 @@ class EmbeddingCalibration:
         self._measured = TextCache[Calibration](most=1)
 
     async def of_cosines(self) -> Calibration:
-        """The calibration; embeds the reference pairs the first time, where nothing was fitted for the model.
+        """The calibration; embeds the reference pairs the first time, where nothing was fitted for the model and
+        its levels were not kept.
 
         Raises:
             ModelError: the reference pairs cannot be embedded.
@@ -86,7 +101,16 @@ class EmbeddingCalibration:
         return self._known
 
     async def _measure(self, names: list[str]) -> list[Calibration]:
-        return [carried_over(fitted_calibration(), await levels(self._embedding)) for _ in names]
+        return [carried_over(fitted_calibration(), await self._levels()) for _ in names]
+
+    async def _levels(self) -> Mapping[str, Levels]:
+        kept = await self._kept.read() if self._kept is not None else None
+        if kept is not None and kept.keys() == fitted_calibration().levels.keys():
+            return kept
+        measured = await levels(self._embedding)
+        if self._kept is not None:
+            await self._kept.write(measured)
+        return measured
 
 
 async def levels(embedding: Embedding) -> dict[str, Levels]:
@@ -143,8 +167,13 @@ def _levels(questions: FloatArray, passages: FloatArray, scripts: list[str], pai
     return Levels(float(cosines[is_related].mean()), float(unrelated.mean()), float(unrelated.std()))
 
 
+def reference_pairs_text() -> str:
+    """The file of reference pairs: under other pairs a model has other levels."""
+    file = resources.files("agentic_rag") / "retrieval/reference_pairs.json"
+    return file.read_text(encoding="utf-8")
+
+
 def _reference_pairs() -> list[dict[str, dict[str, str]]]:
     """``question`` and ``passage``, each in ``en`` and ``zh``."""
-    file = resources.files("agentic_rag") / "retrieval/reference_pairs.json"
-    pairs: list[dict[str, dict[str, str]]] = json.loads(file.read_text(encoding="utf-8"))
+    pairs: list[dict[str, dict[str, str]]] = json.loads(reference_pairs_text())
     return pairs
