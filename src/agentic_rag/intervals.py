@@ -209,6 +209,45 @@ def stated_moment(value: object) -> tuple[datetime, datetime] | None:
     return None if whole is None else _unit(written, None)
 
 
+_NAMED_YEAR = re.compile(r"(?<![\d.,])(1\d{3}|20\d{2})(?:\s*[-–—/]\s*(\d{2})(?![-/]\d))?(?!\d)(?![.,]\d)")
+_NAMED_DATE = re.compile(rf"{_HAN_DATE}|{_FULL}", re.IGNORECASE)
+_AROUND_YEAR = 20, 12
+"""Characters before a year in which its month and day stand, and after it."""
+
+
+def named_dates(text: str) -> list[tuple[datetime, datetime]]:
+    """Every day, month or year (start, end) that a text names, each as exactly as it does, in its order.
+
+    Of ``1916-20`` it is both years. What is no date (a price, a version) may be taken for a year.
+
+    >>> [start.date().isoformat() for start, _ in named_dates("March 2023, 二〇二四年十月, 1916–20")]
+    ['2023-03-01', '2024-10-01', '1916-01-01', '1920-01-01']
+    """
+    text = _in_digits(text)
+    found: list[tuple[datetime, datetime] | None] = []
+    for match in _NAMED_YEAR.finditer(text):
+        year, second = match.groups()
+        if second is not None and int(second) > int(year) % 100:
+            found += [_unit(year, None), _unit(f"{year[:2]}{second}", None)]
+        else:
+            found.append(_unit(_date_around(text, match.start()), None) or _unit(year, None))
+    return [unit for unit in found if unit is not None]
+
+
+def _date_around(text: str, year: int) -> str:
+    """The whole date as written that has its year at this place; the year alone where nothing more is said."""
+    before, after = _AROUND_YEAR
+    opening = max(0, year - before)
+    leading = text[opening:year].split()[-3:]
+    if text[year + 4 : year + 6].strip()[:1] in ("-", "年") or any(
+        word[:3].lower() in _MONTHS for word in leading
+    ):
+        for date in _NAMED_DATE.finditer(text[opening : year + 4 + after]):
+            if date.start() <= year - opening < date.end():
+                return date[0]
+    return text[year : year + 4]
+
+
 def _of_whole_sentence(text: str, start: int, end: int) -> bool:
     """Whether a single date says when all of a sentence holds: at its start or end, or after 在 or 于.
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.intervals import asked_interval, stated_interval, stated_moment
+from agentic_rag.intervals import asked_interval, named_dates, stated_interval, stated_moment
 
 
 def day(written: str | None) -> datetime | None:
@@ -177,3 +177,27 @@ def test_never_raises_and_never_ends_before_it_starts(text: str) -> None:
         start, end = stated
         assert start is not None or end is not None
         assert start is None or end is None or start < end
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("no date, 3.1990 of 12,1850 and 21990", []),
+        ("in 1994", [("1994-01-01", "1995-01-01")]),
+        ("March 2023, 5 April 2023 and May 6th, 2023", [("2023-03-01", "2023-04-01"), ("2023-04-05", "2023-04-06"), ("2023-05-06", "2023-05-07")]),
+        ("2024-10-19, 2024-10", [("2024-10-19", "2024-10-20"), ("2024-10-01", "2024-11-01")]),
+        ("1916-20, 1916–1920", [("1916-01-01", "1917-01-01"), ("1920-01-01", "1921-01-01")] * 2),
+        ("the season of 2004-05", [("2004-01-01", "2005-01-01"), ("2005-01-01", "2006-01-01")]),
+        ("2023年3月5日、2024 年、二〇二四年十月", [("2023-03-05", "2023-03-06"), ("2024-01-01", "2025-01-01"), ("2024-10-01", "2024-11-01")]),
+        ("30 February 2023", [("2023-01-01", "2024-01-01")]),
+        ("2023-13-40", [("2023-01-01", "2024-01-01")]),
+        ("maybe 1994", [("1994-01-01", "1995-01-01")]),
+    ],
+)  # fmt: skip
+def test_dates_that_a_text_names(text: str, named: list[tuple[str, str]]) -> None:
+    assert named_dates(text) == [(day(start), day(end)) for start, end in named]
+
+
+@given(st.text(alphabet="0123456789-–/年月日, MarchOctober"))
+def test_naming_dates_never_fails(text: str) -> None:
+    assert all(start < end for start, end in named_dates(text))
