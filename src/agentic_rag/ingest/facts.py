@@ -96,16 +96,16 @@ class _Derivation:
         for link in self._document.links:
             if len(self._facts) >= MAX_FACTS:
                 return
-            if is_attachment(link.target) or not link_name(link.target):
+            resolved, name = self._titles.resolve(link.target, self._document.id), link_name(link.target)
+            # A note may be called as a file is: Node.js, Report.pdf.
+            if not name or (resolved is None and is_attachment(link.target)):
                 continue
-            target = self._target(
-                self._titles.resolve(link.target, self._document.id), link_name(link.target)
-            )
+            target = self._target(resolved, name)
             self._linked.add((self._prose.span_at(link.start)[0], target))
             chunk = self._chunk_at(link.start)
-            name = relation_name(link.relation) if link.relation else "LINKS_TO"
+            relation = relation_name(link.relation) if link.relation else "LINKS_TO"
             text, stated = self._link_text(link, chunk)
-            self._fact(self._own, target, name, text, chunk, stated)
+            self._fact(self._own, target, relation, text, chunk, stated)
 
     def _link_text(self, link: Link, chunk: Chunk) -> tuple[str, Interval | None]:
         """The sentence that holds the link, and the interval it states."""

@@ -95,6 +95,13 @@ def test_a_link_to_a_note_not_written_yet_and_to_a_picture() -> None:
     assert labels(graph)["rou gui"] == ("Unwritten",)
 
 
+def test_a_note_may_be_called_like_a_file() -> None:
+    document = parse_markdown("a.md", "a.md", "We use [[Node.js]] and [[Vue.js]] here.")
+    graph = derived(document, [("tools/Node.js.md", ("Node.js",))])
+    assert told(graph) == [("a", "LINKS_TO", "node.js", "We use Node.js and Vue.js here.")]
+    assert labels(graph)["node.js"] == ("Note",)
+
+
 def test_a_line_that_is_only_a_link_says_whose_it_is() -> None:
     assert told(note("- [[Oolong]]\n"))[0][3] == "Notes on tea: Oolong"
 
