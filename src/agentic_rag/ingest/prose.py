@@ -17,7 +17,7 @@ _HIDDEN_BLOCKS = ("properties", "code", "html")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\\?\|([^\[\]\r\n]*))?\]\]")
 _MD_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\((?:[^()\r\n]|\([^()\r\n]{0,200}\)){0,500}\)")
 _HIDDEN = re.compile(
-    r"(?<!`)(`+)(?!`)[^\r\n]{0,500}?(?<!`)\1(?!`)|%%.{0,500}?%%|&\w+;|\b[a-z][a-z0-9+.-]*://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
+    r"(?<!`)(`+)(?!`)[^\r\n]{0,500}?(?<!`)\1(?!`)|%%.{0,500}?%%|&\w+;|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
 )
 _MARKS = re.compile(
     r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|\[\^[^\]\s]*\]"
@@ -74,12 +74,7 @@ class Prose:
 def prose(document: Document) -> Prose:
     """The running text of a document; without markup in plain text, dialogue and records."""
     has_markup = document.kind in ("markdown", "canvas")
-    text = document.text
-    if has_markup:
-        text = _blanked(text)
-        for block in document.blocks:
-            if block.kind in _HIDDEN_BLOCKS:
-                text = text[: block.start] + _blank(text[block.start : block.end]) + text[block.end :]
+    text = _blanked(_without_hidden_blocks(document)) if has_markup else document.text
     return Prose(document.text, text, tuple(split_sentences(document.text)), has_markup)
 
 
@@ -110,6 +105,15 @@ def _shown(match: re.Match[str]) -> str:
         return match.group(3)
     target, _, heading = match.group(2).partition("#")
     return link_name(target) or heading
+
+
+def _without_hidden_blocks(document: Document) -> str:
+    parts, position = [], 0
+    for block in document.blocks:
+        if block.kind in _HIDDEN_BLOCKS:
+            parts += [document.text[position : block.start], _blank(document.text[block.start : block.end])]
+            position = block.end
+    return "".join([*parts, document.text[position:]])
 
 
 def _blanked(text: str) -> str:

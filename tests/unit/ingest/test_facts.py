@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain import Chunk, Document, DocumentGraph, Fact
+from agentic_rag.domain import Block, Chunk, Document, DocumentGraph, Fact
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.conversation import parse_session, sessions
@@ -320,6 +321,22 @@ def test_markup_is_read_as_it_shows() -> None:
     document = parse_markdown("a.md", "a.md", "x `Code` [[dir/N.md#h|shown]] https://a.b/C\n")
     assert len(prose(document).text) == len(document.text)
     assert prose(document).text.replace("\ufffc", "").split() == ["x"]
+
+
+def test_an_address_is_no_prose_wherever_it_begins() -> None:
+    document = parse_markdown("a.md", "a.md", "见https://a.b/Oolong 和 HTTP://a.b/Oolong\n")
+    assert prose(document).text.split() == ["见", "和"]
+
+
+def test_prose_of_a_long_note_is_quick() -> None:
+    dotted = "a." * 100_000
+    code = "```\nx\n```\n\n"
+    blocks = [Block("code", start, start + 9) for start in range(0, 60_000 * len(code), len(code))]
+    long = Document("b.md", "b.md", "b", code * 60_000, "markdown", tuple(blocks))
+    for document in (parse_markdown("a.md", "a.md", dotted), long):
+        began = time.process_time()
+        assert len(prose(document).text) == len(document.text)
+        assert time.process_time() - began < 4
 
 
 def test_long_sentences_are_cut_around_the_name() -> None:
