@@ -188,12 +188,21 @@ def mentions_any(text: str, names: frozenset[str]) -> bool:
     """Whether a text could mention or link one of the names: a quick test that errs on the side of yes."""
     wanted = _by_first_word(names)
     written = text if "%" not in text else f"{text}\n{unquote(text)}"
+    signs = _without_words(names)
+    if signs and any(sign in entity_key(written) for sign in signs):
+        return True
     words = [_normal(match.group()) for match in _WORD.finditer(written)]
     return any(
         tuple(words[i : i + length]) in known
         for i, word in enumerate(words)
         for length, known in wanted.get(word, ())
     )
+
+
+@lru_cache(maxsize=8)
+def _without_words(names: frozenset[str]) -> tuple[str, ...]:
+    """Names of signs alone (🙂), which no running text mentions but a link may mean."""
+    return tuple(entity_key(name) for name in names if not _words(name))
 
 
 @lru_cache(maxsize=8)

@@ -161,5 +161,6 @@ class _Relinking:
 
 
 def _written(document: Document) -> str:
-    """The text, and link targets as they read once percent signs are decoded."""
-    return "\n".join([document.text, *(link.target for link in document.links)])
+    """The text, link targets as they read once percent signs are decoded, and the title, whose spelling is
+    that of the first note so called."""
+    return "\n".join([document.title, document.text, *(link.target for link in document.links)])

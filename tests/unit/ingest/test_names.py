@@ -225,6 +225,12 @@ def test_mentions_any() -> None:
     assert not mentions_any("", names)
 
 
+def test_mentions_any_of_names_without_words() -> None:
+    assert mentions_any("a link to [[🙂]]", frozenset({"🙂", "Tea"}))
+    assert mentions_any("[x](%F0%9F%99%82.md)", frozenset({"🙂"}))
+    assert not mentions_any("a link to [[☹]]", frozenset({"🙂"}))
+
+
 _NAMES = st.lists(
     st.one_of(
         st.text(alphabet="abAB 一茶-'.()", min_size=1, max_size=12),
