@@ -83,8 +83,9 @@ class IngestPipeline:
         clock = _Clock()
         progress = progress or silent
         await self._chunks.count(dataset)  # refuses another model's vectors before anything is marked pending
-        scan = await asyncio.to_thread(discover, paths, kind)
         records = await self._ledger.records(dataset)
+        holders = {document_id: record.root for document_id, record in records.items()}
+        scan = await asyncio.to_thread(discover, paths, kind, holders=holders)
         clock.lap("scan")
         way = WRITTEN if self._extractor is None else BY_CHAT
         plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress))

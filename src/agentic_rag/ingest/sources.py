@@ -9,7 +9,7 @@ import json
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
@@ -81,33 +81,47 @@ class SourceScan:
 class _Found:
     """The scan while it grows; a document id is given once."""
 
+    holders: Mapping[str, str]
     items: dict[str, SourceItem] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
+    _shown: dict[str, str] = field(default_factory=dict)
 
     def add(self, item: SourceItem, shown: str) -> None:
-        taken = self.items.get(item.document_id)
-        if taken is None:
-            self.items[item.document_id] = item
-        else:
-            self.skip(shown, f"its id {item.document_id!r} is already that of {taken.path} in {taken.root}")
+        """Of one id the first counts, unless what is stored comes from a later root: that one is read again."""
+        identity = item.document_id
+        taken = self.items.get(identity)
+        left_out = shown
+        if taken is None or (taken.root != item.root and self.holders.get(identity) == item.root):
+            self.items[identity] = item
+            left_out, self._shown[identity] = self._shown.get(identity, ""), shown
+        if taken is not None:
+            kept = self.items[identity]
+            self.skip(left_out, f"its id {identity!r} is already that of {kept.path} in {kept.root}")
 
     def skip(self, path: object, reason: str, *, unread: bool = False) -> None:
         self.skipped.append(Skipped(_printable(str(path)), reason, unread))
 
 
-def discover(paths: Sequence[Path], kind: SourceKind = "auto") -> SourceScan:
+def discover(
+    paths: Sequence[Path], kind: SourceKind = "auto", *, holders: Mapping[str, str] | None = None
+) -> SourceScan:
     """Find the documents under the paths.
 
     ``auto``: a folder with ``corpus.jsonl`` and ``queries.jsonl`` is a BEIR corpus, any other folder a vault;
     ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file; ``.md``, ``.txt`` and ``.canvas`` are single files.
     Reads every file once, to hash it. Other files of a folder are counted by suffix in one entry.
 
+    Args:
+        paths: files and folders; of two documents of one id the first counts.
+        kind: what they are.
+        holders: by document id, the root that it is stored from; where that is given too, its document counts.
+
     Raises:
         InputError: a path does not exist, or the kind is unknown.
     """
     if kind not in get_args(SourceKind):
         raise InputError(f"unknown kind {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
-    found = _Found()
+    found = _Found(holders or {})
     roots: dict[str, None] = {}
     for given in paths:
         try:

@@ -47,3 +47,12 @@ async def test_notes_of_one_title_are_spelt_alike(tmp_path: Path) -> None:
     await ingest.run([vault], "d")
     report = await ingest.run([write(vault, {"a/TEA.md": "Another."})], "d")
     assert actions(report) == {"a/TEA.md": "added", "b/Tea.md": "relinked", "Other.md": "unchanged"}
+
+
+async def test_of_two_folders_the_one_that_holds_a_note_is_read_again(tmp_path: Path) -> None:
+    write(tmp_path, {"one/N.md": "First.", "two/N.md": "Second."})
+    ingest = pipeline()
+    await ingest.run([tmp_path / "two"], "d")
+    write(tmp_path, {"two/N.md": "Second, edited."})
+    report = await ingest.run([tmp_path / "one", tmp_path / "two"], "d")
+    assert actions(report) == {str(tmp_path / "one" / "N.md"): "skipped", "N.md": "changed"}

@@ -116,6 +116,17 @@ def test_an_id_taken_by_another_root_is_told(tmp_path: Path) -> None:
     assert "already that of README.md" in scan.skipped[0].reason
 
 
+def test_an_id_that_is_stored_from_a_given_root_stays_with_it(tmp_path: Path) -> None:
+    write(tmp_path, {"one/N.md": "1", "two/N.md": "2"})
+    roots = [tmp_path / "one", tmp_path / "two"]
+    scan = discover(roots, holders={"N.md": str(tmp_path / "two")})
+    assert [(item.document_id, item.root) for item in scan.items] == [("N.md", str(tmp_path / "two"))]
+    assert [(skipped.path, skipped.reason) for skipped in scan.skipped] == [
+        (str(tmp_path / "one" / "N.md"), f"its id 'N.md' is already that of N.md in {tmp_path / 'two'}")
+    ]
+    assert discover(roots, holders={"N.md": str(tmp_path / "three")}).items[0].root == str(tmp_path / "one")
+
+
 def test_same_names_in_folders_are_different_documents(tmp_path: Path) -> None:
     scan = discover([write(tmp_path, {"a/N.md": "1", "b/N.md": "2", "N.md": "3"})])
     assert ids(scan) == ["N.md", "a/N.md", "b/N.md"]
