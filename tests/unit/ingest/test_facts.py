@@ -142,6 +142,23 @@ def test_titles_in_running_text_are_mentions() -> None:
     check(graph)
 
 
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "%% Oolong %%",
+        "%%\nOolong\n\nand more\n%%",
+        "<!-- Oolong -->",
+        "x <!-- it is\nOolong --> y",
+        "`%%` Oolong",
+    ],
+)
+def test_what_a_comment_names_is_no_mention(comment: str) -> None:
+    graph = note(f"{comment}\n\nGreen tea is not hidden by a mere 5 %% sign.")
+    mentioned = [fact.target for fact in graph.facts]
+    assert mentioned == (["oolong", "green tea"] if comment.startswith("`") else ["green tea"])
+    check(graph)
+
+
 def test_no_mention_where_the_sentence_links() -> None:
     graph = note("Here [[Oolong]] is oolong. Elsewhere oolong is cheap.")
     assert [(fact.name, fact.text) for fact in graph.facts] == [
