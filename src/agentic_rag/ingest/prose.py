@@ -20,10 +20,15 @@ _HIDDEN = re.compile(
     r"(?<!`)(`+)(?!`)[^\r\n]{0,500}?(?<!`)\1(?!`)|%%(?s:.*?)%%|<!--(?s:(?:(?!<!--).)*?)-->|&\w+;|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s<>)\]]+|</?[A-Za-z][^<>\r\n]*>"
 )
 _MARKS = re.compile(
-    r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|\[\^[^\]\s]*\]"
+    r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|^[ \t]*\[\^[^\]\s]+\]:|\[\^[^\]\s]*\]"
     r"|^[ \t]*(?:>[ \t]*)*(?:\[![^\]\r\n]*\][+-]?)?[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?)?"
-    r"|[ \t]\^[\w-]+[ \t]*$|^[ \t]*\|[ \t:|-]*$|(?<!\\)\|",
+    r"|(?:^|[ \t])\^[\w-]+[ \t\r]*$|^[ \t]*\|[ \t:|-]*\r?$|(?<!\\)\|",
     re.MULTILINE,
+)
+_CODE_OR_HTML = re.compile(
+    r"(?P<code>`+[^`\r\n]+`+)|(?P<line></?(?:br|center|div|p)(?:\s[^<>\r\n]*)?/?>)"
+    r"|</?(?:a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strong|su[bp]|u)(?:\s[^<>\r\n]*)?/?>",
+    re.IGNORECASE,
 )
 _TAG = re.compile(r"(?<!\S)#[^\s#.,;:!?()\[\]，。；：！？]+")
 _LINK_STANDS_HERE = "\ufffc"
@@ -79,13 +84,15 @@ def prose(document: Document) -> Prose:
 
 
 def readable(markup: str) -> str:
-    """Markdown as it is read: ``[[A|b]]`` is b, ``[[folder/A#B]]`` is A, no emphasis, no list or heading marks.
+    """Markdown as it is read: ``[[A|b]]`` is b, ``[[folder/A#B]]`` is A; no emphasis, no HTML around words, no marks
+    of lists, headings, footnotes and blocks.
 
     >>> readable("- See **[[tea/Oolong|oolong]]** and [this](x.md).")
     'See oolong and this.'
     """
     text = _WIKILINK.sub(_shown, markup)
     text = _MD_LINK.sub(r"\1", text)
+    text = _CODE_OR_HTML.sub(lambda match: match["code"] or (" " if match["line"] else ""), text)
     text = _MARKS.sub("", text).replace("`", "").replace("::", ":")
     return " ".join(text.split())
 

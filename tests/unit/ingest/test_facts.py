@@ -335,6 +335,12 @@ def test_headings_that_name_a_subject(heading: str, expected: bool) -> None:
 def test_markup_is_read_as_it_shows() -> None:
     assert readable("> - [ ] See ![[a/B.md#C]] and [[#Top]] ==now== ^id") == "See B and Top now"
     assert readable("| a | **b** |") == "a b"
+    assert readable("- one\r\n^list-id\r\n") == "one"
+    assert readable("| a |\r\n| --- |\r\n| b |") == "a b"
+    assert readable("[^1]: A note[^2]: so") == "A note: so"
+    assert readable('<span class="x">Tea</span><br>H<sub>2</sub>O, `<b>`, List<String>, a <b') == (
+        "Tea H2O, <b>, List<String>, a <b"
+    )
     document = parse_markdown("a.md", "a.md", "x `Code` [[dir/N.md#h|shown]] https://a.b/C\n")
     assert len(prose(document).text) == len(document.text)
     assert prose(document).text.replace("\ufffc", "").split() == ["x"]
