@@ -25,6 +25,9 @@ from agentic_rag.ingest.inline import InlineField, fields, hide_code, is_tag, ta
 from agentic_rag.ingest.links import markdown_links, wikilinks
 from agentic_rag.ingest.values import date_in_name, metadata_date
 
+MAX_FIELD_TEXT = 20_000
+"""Code points of a note's Dataview fields that join its properties, which each of its chunks carries."""
+
 _LINE_END = re.compile(r"\r\n?|\n")
 _CALLOUT = re.compile(r"[ \t]{0,3}>[ \t>]*\[![^\]\r\n]+\]")
 _MARKUP = re.compile(r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
@@ -63,7 +66,7 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
     body = _parse_body(text, front.end)
     masked = hide_code(text, body.regions)
     found = fields(text, masked)
-    metadata = _metadata(front, found)
+    metadata, unread = _metadata(front, found)
     stem = unicodedata.normalize("NFC", PurePosixPath(path).stem)
     return Document(
         id=document_id,
@@ -78,7 +81,7 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         tags=unique_names([*_property_tags(front.values), *tags(masked)]),
         links=front.links + _links(text, masked, body.regions, found),
         url=url,
-        warnings=tuple(front.warnings),
+        warnings=(*front.warnings, *unread),
     )
 
 
@@ -190,10 +193,15 @@ def _with_properties(front: Frontmatter, blocks: tuple[Block, ...]) -> tuple[Blo
     return (Block("properties", 0, front.end), *blocks) if front.end else blocks
 
 
-def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> dict[str, Any]:
-    """Properties, then Dataview fields; a name given several times holds the list of its values."""
+def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Properties, then Dataview fields; a name given several times holds the list of its values; and a warning."""
     metadata = dict(front.values)
+    length = 0
     for field in found:
+        length += len(field.key) + field.end - field.start
+        if length > MAX_FIELD_TEXT:
+            told = f"its Dataview fields hold more than {MAX_FIELD_TEXT:,} characters: from {field.key!r} at character {field.start:,} on they are text, not properties"
+            return metadata, (told,)
         if field.key not in metadata or metadata[field.key] is None:
             metadata[field.key] = field.value
             continue
@@ -201,7 +209,7 @@ def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> dict[str, Any
         values = list(present) if isinstance(present, list) else [present]
         if field.value not in values:
             metadata[field.key] = [*values, field.value]
-    return metadata
+    return metadata, ()
 
 
 def _links(

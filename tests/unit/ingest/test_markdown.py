@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.markdown import line_starts, paragraphs, parse_markdown, parse_text, plain
+from agentic_rag.ingest.markdown import (
+    MAX_FIELD_TEXT,
+    line_starts,
+    paragraphs,
+    parse_markdown,
+    parse_text,
+    plain,
+)
 from growth import assert_linear
 
 
@@ -295,3 +302,13 @@ def test_any_text_parses_and_is_covered(start: str, text: str) -> None:
 )
 def test_parsing_takes_linear_time(piece: str) -> None:
     assert_linear(note, piece)
+
+
+def test_a_note_of_nothing_but_fields_is_not_copied_into_each_of_its_chunks() -> None:
+    lines = [f"Anna:: {number} said\n" for number in range(5_000)]
+    document = note("mood:: good\n" + "".join(lines))
+    held = document.metadata["Anna"]
+    assert held == [line[7:].strip() for line in lines[: len(held)]]
+    assert MAX_FIELD_TEXT - 30 < sum(len(value) + 4 for value in held) <= MAX_FIELD_TEXT
+    (warning,) = document.warnings
+    assert f"from 'Anna' at character {document.text.index(lines[len(held)]) + 7:,} on" in warning
