@@ -40,7 +40,7 @@ _ROMAN = re.compile(r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _NOT_NAMES = FUNCTION_WORDS | OPENING_WORDS
-_OPENERS = '"“«„「『（([‘—–-*•#>|:：;；\n\r'
+_OPENERS = frozenset('"“«„「『（([‘—–-*•#>|:：;；\n\r!?。！？…')
 _QUOTES = re.compile(
     r"“(?P<curly>[^“”\n]{2,80})”|《(?P<book>[^《》\n]{1,40})》|「(?P<corner>[^「」\n]{2,30})」|『(?P<double>[^『』\n]{2,30})』|«(?P<angle>[^«»\n]{2,80})»"
 )
@@ -167,7 +167,7 @@ def _opens(text: str, previous_end: int, start: int) -> bool:
         gap = text[:start]
         return not gap or not _HAN.search(gap)
     gap = text[previous_end:start]
-    if any(character in gap for character in "!?。！？…" + _OPENERS):
+    if not _OPENERS.isdisjoint(gap):
         return gap.strip() != "-"
     if "." not in gap:
         return False
