@@ -23,7 +23,7 @@ from agentic_rag.identity import aliases, names_in, unique_names
 from agentic_rag.ingest.frontmatter import Frontmatter, read_frontmatter
 from agentic_rag.ingest.inline import InlineField, fields, hide_code, is_tag, tags
 from agentic_rag.ingest.links import markdown_links, wikilinks
-from agentic_rag.ingest.values import date_in_name, metadata_date
+from agentic_rag.ingest.values import DATE_KEYS, date_in_name, metadata_date
 
 MAX_FIELD_TEXT = 20_000
 """Code points of a note's Dataview fields that join its properties, which each of its chunks carries."""
@@ -33,6 +33,7 @@ _CALLOUT = re.compile(r"[ \t]{0,3}>[ \t>]*\[![^\]\r\n]+\]")
 _MARKUP = re.compile(r"\*\*|__|~~|==|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)|`")
 _HEADING_LINK = re.compile(r"!?\[\[([^\[\]]*)\]\]|!?\[([^\[\]]*)\]\([^()]*\)")
 _BLOCK_ID = re.compile(r"[ \t]+\^[\w-]+[ \t]*$")
+_TASK = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[.\][ \t]")
 _KINDS: dict[str, BlockKind] = {
     "heading_open": "heading",
     "bullet_list_open": "list",
@@ -76,7 +77,7 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         kind="markdown",
         blocks=_with_properties(front, body.blocks),
         metadata=metadata,
-        date=metadata_date(front.values) or metadata_date(metadata) or date_in_name(stem),
+        date=metadata_date(front.values) or metadata_date(_stated_dates(masked, found)) or date_in_name(stem),
         aliases=aliases(front.values),
         tags=unique_names([*_property_tags(front.values), *tags(masked)]),
         links=front.links + _links(text, masked, body.regions, found),
@@ -210,6 +211,16 @@ def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> tuple[dict[st
         if field.value not in values:
             metadata[field.key] = [*values, field.value]
     return metadata, ()
+
+
+def _stated_dates(masked: str, found: Iterable[InlineField]) -> dict[str, list[Any]]:
+    """Fields that date the note; not those of its tasks, as ``- [ ] Water it [start:: 2024-05-01]`` dates the task."""
+    dates: dict[str, list[Any]] = {}
+    for field in found:
+        key = field.key.casefold()
+        if key in DATE_KEYS and not _TASK.match(masked, masked.rfind("\n", 0, field.start) + 1):
+            dates.setdefault(key, []).append(field.value)
+    return dates
 
 
 def _links(

@@ -29,7 +29,7 @@ from agentic_rag.ingest.records import BadRecord, load_record, parse_record, rec
 
 __all__ = ["PARSER_VERSION", "Skipped", "SourceError", "SourceItem", "SourceKind", "SourceScan", "discover"]
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
 SourceKind = Literal["auto", "vault", "files", "locomo", "jsonl"]

@@ -312,3 +312,17 @@ def test_a_note_of_nothing_but_fields_is_not_copied_into_each_of_its_chunks() ->
     assert MAX_FIELD_TEXT - 30 < sum(len(value) + 4 for value in held) <= MAX_FIELD_TEXT
     (warning,) = document.warnings
     assert f"from 'Anna' at character {document.text.index(lines[len(held)]) + 7:,} on" in warning
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("- [ ] Water it [start:: 2024-05-01]", None),
+        ("> 1. [x] Done (created:: 2024-05-01)", None),
+        ("- [ ] Water it [created:: 2024-05-01]\r\n\r\ndate:: 2024-06-02", 2),
+        ("- date:: 2024-06-02", 2),
+        ("Written on [date:: 2024-06-02].", 2),
+    ],
+)
+def test_the_date_of_a_task_is_not_that_of_its_note(text: str, day: int | None) -> None:
+    assert note(text).date == (None if day is None else datetime(2024, 6, day, tzinfo=UTC))
