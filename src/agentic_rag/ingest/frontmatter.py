@@ -21,6 +21,12 @@ else:
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _KEY = re.compile(r"""(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\s#:\-"'\[{][^:\r\n]*?))[ \t]*:(?=[ \t\r\n]|\Z)""")
+_HINTS = {
+    "unhashable key": "put a value in braces, such as {{date}}, in quotes",
+    "mapping values are not allowed": "put a value that holds a colon in quotes",
+    "cannot start any token": "indent with spaces, not with a tab; put a value that begins with @, ` or % in quotes",
+}
+"""What mends the mistakes that people make, by words of the YAML library, which names none of them."""
 _MAX_DEPTH = 50
 
 
@@ -118,7 +124,8 @@ def _load(source: str) -> tuple[dict[str, Any], tuple[str, ...]]:
 def _reason(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         # Counted in the file: from 1, after the opening fence.
-        return f"line {error.problem_mark.line + 2}: {error.problem}"
+        hint = next((hint for problem, hint in _HINTS.items() if problem in (error.problem or "")), None)
+        return f"line {error.problem_mark.line + 2}: {error.problem}{f' ({hint})' if hint else ''}"
     return " ".join(str(error).split())
 
 

@@ -100,3 +100,17 @@ def test_no_mapping_is_a_warning(yaml: str) -> None:
 
 def test_an_integer_of_any_length_does_not_fail() -> None:
     assert values("a: " + "9" * 5000)["a"] == "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("yaml", "told"),
+    [
+        ("tags: [a]\ndate: {{date}}", "line 3: found unhashable key (put a value in braces"),
+        ("title: One: two", "(put a value that holds a colon in quotes)"),
+        ("tags:\n\t- a", "(indent with spaces, not with a tab"),
+        ("who: @ann", "begins with @"),
+    ],
+)
+def test_what_mends_broken_yaml_is_told(yaml: str, told: str) -> None:
+    (warning,) = read_frontmatter(f"---\n{yaml}\n---\n").warnings
+    assert told in warning
