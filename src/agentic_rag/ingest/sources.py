@@ -96,7 +96,13 @@ class _Found:
             left_out, self._shown[identity] = self._shown.get(identity, ""), shown
         if taken is not None:
             kept = self.items[identity]
-            self.skip(left_out, f"its id {identity!r} is already that of {kept.path} in {kept.root}")
+            twins = item.root == taken.root and item.path != taken.path
+            self.skip(
+                left_out,
+                f"its name and that of the one that is read, {kept.path!a}, differ only in Unicode normal form; rename it"
+                if twins
+                else f"its id {identity!r} is already that of {kept.path} in {kept.root}",
+            )
 
     def skip(self, path: object, reason: str, *, unread: bool = False) -> None:
         self.skipped.append(Skipped(_printable(str(path)), reason, unread))
