@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from agentic_rag.domain import Document
 from agentic_rag.sentences import split_sentences
@@ -29,6 +29,9 @@ _CODE_OR_HTML = re.compile(
     r"(?P<code>`+[^`\r\n]+`+)|(?P<line></?(?:br|center|div|p)(?:\s[^<>\r\n]*)?/?>)"
     r"|</?(?:a|abbr|b|cite|code|del|em|font|i|img|ins|kbd|mark|q|s|small|span|strong|su[bp]|u)(?:\s[^<>\r\n]*)?/?>",
     re.IGNORECASE,
+)
+_FENCE = re.compile(
+    r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<fence>`{3,}(?=[^`\r\n]*\r?$)|~{3,})", re.MULTILINE
 )
 _TAG = re.compile(r"(?<!\S)#[^\s#.,;:!?()\[\]，。；：！？]+")
 _LINK_STANDS_HERE = "\ufffc"
@@ -79,7 +82,7 @@ class Prose:
 def prose(document: Document) -> Prose:
     """The running text of a document; without markup in plain text, dialogue and records."""
     has_markup = document.kind in ("markdown", "canvas")
-    text = _blanked(_without_hidden_blocks(document)) if has_markup else document.text
+    text = _blanked(_without_inner_code(_without_hidden_blocks(document))) if has_markup else document.text
     return Prose(document.text, text, tuple(split_sentences(document.text)), has_markup)
 
 
@@ -121,6 +124,31 @@ def _without_hidden_blocks(document: Document) -> str:
             parts += [document.text[position : block.start], _blank(document.text[block.start : block.end])]
             position = block.end
     return "".join([*parts, document.text[position:]])
+
+
+def _without_inner_code(text: str) -> str:
+    """Without fenced code inside lists and quotes, which are blocks as a whole."""
+    parts, position = [], 0
+    unclosed: set[str] = set()
+    opening = _FENCE.search(text)
+    while opening is not None:
+        fence, after = opening["fence"], opening.end()
+        closing = None if fence in unclosed else _closing(fence).search(text, after)
+        if closing is None:
+            unclosed.add(fence)
+        else:
+            parts += [
+                text[position : opening.start("fence")],
+                _blank(text[after - len(fence) : closing.end()]),
+            ]
+            position = after = closing.end()
+        opening = _FENCE.search(text, after)
+    return "".join([*parts, text[position:]])
+
+
+@cache
+def _closing(fence: str) -> re.Pattern[str]:
+    return re.compile(rf"^[ \t>]*{fence}{fence[0]}*[ \t\r]*$", re.MULTILINE)
 
 
 def _blanked(text: str) -> str:

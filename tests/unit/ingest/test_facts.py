@@ -143,6 +143,20 @@ def test_titles_in_running_text_are_mentions() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "mentioned"),
+    [
+        ("- Do this:\n\n  ```sh\n  brew Oolong\n  ```\n- Green tea.", ["green tea"]),
+        ("1. ~~~~\r\n   Oolong\r\n   ~~~\r\n   Oolong\r\n   ~~~~~\r\n\r\n   Green tea", ["green tea"]),
+        ("> ```\n> Oolong\n> ```\n> Green tea", ["green tea"]),
+        ("- ```Oolong``` is code, Green tea is not", ["green tea"]),
+        ("- ```\n  never closed\n\nOolong and Green tea", ["oolong", "green tea"]),
+    ],
+)
+def test_what_code_inside_a_list_or_quote_names_is_no_mention(text: str, mentioned: list[str]) -> None:
+    assert [fact.target for fact in note(text).facts] == mentioned
+
+
+@pytest.mark.parametrize(
     "comment",
     [
         "%% Oolong %%",
