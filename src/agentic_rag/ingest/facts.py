@@ -149,15 +149,13 @@ class _Derivation:
             return
         for value in named_values(self._document.metadata, self._titles):
             target = self._target(value.target, value.name, label="Thing")
-            position = self._document.text.find(value.name)
             text = f"{self._title}: {value.key}: {value.name}"
-            chunk = self._chunk_at(max(position, 0))
+            chunk = self._chunk_at(_property_place(self._document.text, value.key, value.name))
             self._fact(self._own, target, relation_name(value.key), text, chunk, None)
 
     def _add_tags(self) -> None:
         for tag in self._document.tags[:MAX_TAGS]:
-            written = max(self._document.text.find(f"#{tag}"), self._document.text.find(tag), 0)
-            chunk = self._chunk_at(written)
+            chunk = self._chunk_at(_tag_place(self._document.text, tag))
             for name in tag_names(tag):
                 self._fact(
                     self._own, self._entity(name, "Tag"), "HAS_TAG", f"{self._title} {name}", chunk, None
@@ -303,6 +301,22 @@ class _Derivation:
 
     def _chunk_at(self, position: int) -> Chunk:
         return self._chunks[max(0, bisect_right(self._starts, position) - 1)]
+
+
+def _property_place(text: str, key: str, name: str) -> int:
+    """Where a property's value is written: in a Dataview field, else the first time, as properties stand in front."""
+    if "::" in text:
+        field = re.search(rf"{re.escape(key)}[*_]{{0,2}}::[^\r\n]*?(?P<name>{re.escape(name)})", text)
+        if field is not None:
+            return field.start("name")
+    return max(text.find(name), 0)
+
+
+def _tag_place(text: str, tag: str) -> int:
+    """Where a tag is written as a whole (#tea is not in #teapot), else where the properties name it."""
+    whole = rf"{re.escape(tag)}(?![\w/-])"
+    written = re.search(f"#{whole}", text) or re.search(rf"(?<![\w/-]){whole}", text)
+    return 0 if written is None else written.start()
 
 
 def _participant(name: str, speakers: Collection[str]) -> str | None:

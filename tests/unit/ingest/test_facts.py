@@ -133,6 +133,16 @@ def test_tags_lie_under_tags() -> None:
     assert tag_names("a/b") == ["#a/b", "#a"]
 
 
+def test_a_tag_or_field_is_a_fact_of_the_chunk_that_holds_it() -> None:
+    text = f"#teapot of Ann Lee\n\n{'word ' * 250}\n\n# Then\n\n#tea\n\nauthor:: Ann Lee\n"
+    graph = note(text)
+    where = {fact.target: fact.chunk_id for fact in graph.facts}
+    assert where["#teapot"] == graph.chunks[0].id
+    assert where["#tea"] == where["ann lee"] == graph.chunks[-1].id
+    front = note(f"---\ntags: [teapot, tea]\nauthor: Ann Lee\n---\n{text}".replace("#tea\n", ""))
+    assert {fact.chunk_id for fact in front.facts if fact.target == "#tea"} == {front.chunks[0].id}
+
+
 def test_titles_in_running_text_are_mentions() -> None:
     graph = note("The 乌龙茶 came late. Oolong again.\n\nLu Yu's book. `Green tea` in code.")
     assert told(graph) == [
