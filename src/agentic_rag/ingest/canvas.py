@@ -164,7 +164,7 @@ def _card(key: str, node: dict[str, Any], warnings: list[str]) -> _Card | None:
         warnings.append(f"node {key!r} has no place on the canvas")
     if kind != "file":
         return _Card(key, kind, content, _name(content), box)
-    if not content:
+    if not content.strip():
         return _Card(key, kind, "", "", box)
     subpath = _string(node, "subpath")
     place = subpath.lstrip("#")
@@ -212,7 +212,7 @@ def _note_name(path: str) -> str:
     """A note by its name alone, another file with its suffix, as a wikilink shows them."""
     pure = PurePosixPath(path)
     name = pure.stem if pure.suffix.lower() in (".md", ".canvas") else pure.name
-    return unicodedata.normalize("NFC", name)
+    return unicodedata.normalize("NFC", name).strip()
 
 
 def _parents(cards: list[_Card]) -> dict[str, _Card]:

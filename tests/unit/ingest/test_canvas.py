@@ -196,3 +196,11 @@ def test_any_json_parses(nodes: Any, edges: Any, more_nodes: list[Any], more_edg
         )
         assert "".join(chunk.text for chunk in chunks) == document.text
         json.dumps(dict(document.metadata), allow_nan=False)
+
+
+@pytest.mark.parametrize("file", ["", " ", "\n", "notes/ .md"])
+def test_a_file_card_without_a_name_gives_no_relation(file: str) -> None:
+    card = {"id": "1", "type": "file", "file": file, "x": 0, "y": 0, "width": 9, "height": 9}
+    document = canvas([card, text_node("2", "Tea")], [{"id": "e", "fromNode": "1", "toNode": "2"}])
+    assert document.relations == ()
+    assert "joins a card without text" in warnings(document)[-1]
