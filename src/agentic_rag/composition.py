@@ -41,6 +41,7 @@ from agentic_rag.retrieval.graph_engine import GraphEngine
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
+    from agentic_rag.ingest.pipeline import IngestPipeline
     from agentic_rag.ingest.report import IngestReport
     from agentic_rag.ingest.sources import SourceKind
     from agentic_rag.ports import TokenCounter
@@ -99,18 +100,28 @@ class Rag:
             InputError: a path does not exist, or a bad dataset name or kind.
             StoreError, ModelError: something failed; run again to finish.
         """
-        from agentic_rag.ingest.pipeline import IngestPipeline
-
         given = _as_paths(paths)
-        extractor = self._extractor()
-        pipeline = IngestPipeline(
-            self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
-        )
-        try:
+        async with self._pipeline() as pipeline:
             return await pipeline.run(given, dataset, kind, progress)
-        finally:
-            if extractor is not None:
-                await extractor.close()
+
+    async def remove(
+        self,
+        paths: str | Path | Iterable[str | Path] | None,
+        *,
+        dataset: str = "default",
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take out of a dataset what was ingested from the paths, which may be gone; None: everything.
+
+        Raises:
+            UnknownDataset: nothing was ever ingested under the name.
+            InputError: nothing was ingested from a path.
+            StoreError: something failed; run again to finish.
+        """
+        given = None if paths is None else _as_paths(paths)
+        await self.require_dataset(dataset)
+        async with self._pipeline() as pipeline:
+            return await pipeline.remove(given, dataset, progress)
 
     async def reindex(self, dataset: str = "default", *, progress: Progress | None = None) -> ReindexReport:
         """Embed a dataset anew with the model of this ``Rag`` and switch to it; see ``stores.lancedb.reindex``.
@@ -152,6 +163,19 @@ class Rag:
         return await self.retrieval.search(
             dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
         )
+
+    @asynccontextmanager
+    async def _pipeline(self) -> AsyncIterator[IngestPipeline]:
+        from agentic_rag.ingest.pipeline import IngestPipeline
+
+        extractor = self._extractor()
+        try:
+            yield IngestPipeline(
+                self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
+            )
+        finally:
+            if extractor is not None:
+                await extractor.close()
 
     def _extractor(self) -> GraphExtractor | None:
         if self.config.graph.extraction == "written":

@@ -119,6 +119,35 @@ def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
 
 
 @app.command()
+def remove(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="As they were given to ingest; they may be gone.")
+    ] = None,
+    dataset: Dataset = "default",
+    everything: Annotated[bool, typer.Option("--all", help="Everything that the dataset holds.")] = False,
+    as_json: Json = False,
+    data_dir: DataDir = None,
+    settings: Settings = None,
+) -> None:
+    """Take out of a dataset what was ingested from the paths.
+
+    For a folder or file that was moved, renamed or deleted; the files themselves are not touched.
+    """
+    from agentic_rag.cli.ingest import remove_paths
+    from agentic_rag.cli.render import print_ingest
+    from agentic_rag.environment import load_config
+
+    if everything == bool(paths):
+        raise InputError("name the paths to take out, or give --all for everything; not both")
+    config = load_config(data_dir, settings)
+    report = run(remove_paths(config, None if everything else paths, dataset, quiet=as_json), goes_on=True)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_ingest(report)
+
+
+@app.command()
 def reindex(
     dataset: Dataset = "default",
     as_json: Json = False,

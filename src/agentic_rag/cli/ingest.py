@@ -1,4 +1,4 @@
-"""What ``ingest`` does: run the pipeline under a progress bar."""
+"""What ``ingest`` and ``remove`` do: run the pipeline under a progress bar."""
 
 from __future__ import annotations
 
@@ -20,3 +20,12 @@ async def ingest_paths(
     with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
             return await rag.ingest(paths, dataset=dataset, kind=kind, progress=progress)  # type: ignore[arg-type]
+
+
+async def remove_paths(
+    config: RagConfig, paths: Sequence[Path] | None, dataset: str, *, quiet: bool
+) -> IngestReport:
+    """Take out what came from the paths (None: everything), with a bar on stderr as ``ingest_paths``."""
+    with bars(STAGES, quiet=quiet) as progress:
+        async with open_rag(config) as rag:
+            return await rag.remove(paths, dataset=dataset, progress=progress)

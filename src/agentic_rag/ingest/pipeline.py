@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from agentic_rag.domain import Chunk, DocumentGraph
+from agentic_rag.errors import InputError
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded_documents, text_work
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Plan, Work, planned
 from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport
-from agentic_rag.ingest.sources import SourceKind, discover
+from agentic_rag.ingest.sources import SourceKind, SourceScan, discover
 from agentic_rag.ports import (
     ChunkStore,
     DocumentRecord,
@@ -77,16 +78,49 @@ class IngestPipeline:
         """Make the dataset hold what the paths hold now; other roots of the dataset stay as they are.
 
         Raises:
-            InputError: a path does not exist, a bad dataset name or kind.
+            InputError: a path does not exist or is a part of what is held already, a bad dataset name or kind.
             StoreError, ModelError: a store or model failed; run again to finish.
         """
         clock = _Clock()
         progress = progress or silent
         await self._chunks.count(dataset)  # refuses another model's vectors before anything is marked pending
         records = await self._ledger.records(dataset)
+        await asyncio.to_thread(_check_parts, paths, records, dataset)
         holders = {document_id: record.root for document_id, record in records.items()}
         scan = await asyncio.to_thread(discover, paths, kind, holders=holders)
         clock.lap("scan")
+        return await self._carry_out(dataset, scan, records, progress, clock)
+
+    async def remove(
+        self, paths: Sequence[Path] | None, dataset: str, progress: Progress | None = None
+    ) -> IngestReport:
+        """Take out of the dataset what was ingested from the paths, which need not be there any more.
+
+        Args:
+            paths: as they were given to ingest, or folders over them; None: everything.
+            dataset: its name.
+            progress: called with stage, done, total.
+
+        Raises:
+            InputError: nothing was ingested from a path.
+            StoreError: a store failed; run again to finish.
+        """
+        clock = _Clock()
+        records = await self._ledger.records(dataset)
+        held = sorted({record.root for record in records.values()})
+        gone = held if paths is None else await asyncio.to_thread(_roots_under, paths, held, dataset)
+        # As a scan that found nothing there: what remains is relinked and tidied as after any ingest.
+        scan = SourceScan((), (), tuple(gone))
+        return await self._carry_out(dataset, scan, records, progress or silent, clock)
+
+    async def _carry_out(
+        self,
+        dataset: str,
+        scan: SourceScan,
+        records: Mapping[str, DocumentRecord],
+        progress: Progress,
+        clock: _Clock,
+    ) -> IngestReport:
         way = WRITTEN if self._extractor is None else BY_CHAT
         plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress))
         clock.lap("parse")
@@ -95,7 +129,7 @@ class IngestPipeline:
             dataset, [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
         )
         # Last: until then the ledger says which names are gone, so that a repeated ingest relinks by them.
-        await self._remove(dataset, [record.document_id for record in plan.removed])
+        await self._drop(dataset, [record.document_id for record in plan.removed])
         clock.lap("remove")
         if plan.work or plan.removed:
             await asyncio.gather(self._chunks.optimize(dataset), self._graph.optimize(dataset))
@@ -113,7 +147,7 @@ class IngestPipeline:
             extraction=counts,
         )
 
-    async def _remove(self, dataset: str, document_ids: Sequence[str]) -> None:
+    async def _drop(self, dataset: str, document_ids: Sequence[str]) -> None:
         if not document_ids:
             return
         await self._chunks.remove_documents(dataset, document_ids)
@@ -216,6 +250,34 @@ class _Clock:
 
     def total(self) -> float:
         return round(time.perf_counter() - self._started, 4)
+
+
+def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], dataset: str) -> None:
+    """Raises ``InputError`` for a path whose documents are held as those of a folder over it: they would stand there
+    twice, under other ids."""
+    held = {record.root for record in records.values()}
+    for given in paths:
+        path = given.resolve()
+        for root in held.intersection(map(str, path.parents)):
+            places = (Path(root) / record.path for record in records.values() if record.root == root)
+            if any(place == path or path in place.parents for place in places):
+                raise InputError(
+                    f"{str(given)!r} is part of {root}, which dataset {dataset!r} holds; "
+                    "ingest that again: what did not change costs nothing"
+                )
+
+
+def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> list[str]:
+    """The held roots that are one of the paths or lie below it."""
+    found: dict[str, None] = {}
+    for given in paths:
+        path = given.resolve()
+        below = [root for root in held if Path(root).is_relative_to(path)]
+        if not below:
+            holds = f"it holds what came from {', '.join(held)}" if held else "it is empty"
+            raise InputError(f"nothing in dataset {dataset!r} was ingested from {str(given)!r}; {holds}")
+        found.update(dict.fromkeys(below))
+    return list(found)
 
 
 def _derived(batch: _Batch, titles: TitleIndex | None) -> list[DocumentGraph]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,7 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
         progress: told of each item that was looked at.
     """
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
+    files += _gone(scan, records)
     work: list[Work] = []
     unchanged: list[tuple[SourceItem, DocumentRecord]] = []
     for number, item in enumerate(scan.items, start=1):
@@ -94,6 +96,23 @@ def _parsed(item: SourceItem, action: Action) -> Work | FileReport:
         return FileReport(item.path, "failed", str(error))
 
 
+def _gone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list[FileReport]:
+    """Roots that are nowhere any more, but for what this scan found under another one: a drive that is not mounted,
+    or a folder that was moved."""
+    moved = {item.document_id for item in scan.items}
+    left = Counter(
+        record.root
+        for record in records.values()
+        if record.root not in scan.roots and record.document_id not in moved
+    )
+    told = "gone, and {} of its documents still held; agentic-rag remove with this path takes them out"
+    return [
+        FileReport(root, "skipped", told.format(count))
+        for root, count in sorted(left.items())
+        if not Path(root).exists()
+    ]
+
+
 def _removed(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> tuple[DocumentRecord, ...]:
     """Stored documents of the scanned roots that are gone; not those that only could not be read."""
     present = {item.document_id for item in scan.items}
@@ -120,7 +139,8 @@ class _Relinking:
     names: frozenset[str]
     """Those that mean something else now, or nothing any more."""
     is_one_index: bool
-    """Whether all facts of unchanged documents were made of one known index, so that only those ``names`` matter."""
+    """Whether all facts of unchanged documents were made of the names that are known from before, so that only those
+    ``names`` matter."""
 
     @classmethod
     def of(
@@ -134,7 +154,6 @@ class _Relinking:
         gone = {record.document_id for record in removed}
         now = {done.document.id: document_names(done.document) for done in work}
         held = {r.document_id: r.names for r in records.values() if r.document_id not in gone} | now
-        flat = [part for document_id in sorted(held) for part in (document_id, *held[document_id])]
         # A pending document's record has its new names already; what it was called before is not known.
         before = {r.document_id: r.names for r in records.values() if not r.pending}
         after = {identity: names for identity, names in before.items() if identity not in gone} | now
@@ -142,9 +161,10 @@ class _Relinking:
         whole = not any(record.pending for record in records.values())
         return cls(
             titles=TitleIndex(sorted(held.items())),
-            graph_hash=f"{way}:" if way == BY_CHAT else f"{way}:{digest(*flat)}",
+            graph_hash=_graph_hash(way, held),
             names=changed(before, after),
-            is_one_index=whole and len(hashes) == 1 and min(hashes).startswith(f"{way}:"),
+            # Not so where another path of the dataset was ingested, or taken out, since these were looked at.
+            is_one_index=whole and hashes == {_graph_hash(way, before)},
         )
 
     def outcome(self, item: SourceItem, record: DocumentRecord) -> Work | FileReport:
@@ -158,6 +178,14 @@ class _Relinking:
         # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
         known = self.is_one_index and record.graph_hash != ""
         return unchanged if known and not mentions_any(_written(found.document), self.names) else found
+
+
+def _graph_hash(way: str, names: Mapping[str, Sequence[str]]) -> str:
+    """Of facts that are made in that way, where documents (by id) have these names."""
+    if way == BY_CHAT:
+        return f"{way}:"
+    flat = [part for document_id in sorted(names) for part in (document_id, *names[document_id])]
+    return f"{way}:{digest(*flat)}"
 
 
 def _written(document: Document) -> str:

@@ -133,7 +133,7 @@ def discover(
         try:
             root = given.resolve(strict=True)
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-            raise InputError(f"there is no file or folder {str(given)!r}") from error
+            raise InputError(f"there is no file or folder {str(given)!r}{_left(given, holders)}") from error
         except (OSError, RuntimeError) as error:
             found.skip(given, _reason(error), unread=True)
             continue
@@ -141,6 +141,16 @@ def discover(
             roots[str(root)] = None
             _scan(root, kind, found)
     return SourceScan(tuple(found.items.values()), tuple(found.skipped), tuple(roots))
+
+
+def _left(given: Path, holders: Mapping[str, str] | None) -> str:
+    """What to do about the documents of a path that is gone; nothing where there are none."""
+    try:
+        stored = str(given.resolve()) in (holders or {}).values()
+    except (OSError, RuntimeError, ValueError):
+        return ""
+    what = "; what was ingested from it is still there: agentic-rag remove takes it out, under the same path"
+    return what if stored else ""
 
 
 def _scan(root: Path, kind: SourceKind, found: _Found) -> None:

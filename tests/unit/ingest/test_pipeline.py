@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from agentic_rag.errors import InputError
 from agentic_rag.ingest.pipeline import IngestPipeline
 from agentic_rag.ingest.report import IngestReport
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
@@ -56,3 +59,81 @@ async def test_of_two_folders_the_one_that_holds_a_note_is_read_again(tmp_path: 
     write(tmp_path, {"two/N.md": "Second, edited."})
     report = await ingest.run([tmp_path / "one", tmp_path / "two"], "d")
     assert actions(report) == {str(tmp_path / "one" / "N.md"): "skipped", "N.md": "changed"}
+
+
+async def test_what_came_from_a_path_is_taken_out_whether_or_not_it_is_there(tmp_path: Path) -> None:
+    write(
+        tmp_path, {"gone/X.md": "Oolong, see [[Y]].", "kept/Y.md": "Withering. [[X]]", "solo.md": "Kettles."}
+    )
+    ingest = pipeline()
+    await ingest.run([tmp_path / "gone", tmp_path / "kept", tmp_path / "solo.md"], "d")
+    (tmp_path / "gone" / "X.md").unlink()
+    (tmp_path / "gone").rmdir()
+    report = await ingest.remove([tmp_path / "gone", tmp_path / "solo.md"], "d")
+    assert actions(report) == {"X.md": "removed", "solo.md": "removed"}
+    assert (report.documents, report.chunks) == (1, 1)
+    assert actions(await ingest.run([tmp_path / "kept"], "d")) == {"Y.md": "relinked"}
+
+
+async def test_a_folder_takes_out_what_came_from_below_it_and_none_everything(tmp_path: Path) -> None:
+    write(tmp_path, {"a/b/X.md": "Oolong.", "a/c/Y.md": "Withering.", "d/Z.md": "Kettles."})
+    ingest = pipeline()
+    await ingest.run([tmp_path / "a" / "b", tmp_path / "a" / "c", tmp_path / "d"], "d")
+    assert (await ingest.remove([tmp_path / "a"], "d")).documents == 1
+    assert (await ingest.remove(None, "d")).documents == 0
+    assert (await ingest.remove(None, "d")).documents == 0
+
+
+async def test_a_path_that_nothing_came_from_takes_nothing_out(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a/X.md": "Oolong.", "a/Y.md": "Withering."})
+    ingest = pipeline()
+    await ingest.run([vault / "a"], "d")
+    with pytest.raises(InputError, match=rf"'{vault}/b'; it holds what came from {vault}/a"):
+        await ingest.remove([vault / "a", vault / "b"], "d")
+    with pytest.raises(InputError, match=r"X\.md"):
+        await ingest.remove([vault / "a" / "X.md"], "d")
+    assert (await ingest.run([vault / "a"], "d")).documents == 2
+    with pytest.raises(InputError, match="it is empty"):
+        await ingest.remove([vault], "other")
+
+
+async def test_a_root_that_is_gone_is_told_with_what_it_still_holds(tmp_path: Path) -> None:
+    write(tmp_path, {"old/X.md": "Oolong.", "old/Y.md": "Withering."})
+    ingest = pipeline()
+    await ingest.run([tmp_path / "old"], "d")
+    (tmp_path / "old").rename(tmp_path / "new")
+    (tmp_path / "new" / "Y.md").unlink()
+    told = {file.path: file.reason for file in (await ingest.run([tmp_path / "new"], "d")).files}
+    assert told[str(tmp_path / "old")] == (
+        "gone, and 1 of its documents still held; agentic-rag remove with this path takes them out"
+    )
+    with pytest.raises(InputError, match="what was ingested from it is still there"):
+        await ingest.run([tmp_path / "old"], "d")
+    await ingest.remove([tmp_path / "old"], "d")
+    with pytest.raises(InputError, match=r"old'$"):
+        await ingest.run([tmp_path / "old"], "d")
+    assert actions(await ingest.run([tmp_path / "new"], "d")) == {"X.md": "relinked"}
+
+
+async def test_what_another_path_brought_since_is_linked_once_a_path_is_given_again(tmp_path: Path) -> None:
+    write(tmp_path, {"one/X.md": "Oolong, see [[Y]].", "one/Z.md": "Kettles.", "two/Y.md": "Withering."})
+    ingest = pipeline()
+    await ingest.run([tmp_path / "one"], "d")
+    await ingest.run([tmp_path / "two"], "d")
+    assert actions(await ingest.run([tmp_path / "one"], "d"))["X.md"] == "relinked"
+    assert set(actions(await ingest.run([tmp_path / "one"], "d")).values()) == {"unchanged"}
+
+
+async def test_a_part_of_what_is_held_already_is_not_ingested_a_second_time(tmp_path: Path) -> None:
+    vault = write(
+        tmp_path / "vault", {"X.md": "Oolong.", "sub/Y.md": "Withering.", ".hidden/Z.md": "Kettles."}
+    )
+    ingest = pipeline()
+    await ingest.run([vault], "d")
+    for part in ("X.md", "sub", "sub/Y.md"):
+        with pytest.raises(InputError, match=rf"'{vault}/{part}' is part of {vault}, .* ingest that again"):
+            await ingest.run([vault / part], "d")
+    assert (await ingest.run([vault / ".hidden" / "Z.md"], "d")).documents == 3, (
+        "the vault's ingest leaves it out"
+    )
+    assert (await ingest.run([vault / "sub"], "other")).documents == 1
