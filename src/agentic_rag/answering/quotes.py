@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
+from agentic_rag.answering.facts import is_plain
 from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.rerank.mistakes import failures
 from agentic_rag.sentences import split_sentences
@@ -81,14 +82,20 @@ def _by_score(quote: Quote) -> tuple[float, int, int]:
 
 
 def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -> list[Quote]:
-    asked = set(content_tokens(query))
+    asked: Set[str] = set(content_tokens(query))
     found: list[tuple[Quote, set[str]]] = []
+    notes: set[Any] = set()
     for order, result in enumerate(results):
         content = result["content"]
+        note = result["metadata"].get("document_id", result["id"])
+        names, leads = asked, note not in notes
+        notes.add(note)
         fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
         failed = failures(content)
         properties = result["metadata"].get("kind") == "properties"
-        for start, end in _properties(content, asked) if properties else split_sentences(content):
+        if properties and leads and not _properties(content, asked):
+            names = _nearest(result["facts"])
+        for start, end in _properties(content, names) if properties else split_sentences(content):
             if any(a < end and start < b for a, b in fenced):
                 continue
             text = content[start:end]
@@ -110,6 +117,13 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
         )
         for (quote, words), said in zip(found, otherwise, strict=True)
     ]
+
+
+def _nearest(facts: Sequence[Mapping[str, Any]]) -> Set[str]:
+    """The words of the relation whose fact is most like the question: "Who wrote it?" names no ``author``, and means it."""
+    told = [fact for fact in facts if fact.get("cosine") is not None and not is_plain(fact)]
+    best = max(told, key=lambda fact: float(fact["cosine"]), default=None)
+    return frozenset() if best is None else frozenset(tokens(str(best["name"]).replace("_", " ")))
 
 
 def _properties(content: str, asked: Set[str]) -> list[tuple[int, int]]:

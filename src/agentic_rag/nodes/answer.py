@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -59,6 +60,8 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         if not quotes:  # a heading: what it says stands beside it
             notes = _of_the_same_notes(usable, state["reranked_results"])
             quotes = best_quotes(asked, notes, limit=limit, choice=shape.choice)
+        if not quotes:  # no prose anywhere: what a property says is better than all of them in a lump
+            quotes = best_quotes(asked, usable, limit=limit, choice=replace(shape.choice, prose=False))
         if not quotes:
             quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
         cited = CitationList()

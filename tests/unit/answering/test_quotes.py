@@ -65,6 +65,43 @@ def test_a_property_is_quoted_where_its_name_is_asked_for():
     assert best_quotes("What did Mei say of the tea house?", [properties], limit=3) == []
 
 
+def fact(name: str, target: str, cosine: float | None) -> dict[str, Any]:
+    return {"name": name, "source": "Blade Runner", "target": target, "cosine": cosine}
+
+
+PROPERTIES = '---\ncategories:\n  - "[[Movies]]"\nseen on: "[[Friday]]"\ndirector:\n  - "[[Ridley Scott]]"\nyear: 1982\n---\n'
+
+
+@pytest.mark.parametrize(
+    ("query", "facts", "said"),
+    [
+        (
+            "Who made Blade Runner?",
+            [fact("CATEGORIES", "Movies", 0.8), fact("DIRECTOR", "Ridley Scott", 0.9)],
+            ["director: Ridley Scott"],
+        ),
+        ("When did we watch Blade Runner?", [fact("SEEN_ON", "Friday", 0.9)], ["seen on: Friday"]),
+        ("Which year is Blade Runner from?", [fact("DIRECTOR", "Ridley Scott", 0.9)], ["year: 1982"]),
+        ("Who made Blade Runner?", [fact("DIRECTOR", "Ridley Scott", None)], []),
+        ("Who made Blade Runner?", [fact("HAS_TAG", "#film", 0.9)], []),
+    ],
+)
+def test_a_property_is_quoted_where_its_fact_is_the_one_most_like_the_question(
+    query: str, facts: list[dict[str, Any]], said: list[str]
+):
+    film = {**result("film", PROPERTIES, kind="properties"), "facts": facts}
+    quotes = best_quotes(query, [film], limit=3)
+    assert [readable(quote.text).replace('"', "") for quote in quotes] == said
+    assert all(PROPERTIES[quote.start : quote.end] == quote.text for quote in quotes)
+
+
+def test_what_the_graph_says_of_the_properties_is_not_quoted_where_the_notes_text_is_the_better_passage():
+    text = result("text", "It was made by somebody of whom more is told below.", 0.9, document_id="film")
+    film = result("film", PROPERTIES, 0.6, kind="properties")
+    film["facts"] = [fact("DIRECTOR", "Ridley Scott", 0.9)]
+    assert [quote.result["id"] for quote in best_quotes("Who made it?", [text, film], limit=3)] == ["text"]
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [

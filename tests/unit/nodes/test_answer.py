@@ -108,3 +108,11 @@ async def test_properties_bring_the_best_of_their_notes_text_beside_what_others_
     other = result("milk.md", "Milk tea comes from Taiwan and is sweet.", 0.8)
     written = await answered(properties, other, said, less, operation="weak_point_clustering")
     assert {citation["quote"] for citation in written["citations"]} == {TEA, other["content"]}
+
+
+async def test_a_board_of_a_note_that_is_nothing_but_properties_asks_for_one_of_them():
+    trip = result("trip", '---\ncover: https://example.org/a.jpg\nloc:\n  - "[[Kyoto]]"\n---\n', 0.9)
+    trip["metadata"]["kind"] = "properties"
+    trip["facts"] = [{"name": "LOC", "source": "trip", "target": "Kyoto", "cosine": 0.9}]
+    written = await answered(trip, operation="verification_canvas")
+    assert [citation["quote"] for citation in written["citations"]] == ['loc:\n  - "[[Kyoto]]"']
