@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,12 @@ from typing import Any
 
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, read_record
-from agentic_rag.evaluation.bench.summary import RECALL, latest
+from agentic_rag.evaluation.bench.summary import RECALL, SUMMARY, latest
 from agentic_rag.evaluation.journal import read_rows
 from agentic_rag.evaluation.statistics import holm, randomisation_test
 from agentic_rag.memory.conversation import ADVERSARIAL
 
+logger = logging.getLogger(__name__)
 SAMPLES = 20_000
 ANSWERABLE = "f1_answerable"
 MEASURES = ("f1", ANSWERABLE, RECALL)
@@ -43,7 +45,7 @@ def read_run(folder: Path) -> Run:
     Raises:
         InputError: the folder holds no finished run.
     """
-    file = folder / "summary.json" if folder.is_dir() else folder
+    file = folder / SUMMARY if folder.is_dir() else folder
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -63,14 +65,20 @@ def read_run(folder: Path) -> Run:
 def read_runs(folders: Sequence[Path]) -> list[Run]:
     """Runs in the order given; names that come twice get a number.
 
+    A folder that ``bench`` has begun and not ended is left out with a warning, as ``bench/*/`` names it too.
+
     Raises:
-        InputError: no folder, or one that holds no finished run.
+        InputError: no folder, one that is not there, or none that holds a finished run.
     """
     if not folders:
         raise InputError("no run to compare; give the folders that bench has named")
+    begun = [folder for folder in folders if folder.is_dir() and not (folder / SUMMARY).exists()]
+    finished = [folder for folder in folders if folder not in begun]
+    for folder in begun if finished else ():
+        logger.warning("%s holds no finished run and is left out", folder)
     runs: list[Run] = []
     seen: dict[str, int] = {}
-    for folder in folders:
+    for folder in finished or folders:
         run = read_run(folder)
         seen[run.name] = number = seen.get(run.name, 0) + 1
         name = run.name if number == 1 else f"{run.name} ({number})"

@@ -15,7 +15,7 @@ from agentic_rag.config import RagConfig
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, record_of
 from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
-from agentic_rag.evaluation.bench.summary import progress_curve, summary
+from agentic_rag.evaluation.bench.summary import SUMMARY, progress_curve, summary
 from agentic_rag.evaluation.records import code_digest, digest_of_file, versions
 from agentic_rag.identity import digest
 from agentic_rag.memory.config import PipelineConfig
@@ -31,7 +31,6 @@ from agentic_rag.stores.lancedb.process_lock import only_one
 
 RUNS = "bench"
 """Folder of the runs, in the data folder."""
-SUMMARY = "summary.json"
 STORES = ".stores-of-the-run"
 """What a killed run left of it is thrown away, so nobody else's folder may be called so: ``--out`` is any folder."""
 _SAYS_NOTHING = ("memory_insert_verbose", "memory_test_verbose", "parallel", "data", "task_id", "api_key")

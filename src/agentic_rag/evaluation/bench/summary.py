@@ -17,6 +17,8 @@ from agentic_rag.memory.reading import NOT_MENTIONED
 from agentic_rag.memory.scoring import score
 
 DIGITS = 4
+SUMMARY = "summary.json"
+"""Of a finished run, in its folder."""
 RECALL = "evidence_recall@10"
 SAMPLES = 2_000
 

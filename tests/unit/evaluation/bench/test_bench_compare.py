@@ -46,6 +46,18 @@ def test_runs_of_one_design_get_a_number(tmp_path: Path):
     assert [r.name for r in read_runs(folders)] == ["design", "design (2)"]
 
 
+def test_a_run_that_was_begun_and_not_ended_is_left_out_and_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    begun, done = tmp_path / "begun", run(tmp_path / "done", "design", [0.5])
+    begun.mkdir()
+    assert [r.name for r in read_runs([begun, done])] == ["design"]
+    assert f"{begun} holds no finished run and is left out" in caplog.text
+    for folders in ([begun], [done, tmp_path / "nowhere"]):
+        with pytest.raises(InputError, match="holds no finished run"):
+            read_runs(folders)
+
+
 def test_pictures_of_a_comparison(tmp_path: Path):
     pytest.importorskip("matplotlib")
     from agentic_rag.evaluation.bench.pictures import draw
