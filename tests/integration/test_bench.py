@@ -298,10 +298,10 @@ async def test_vectors_of_another_length_end_the_run(tmp_path: Path, data: Path)
 # ── the command line ────────────────────────────────────────────────────────────────────────────
 
 
-def command(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(tmp_path: Path, *arguments: str, columns: int = 160) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).with_name("agentic-rag")), "bench", *arguments],
-        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "COLUMNS": "160"}, timeout=120,
+        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "COLUMNS": str(columns)}, timeout=120,
     )  # fmt: skip
 
 
@@ -329,6 +329,17 @@ def test_the_command_prints_the_table_and_the_contract(tmp_path: Path, data: Pat
     assert compared.returncode == 0, compared.stderr
     assert "short_term_memory" in compared.stdout
     assert (tmp_path / "charts" / "cost.png").is_file()
+
+
+def test_on_80_columns_no_heading_is_cut_and_no_path_is_broken(tmp_path: Path, data: Path):
+    file = CONFIGS / "locomo_short_term_memory_pipeline.yaml"
+    out = tmp_path / ("a_folder_with_a_long_name_" * 4)
+    given = ["--config", str(file), "--task-id", "conv-1", "--data", str(data), "--out", str(out)]
+    shown = command(tmp_path, *given, columns=80)
+    assert f"records in {out}\n" in shown.stdout
+    compared = command(tmp_path, "compare", str(out), columns=80)
+    assert compared.returncode == 0, compared.stderr
+    assert "…" not in compared.stdout
 
 
 def test_verbose_prints_what_each_operator_gets_and_gives(tmp_path: Path, data: Path):

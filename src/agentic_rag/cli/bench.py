@@ -96,6 +96,8 @@ def print_bench(report: BenchReport) -> None:
         )
     shown.caption, shown.caption_justify = "\n".join(_captions(report)), "left"
     console.print(shown)
+    # To be copied: a path is never broken in two.
+    console.print(escape(f"{found['seconds']:.1f} s; records in {report.folder}"), soft_wrap=True)
 
 
 def _headline(found: Mapping[str, Any]) -> str:
@@ -122,7 +124,7 @@ def _captions(report: BenchReport) -> list[str]:
         lines.append(f"{len(found['repairs'])} repairs of the data, listed in summary.json")
     if report.kept:
         lines.append(f"{report.kept} records were kept from an earlier run (--fresh asks anew)")
-    return [escape(line) for line in [*lines, f"{found['seconds']:.1f} s; records in {report.folder}"]]
+    return [escape(line) for line in lines]
 
 
 def _cells(figures: Mapping[str, Any]) -> list[str]:
@@ -151,7 +153,7 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run
 def print_comparison(found: Mapping[str, Any]) -> None:
     """A row a run: scores, recall and cost; then F1 by category."""
     runs, console = found["runs"], Console(highlight=False)
-    shown = _table("memory designs compared", "run", "F1", "answerable", "recall@10", "asked", "failed", "tokens", "ms")  # fmt: skip
+    shown = _table("memory designs compared", "run", "F1", "answer-\nable", "recall\n@10", "asked", "failed", "tokens", "ms")  # fmt: skip
     for run in runs:
         overall, tests = run["overall"], run["against_first"]
         shown.add_row(
