@@ -30,6 +30,8 @@ BASE_FONT = "DejaVu Sans"
 """Comes with matplotlib."""
 ROW = 0.27
 """Inches of a row of dots."""
+MOST_POWERS, MOST_NAMED = 9, 7
+"""Of ten on a logarithmic axis, and of its numbers that have room beside each other."""
 
 
 def check_charts() -> None:
@@ -93,6 +95,23 @@ def horizontal(panel: Axes, rows: int) -> None:
     panel.grid(axis="x", color="#e4e4e4", linewidth=0.6)
     panel.set_axisbelow(True)
     panel.tick_params(axis="y", length=0)
+
+
+def logarithmic(panel: Axes, values: Sequence[float]) -> None:
+    """Costs from 0 along the bottom, on a logarithmic scale named 0, 1, 2, 5, 10, …, or by powers of ten alone if many.
+
+    It ends at a named number on both sides: costs within one power of ten would stand over an axis without any.
+    """
+    steps = [0.0, *(digit * 10.0**power for power in range(MOST_POWERS) for digit in (1, 2, 5))]
+    low = max((step for step in steps if step < min(values)), default=0.0)
+    high = min((step for step in steps if step > max(values)), default=steps[-1])
+    named = [step for step in steps if low <= step <= high]
+    if len(named) > MOST_NAMED:
+        named = [step for step in named if f"{step:g}"[0] in "01"]
+    panel.set_xscale("symlog", linthresh=1)
+    panel.set_xticks(named, [f"{step:,.0f}" for step in named])
+    panel.set_xticks([], minor=True)
+    panel.set_xlim(low if min(values) > 0 else -0.3, high)
 
 
 def styles(count: int) -> list[tuple[str, str]]:

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.evaluation.bench.compare import Run, short_name
 from agentic_rag.evaluation.bench.summary import RECALL
-from agentic_rag.evaluation.drawing import GREY, dot, drawable, horizontal, new_figure, save, styles
+from agentic_rag.evaluation.drawing import (
+    GREY,
+    dot,
+    drawable,
+    horizontal,
+    logarithmic,
+    new_figure,
+    save,
+    styles,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +75,7 @@ def _cost(runs: Sequence[Run]) -> Figure:
     costs = (("history tokens a question", _tokens), ("milliseconds a question (p50)", _milliseconds))
     for row, (measure, title) in zip(panels, TITLES.items(), strict=True):
         for panel, (label, cost) in zip(row, costs, strict=True):
-            panel.set_xscale("symlog", linthresh=1)
+            logarithmic(panel, [cost(run.summary) for run in runs])
             for run, (colour, marker) in zip(runs, styles(len(runs)), strict=True):
                 found = _figure_of(run.summary, "overall", measure)
                 if found is None:
