@@ -14,7 +14,8 @@
         ├── ModelError            an embedding, chat or rerank model failed
         └── AllSourcesFailed      no source could be searched; there is nothing to answer from
 
-A message says what was wrong, which value, and what to do.
+A message says what was wrong, which value, and what to do. ``InputError`` is a ``ValueError`` too and ``RunError`` a
+``RuntimeError``: LangGraph's server passes on the messages of Python's own errors alone.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class AgenticRagError(Exception):
     """Root of the tree; catch it to catch everything the package raises on purpose."""
 
 
-class InputError(AgenticRagError):
+class InputError(AgenticRagError, ValueError):
     """What the caller gave is wrong; the same call will fail again."""
 
 
@@ -68,7 +69,7 @@ class MissingExtra(InputError):
         super().__init__(f"{feature} needs an extra: pip install 'agentic-rag[{extra}]'")
 
 
-class RunError(AgenticRagError):
+class RunError(AgenticRagError, RuntimeError):
     """The run failed though the input was right; trying again may help."""
 
 

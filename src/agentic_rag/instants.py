@@ -17,6 +17,8 @@ def parse_as_of(text: str | None) -> datetime | None:
         return None
     try:
         return _read(text, bare=time.max)
+    except InputError:
+        raise
     except (ValueError, TypeError) as error:
         raise InputError(f"as_of must be an ISO date or time such as 2024-06-30, not {text!r}") from error
 
@@ -31,7 +33,7 @@ def moment_of(value: object) -> datetime | None:
         return None
     try:
         return _read(value.strip(), bare=time.min)
-    except (ValueError, InputError):
+    except ValueError:
         return None
 
 

@@ -47,6 +47,11 @@ def test_input_and_run_errors_are_apart():
     assert not issubclass(RunError, InputError)
 
 
+def test_they_are_pythons_own_errors_too_so_that_a_server_passes_their_messages_on():
+    assert issubclass(InputError, ValueError)
+    assert issubclass(RunError, RuntimeError)
+
+
 def test_messages_name_the_value_and_what_to_do():
     unknown = UnknownOperation("guess", ["a", "b"])
     assert str(unknown) == "unknown operation 'guess'; use one of: a, b"

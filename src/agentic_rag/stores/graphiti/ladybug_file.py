@@ -145,6 +145,8 @@ class LadybugFile:
             )  # fmt: skip
         try:
             return self._opened()
+        except StoreLocked:
+            raise
         except (RuntimeError, OSError) as error:
             raise StoreError(f"cannot open the graph file {self.path}: {_told(error)}") from error
 
