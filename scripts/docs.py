@@ -268,7 +268,8 @@ def _default(field: FieldInfo) -> str:
         return "–"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    return f"`{value}`"
+    written = str(value).replace("\n", "\\n")  # a row of a table is one line
+    return f"`{written}`"
 
 
 def _leaves(command: Any, above: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

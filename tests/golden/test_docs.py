@@ -30,6 +30,12 @@ def test_generated_parts_are_what_the_code_gives(docs: ModuleType) -> None:
     assert docs.stale() == [], "run: python scripts/docs.py"
 
 
+def test_every_row_of_a_table_is_one_line() -> None:
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+        assert [row for row in rows if not row.endswith("|")] == [], page.name
+
+
 def test_check_tells_a_part_that_differs(docs: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "errors.md"
