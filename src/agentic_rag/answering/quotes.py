@@ -92,7 +92,7 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
         notes.add(note)
         fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
         failed = failures(content)
-        properties = result["metadata"].get("kind") == "properties"
+        properties = _is_properties(result)
         if properties and leads and not _properties(content, asked):
             names = _nearest(result["facts"])
         for start, end in _properties(content, names) if properties else split_sentences(content):
@@ -206,11 +206,12 @@ def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
 
 
 def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
-    """Each statement once: the same words in another note add nothing."""
-    seen: set[str] = set()
+    """Each statement once: the same words in another note add nothing, but that another note has a property does."""
+    seen: set[tuple[str, Any]] = set()
     kept = []
     for quote in quotes:
-        key = statement(quote.text)
+        about = quote.result["metadata"].get("document_id") if is_property(quote) else None
+        key = statement(quote.text), about
         if key not in seen:
             seen.add(key)
             kept.append(quote)
@@ -250,6 +251,15 @@ def shown(quote: Quote) -> str:
 def is_failure(quote: Quote) -> bool:
     """Whether it stands in a failure callout: what was answered or done, and was wrong."""
     return any(start <= quote.start < end for start, end in failures(quote.result["content"]))
+
+
+def is_property(quote: Quote) -> bool:
+    """Whether it says something of its note and does not name it."""
+    return _is_properties(quote.result)
+
+
+def _is_properties(result: Mapping[str, Any]) -> bool:
+    return bool(result["metadata"].get("kind") == "properties")
 
 
 def _unmarked(quote: Quote) -> str:

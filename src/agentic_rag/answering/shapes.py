@@ -14,6 +14,7 @@ from agentic_rag.answering.quotes import (
     Choice,
     Quote,
     is_failure,
+    is_property,
     readable,
     row_name,
     says_something,
@@ -48,8 +49,12 @@ ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
 
 
 def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``document_retrieval``: the best sentences as they stand, in the order of the ranking."""
-    return "\n".join(f"{shown(quote)} {cited.cite(quote)}" for quote in quotes)
+    """``document_retrieval``: the best sentences as they stand, in the order of the ranking; a property after its note."""
+    return "\n".join(f"{_subject(quote)}{shown(quote)} {cited.cite(quote)}" for quote in quotes)
+
+
+def _subject(quote: Quote) -> str:
+    return f"{_title(quote)}: " if is_property(quote) else ""
 
 
 def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:

@@ -159,6 +159,12 @@ def test_the_same_words_in_two_notes_are_quoted_once():
     assert [quote.result["id"] for quote in quotes] == ["a"]
 
 
+def test_the_same_property_of_two_notes_is_quoted_of_both():
+    films = [result(name, "---\nrating: 7\n---\n", kind="properties") for name in "ab"]
+    quotes = best_quotes("Which films have the rating 7?", films, limit=5)
+    assert [quote.result["id"] for quote in quotes] == ["a", "b"]
+
+
 def test_asking_twice_gives_the_same():
     results = [result(name, f"Oolong {name} tea comes from Fujian. It is brewed often.") for name in "cab"]
     once = best_quotes("oolong tea", results, limit=4)

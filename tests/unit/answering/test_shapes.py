@@ -68,6 +68,14 @@ def test_passages_stand_one_a_line_in_order():
     assert lines[0].startswith("Oolong tea, which is half fermented")
 
 
+def test_a_property_stands_after_the_note_it_is_of():
+    text, _ = shaped(
+        CanvasOperation.DOCUMENT_RETRIEVAL,
+        [quote("Kyoto", "rating: 7", kind="properties"), quote("Nara", "rating: 7", kind="properties")],
+    )
+    assert text == "Kyoto: rating: 7 [1]\nNara: rating: 7 [2]"
+
+
 def test_a_question_hides_its_answer():
     lines = shaped(CanvasOperation.VERIFICATION_CANVAS)[0].splitlines()
     assert [line[:2] for line in lines[::2]] == ["1.", "2.", "3."]
