@@ -259,7 +259,9 @@ def _answers(quote: Quote) -> list[str]:
         (alias or target).strip()
         for target, alias in re.findall(r"\[\[([^\]|#]*)[^\]|]*(?:\|([^\]]*))?\]\]", quote.text)
     ]
-    bold = re.findall(r"\*\*([^*]{2,40})\*\*", quote.text)
+    # A label, **Why**: …, names what the sentence says and is not said by it.
+    marked = re.findall(r"\*\*([^*]{2,40})\*\*(\s*[:：])?", quote.text)
+    bold = [name for name, colon in marked if not colon and name[-1] not in ":："]
     facts = [str(fact["target"]) for fact in quote.result["facts"] if fact.get("target")]
     names = [*bold, _title(quote), *linked, *facts]
     return [name for name in dict.fromkeys(names) if len(name) > 1]

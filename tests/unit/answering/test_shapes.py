@@ -85,6 +85,16 @@ def test_a_question_hides_its_answer():
 
 
 @pytest.mark.parametrize(
+    "label", ["**Why it was wrong**:", "**Why it was wrong:**", "**Why it was wrong**："]
+)
+def test_a_bold_label_is_no_answer(label: str):
+    note = quote("Mistake", f"{label} 782 is the year of the **first tax**.")
+    asked, answer = shaped(CanvasOperation.VERIFICATION_CANVAS, [note])[0].splitlines()
+    assert asked.endswith("782 is the year of the ____.")
+    assert answer == "   → first tax [1]"
+
+
+@pytest.mark.parametrize(
     ("query", "asked"),
     [("Where does oolong come from?", "What do you know about 茶叶?"), ("乌龙茶来自哪里？", "说说 茶叶？")],
 )
