@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,29 +12,32 @@ from agentic_rag.intervals import Interval, asked_interval, named_dates
 SAME_START, SAME_END, INSIDE = 1.9, 0.5, 1.0
 """What it counts that a passage names the year in which the question's time begins, in which it ends, or
 any time within, in log-odds; fitted on the first half of timeqa's questions. At most 3.4 together."""
+OUTSIDE = 0.5
+"""Share that such a year counts where the passage names a day or month of it that lies outside the time: what began
+in March may hold in May."""
 _INSTANT = timedelta(seconds=1)
+_Date = tuple[datetime, datetime]
 
 
 def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
     """How well the dates of a passage fit the question's time, in [0, 3.4].
 
-    Dates are read from its text, as exactly as they stand there: of a question on March 2024 "October 2024" speaks
-    as little as "2019" does, "2024" may. The date of the passage itself (a turn's, a note's) counts as one within,
-    where it is.
+    Dates are read from its text, as exactly as they stand there: of a question on March 2024 "2024" speaks more than
+    "October 2024" does. The date of the passage itself (a turn's, a note's) counts as one within, where it is.
 
     Args:
         stated: see ``asked_time``; an open side fits anything.
         result: a fused result.
     """
     start, end = stated
-    named = [date for date in named_dates(result["content"]) if _overlap(date, stated)]
-    years = {year for first, last in named for year in (first.year, (last - _INSTANT).year)}
-    score = 0.0
-    if start is not None and start.year in years:
-        score += SAME_START
-    if end is not None and (last := (end - _INSTANT).year) in years and (start is None or last != start.year):
-        score += SAME_END
-    return score + (INSIDE if named or _dated_within(stated, result["metadata"].get("date")) else 0.0)
+    named = named_dates(result["content"])
+    first = None if start is None else start.year
+    last = None if end is None else (end - _INSTANT).year
+    score = SAME_START * _share(first, named, stated)
+    if last != first:
+        score += SAME_END * _share(last, named, stated)
+    within = any(_overlap(date, stated) for date in named)
+    return score + (INSIDE if within or _dated_within(stated, result["metadata"].get("date")) else 0.0)
 
 
 def asked_time(question: str) -> Interval | None:
@@ -42,7 +45,15 @@ def asked_time(question: str) -> Interval | None:
     return asked_interval(question)
 
 
-def _overlap(date: tuple[datetime, datetime], stated: Interval) -> bool:
+def _share(year: int | None, named: Sequence[_Date], stated: Interval) -> float:
+    """1 where the year is named for the stated time, OUTSIDE where only for another part of it, else 0."""
+    of_year = [date for date in named if year is not None and date[0].year == year]
+    if not of_year:
+        return 0.0
+    return 1.0 if any(_overlap(date, stated) for date in of_year) else OUTSIDE
+
+
+def _overlap(date: _Date, stated: Interval) -> bool:
     (first, last), (start, end) = date, stated
     return (start is None or last > start) and (end is None or first < end)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.rerank.dates import INSIDE, SAME_END, SAME_START, asked_time, dates_match
+from agentic_rag.rerank.dates import INSIDE, OUTSIDE, SAME_END, SAME_START, asked_time, dates_match
 
 
 def fit(question: str, content: str, **metadata: Any) -> float:
@@ -22,11 +22,11 @@ def fit(question: str, content: str, **metadata: Any) -> float:
         ("Who led it from 1994 to 1997?", "He came in 1993 and left in 1998.", 0.0),
         ("Who led it in 1994?", "She led it in 1994.", SAME_START + INSIDE),
         ("Who led it in March 1994?", "She led it in 1994.", SAME_START + INSIDE),
-        ("Who led it in March 1994?", "She led it until October 1994.", 0.0),
-        ("Who led it before October 1994?", "Asked again on 1994-10-19.", 0.0),
+        ("Who led it in March 1994?", "She led it until October 1994.", OUTSIDE * SAME_START),
+        ("Who led it before October 1994?", "Asked again on 1994-10-19.", OUTSIDE * SAME_END),
         ("Who led it before October 1994?", "Asked again on 1994-09-30.", SAME_END + INSIDE),
         ("Who led it from 1916 to 1920?", "Secretary of War (1916–20)", SAME_START + SAME_END + INSIDE),
-        ("2024 年十月以前我错了什么?", "二〇二四年十一月的测验", 0.0),
+        ("2024 年十月以前我错了什么?", "二〇二四年十一月的测验", OUTSIDE * SAME_END),
     ],
 )  # fmt: skip
 def test_a_date_in_the_text_counts_as_exactly_as_it_stands_there(
