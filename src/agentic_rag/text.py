@@ -142,6 +142,22 @@ _ASKING_PHRASES = any_of(
 )
 
 
+_POINTS = re.compile(
+    r"\b(?:it|its|this|these|those|they|them|their|he|him|his|she|her|same|former|latter|the ones?"
+    r"|它|它们|这|那|这个|那个|这些|那些|他|她|他们|她们|此|该)\b"
+    # "that" points where no noun stands before it: "a tea that is steamed" points nowhere.
+    r"|(?:\A|\b(?:of|for|with|after|before|in|on|at|about|from|to|than|like|is|was|are|were|does|did|do|and|but|why|how) )"
+    r"that\b|\A\s*(?:[它这那他她此该]|其(?![他它实余]))",
+    re.IGNORECASE,
+)
+"""A word that stands for what was said before."""
+
+
+def points_back(query: str) -> bool:
+    """Whether a word of a question stands for what was said before: "and when did *they* …"."""
+    return bool(_POINTS.search(query))
+
+
 def asked_about(question: str) -> frozenset[str]:
     """The terms (see ``tokens``) of what a question asks about, without what makes it a question, as "what is",
     "tell me about" or 什么是; none where nothing is left."""

@@ -16,7 +16,7 @@ from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.identity import dataset_name
 from agentic_rag.instants import parse_as_of
 from agentic_rag.state import CanvasRAGState
-from agentic_rag.text import STOPWORDS, content_tokens
+from agentic_rag.text import STOPWORDS, content_tokens, points_back
 
 DEFAULT_OPERATION = "verification_canvas"
 DEFAULT_DATASET = "default"
@@ -29,15 +29,6 @@ FOLLOW_UP_TERMS = 3
 MOST_EARLIER = 3
 """Questions that one is read with."""
 
-_POINTS = re.compile(
-    r"\b(?:it|its|this|these|those|they|them|their|he|him|his|she|her|same|former|latter|the ones?"
-    r"|它|它们|这|那|这个|那个|这些|那些|他|她|他们|她们|此|该)\b"
-    # "that" points where no noun stands before it: "a tea that is steamed" points nowhere.
-    r"|(?:\A|\b(?:of|for|with|after|before|in|on|at|about|from|to|than|like|is|was|are|were|does|did|do|and|but|why|how) )"
-    r"that\b|\A\s*(?:[它这那他她此该]|其(?![他它实余]))",
-    re.IGNORECASE,
-)
-"""A word that stands for what was said before."""
 _DEFINES = re.compile(
     r"\s*(?:(?:what|who) (?:is|are|was|were)|define|explain|tell me about) (?!the\b|this\b|that\b)\w"
     r"|\s*(?:什么是|谁是|介绍一下)\w",
@@ -150,11 +141,6 @@ def leans_on_context(query: str) -> bool:
         return True
     own = [token for token in content_tokens(query) if token not in STOPWORDS]
     return len(own) < FOLLOW_UP_TERMS and not (own and _DEFINES.match(query))
-
-
-def points_back(query: str) -> bool:
-    """Whether a word of a question stands for what was said before: "and when did *they* …"."""
-    return bool(_POINTS.search(query))
 
 
 def _last_heard(state: CanvasRAGState) -> str | None:

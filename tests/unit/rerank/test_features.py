@@ -192,6 +192,7 @@ def test_what_has_every_word_that_is_asked_about_is_lifted_in_its_order():
         ("What of the tube of Venice?", False),
         ("Which boats are in Venice?", False),
         ("What is it?", False),
+        ("Is it late?", False),
     ],
 )
 def test_only_what_has_them_all_is_lifted(query: str, lifted: bool):
