@@ -26,7 +26,14 @@ from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.parameters import RerankParameters
 from figures import Bound, Row, report, row
-from judged_answers import FEW, Answers, answers, refused_of_few, refused_of_mentioned
+from judged_answers import (
+    FEW,
+    Answers,
+    answers,
+    refused_across,
+    refused_of_few,
+    refused_of_mentioned,
+)
 from judged_sets import CACHE, CHOOSING_VAULTS, DATA, OWN, KeptEmbedding
 
 HERE = Path(__file__).parent
@@ -133,6 +140,16 @@ async def measured(
                 few,
                 told[0].refused,
                 peer="by all notes",
+            )
+        )
+        across = await refused_across(path, embedding, options.limit)
+        rows.append(
+            _share(
+                f"{name}: questions in one language, refused by the notes in the other that answer them",
+                "max",
+                across.own,
+                across.everyday,
+                peer="everyday ones",
             )
         )
     return rows

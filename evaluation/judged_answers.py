@@ -26,6 +26,8 @@ FEW, TOGETHER = 15, 5
 """Notes of a small vault, and how many questions are asked of it."""
 LONGEST_NAME = 30
 """Characters; longer ones are sentences that were linked to."""
+_LANGUAGE = re.compile(r"^lang: (zh|en)$", re.MULTILINE)
+"""A property of the notes of our own vaults."""
 _NO_THING = re.compile(r"^#|/|[0-9]{4}")
 """In the names of tags, paths and days."""
 
@@ -90,6 +92,43 @@ async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = N
                 await rag.ingest(Path(temporary, "vault"), dataset=loaded.name)
                 refused += _abstained(await _answered(rag, loaded.name, asked))
     return refused
+
+
+class Across(NamedTuple):
+    """1 where nothing is answered, of questions asked of notes that are all in the other language."""
+
+    own: list[float]
+    """Of those that some of the notes are judged to answer best."""
+    everyday: list[float]
+    """Of everyday questions."""
+
+
+async def refused_across(path: Path, embedding: Embedding, limit: int | None = None) -> Across:
+    """A vault's notes of each language by themselves, asked its questions in the other one."""
+    loaded, everyday = load_dataset(path), json.loads(EVERYDAY.read_text("utf-8"))["reported"]
+    across = Across([], [])
+    for written, asked_in in (("zh", "latin"), ("en", "cjk")):
+        with tempfile.TemporaryDirectory() as temporary:
+            held = set()
+            for item in discover([loaded.source]).items:
+                note = loaded.source / item.path
+                if _LANGUAGE.findall(note.read_text("utf-8"))[:1] == [written]:
+                    to = Path(temporary, "vault", item.path)
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(note, to)
+                    held.add(item.path)
+            own = [
+                query
+                for query in loaded.ranked_queries
+                if script(query.text) == asked_in
+                and any(note in held and grade > 1 for note, grade in query.relevant.items())
+            ]
+            plain = _plain_queries([text for text in everyday if script(text) == asked_in])
+            async with open_rag(RagConfig(data_dir=Path(temporary, "data")), embedding=embedding) as rag:
+                await rag.ingest(Path(temporary, "vault"), dataset=loaded.name)
+                across.own.extend(_abstained(await _answered(rag, loaded.name, own[:limit])))
+                across.everyday.extend(_abstained(await _answered(rag, loaded.name, plain[:limit])))
+    return across
 
 
 async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -> list[float]:

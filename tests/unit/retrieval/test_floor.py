@@ -7,25 +7,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from agentic_rag.domain import Chunk
 from agentic_rag.models.bundled import nats
 from agentic_rag.ports import DatasetProfile, ScoredChunk
 from agentic_rag.retrieval.calibration import COSINE_UNIT, SCRIPT_PAIRS, Calibration, Sense
 from agentic_rag.retrieval.evidence import Legs
-from agentic_rag.retrieval.floor import DOUBT, doubt, reads_as_language, standing_out
+from agentic_rag.retrieval.floor import DOUBT, NO_WORDS, doubt, reads_as_language, standing_out
 from agentic_rag.testing import fake_chunk
 
 SENSE = Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5)
 PLAIN = Calibration({}, {}, SENSE)
 ASKED = np.array([1.0, 0.0], dtype=np.float32)
 TEA = fake_chunk("tea", "Oolong tea from Fujian.")
+HAN = fake_chunk("山", "山上有雾，溪水很凉。")
 
 
 def profile(ordinary: float, chunks: int = 1000) -> DatasetProfile:
     return DatasetProfile(chunks, np.array([ordinary, 0.0], dtype=np.float32))
 
 
-def found(cosine: float) -> Legs:
-    return {"dense": [ScoredChunk(TEA, cosine)], "sparse": []}
+def found(cosine: float, *more: Chunk) -> Legs:
+    return {"dense": [ScoredChunk(chunk, cosine) for chunk in (TEA, *more)], "sparse": []}
 
 
 def test_standing_out_grows_with_the_cosine_and_shrinks_with_the_number_of_chunks():
@@ -85,7 +87,7 @@ def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
 )
 def test_what_reads_as_language_is_doubted_but_kept(question: str):
     assert reads_as_language(question, nats)
-    assert doubt(PLAIN, question, found(0.8), ASKED, profile(0.8), nats) == DOUBT
+    assert doubt(PLAIN, question, found(0.8, HAN), ASKED, profile(0.8), nats) == DOUBT
 
 
 @pytest.mark.parametrize(
@@ -94,5 +96,29 @@ def test_what_reads_as_language_is_doubted_but_kept(question: str):
 )
 def test_what_does_not_finds_nothing_unless_it_stands_out(nonsense: str):
     assert not reads_as_language(nonsense, nats)
-    assert doubt(PLAIN, nonsense, found(0.8), ASKED, profile(0.8), nats) is None
-    assert doubt(PLAIN, nonsense, found(0.8 + 10 * COSINE_UNIT), ASKED, profile(0.8), nats) == 0.0
+    assert doubt(PLAIN, nonsense, found(0.8, HAN), ASKED, profile(0.8), nats) is None
+    assert doubt(PLAIN, nonsense, found(0.8 + 10 * COSINE_UNIT, HAN), ASKED, profile(0.8), nats) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "passages", "pair"),
+    [
+        ("乌龙茶怎么泡？", [TEA] * 40, "cjk_latin"),
+        ("how is oolong brewed", [HAN] * 40, "latin_cjk"),
+        ("how is oolong brewed", [HAN] * 40 + [replace(TEA, kind="properties")] * 20, "latin_cjk"),
+        ("how is oolong brewed", [HAN] * 40 + [TEA] * 2, "latin_cjk"),
+        ("how is oolong brewed", [HAN] * 40 + [TEA] * 3, None),
+        ("how is oolong brewed", [TEA] * 40, None),
+        ("乌龙茶怎么泡？", [HAN] * 40, None),
+        ("乌龙茶怎么泡？", [replace(TEA, kind="properties")] * 40, None),
+        ("1735", [TEA] * 40, None),
+    ],
+)
+def test_where_nothing_is_in_the_questions_script_the_words_are_given(
+    question: str, passages: list[Chunk], pair: str | None
+):
+    legs: Legs = {"dense": [ScoredChunk(chunk, 0.95) for chunk in passages], "sparse": []}
+    assert doubt(PLAIN, question, legs, ASKED, profile(0.7)) == pytest.approx(-NO_WORDS.get(pair or "", 0.0))
+    # Nonsense is none the less nothing.
+    low: Legs = {"dense": [ScoredChunk(chunk, 0.7) for chunk in passages], "sparse": []}
+    assert doubt(PLAIN, "xqzt vvbn plk", low, ASKED, profile(0.7), nats) is None
