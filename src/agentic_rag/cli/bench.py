@@ -121,7 +121,7 @@ def _captions(report: BenchReport) -> list[str]:
         lines += [f"  {number} × {reason}" for reason, number in counts["reasons"].items()]
     lines += [f"{number} × {reason}" for reason, number in list(found["reasons"].items())[:5]]
     if found["repairs"]:
-        lines.append(f"{len(found['repairs'])} repairs of the data, listed in summary.json")
+        lines.append(f"repairs of the data: {len(found['repairs'])}, listed in summary.json")
     if report.kept:
         lines.append(f"{report.kept} records were kept from an earlier run (--fresh asks anew)")
     return [escape(line) for line in lines]

@@ -115,7 +115,7 @@ def _captions(report: EvalReport) -> list[str]:
             f"a source or model failed on: {', '.join(f'{n} of {name}' for name, n in degraded.items())}"
         )
     if report.repairs:
-        told.append(f"{len(report.repairs)} repairs of the data; --markdown FILE and --json FILE list them")
+        told.append(f"repairs of the data: {len(report.repairs)}; --markdown FILE and --json FILE list them")
     return told
 
 

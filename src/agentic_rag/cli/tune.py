@@ -183,7 +183,7 @@ def verdict(report: TuneReport, target: Path | None) -> list[str]:
     else:
         lines.append("nothing written: no setting is surely better than its default")
     if report.repairs:
-        lines.append(f"{len(report.repairs)} repairs of the data; --json FILE lists them")
+        lines.append(f"repairs of the data: {len(report.repairs)}; --json FILE lists them")
     return lines
 
 
