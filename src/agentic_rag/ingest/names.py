@@ -38,6 +38,8 @@ _BASE = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
 _EDGES = re.compile(r"[.#$@]*(?=\w)|[!?+#%]+\Z")
 _PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "-": None, "‐": None, "‑": None})
 _EMPTY_WORDS = (FUNCTION_WORDS, OPENING_WORDS, CALENDAR_WORDS, GENERIC_TITLES)
+FEW_WORDS = 200
+"""That are looked for one by one in a whole text."""
 _SESSION_ID = re.compile(r".+/session_\d+")
 
 
@@ -191,6 +193,9 @@ def mentions_any(text: str, names: frozenset[str]) -> bool:
     signs = _without_words(names)
     if signs and any(sign in entity_key(written) for sign in signs):
         return True
+    normal = _normal(written)
+    if len(wanted) <= FEW_WORDS and not any(first in normal for first in wanted):
+        return False  # as most do: to take the text apart into words takes a hundred times as long
     words = [_normal(match.group()) for match in _WORD.finditer(written)]
     return any(
         tuple(words[i : i + length]) in known
@@ -311,8 +316,8 @@ def _marks(gap: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _normal(word: str) -> str:
-    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
+def _normal(text: str) -> str:
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
 def _words(name: str) -> tuple[str, ...]:

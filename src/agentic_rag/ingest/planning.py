@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agentic_rag.domain import Document
 from agentic_rag.identity import digest
@@ -19,6 +20,10 @@ WRITTEN = "written-2"
 """How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""
 BY_CHAT = "chat-1"
 """The same for extraction by a chat model, whose facts do not depend on other notes' names."""
+
+
+_ESCAPED = re.compile(r"&#?\w+;|\\[uUxN]")
+"""Letters that are written as something else: in HTML, or in a property between double quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +177,27 @@ class _Relinking:
         unchanged = FileReport(item.path, "unchanged", chunks=record.chunks)
         if record.graph_hash == self.graph_hash:
             return unchanged
+        # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
+        known = self.is_one_index and record.graph_hash != ""
+        if known and not _may_mention(item, self.names):
+            return unchanged
         found = _parsed(item, "relinked")
         if isinstance(found, FileReport):
             return found
-        # One known earlier index: only what mentions a changed name can differ. Otherwise derive again.
-        known = self.is_one_index and record.graph_hash != ""
         return unchanged if known and not mentions_any(_written(found.document), self.names) else found
+
+
+def _may_mention(item: SourceItem, names: frozenset[str]) -> bool:
+    """Whether a document could mention one of the names, by its text alone: to parse a whole vault takes a hundred
+    times as long. Yes where that does not tell."""
+    if item.read is None:
+        return True
+    try:
+        text = item.read()
+    except SourceError:
+        return True
+    title = PurePosixPath(item.document_id).stem
+    return _ESCAPED.search(text) is not None or mentions_any(f"{title}\n{text}", names)
 
 
 def _graph_hash(way: str, names: Mapping[str, Sequence[str]]) -> str:

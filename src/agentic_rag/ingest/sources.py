@@ -56,6 +56,8 @@ class SourceItem:
     """Unchanged while the document would be the same."""
     parse: Callable[[], Document]
     """Reads and parses; raises ``SourceError`` where the source changed or broke since it was found."""
+    read: Callable[[], str] | None = None
+    """Reads the text, where the document is that text; raises as ``parse``. None: only parsing tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,17 +287,22 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
     else:
         content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
         parse = partial(_parse_file, path, document_id, relative, url)
-        found.add(SourceItem(document_id, relative, str(root), content_hash, parse), str(path))
+        read = None if path.suffix.lower() == ".canvas" else partial(_read_file, path, relative)
+        found.add(SourceItem(document_id, relative, str(root), content_hash, parse, read), str(path))
 
 
 def _parse_file(path: Path, document_id: str, relative: str, url: str | None) -> Document:
+    text = _read_file(path, relative)
+    return _PARSERS[PurePosixPath(relative).suffix.lower()](document_id, relative, text, url=url)
+
+
+def _read_file(path: Path, relative: str) -> str:
     try:
-        text = decode(path.read_bytes())
+        return decode(path.read_bytes())
     except OSError as error:
         raise SourceError(f"{relative}: {_reason(error)}") from error
     except SourceError as error:
         raise SourceError(f"{relative}: {error}") from error
-    return _PARSERS[PurePosixPath(relative).suffix.lower()](document_id, relative, text, url=url)
 
 
 def _scan_locomo(root: Path, found: _Found) -> None:

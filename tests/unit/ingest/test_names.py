@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Document
+from agentic_rag.ingest import names as names_module
 from agentic_rag.ingest.markdown import parse_markdown
 from agentic_rag.ingest.names import (
     TitleIndex,
@@ -261,3 +262,16 @@ def test_sixteen_thousand_names_are_quick() -> None:
     for _ in range(300):
         assert len(index.mentions(text)) == 10
     assert time.process_time() - began < 1.2  # 15,000 in a minute
+
+
+@given(
+    text=st.text(alphabet="aA éÉßſ①ﬁ́가각한茶カー-_.[]%20'", max_size=30),
+    names=st.frozensets(st.text(alphabet="aAéßſﬁ가茶カ ", min_size=1, max_size=4), min_size=1, max_size=3),
+)
+def test_looking_for_first_words_finds_all_that_taking_the_text_apart_finds(
+    text: str, names: frozenset[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names_module, "FEW_WORDS", -1)
+        expected = mentions_any(text, names)
+    assert mentions_any(text, names) == expected

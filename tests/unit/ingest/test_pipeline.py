@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentic_rag.errors import InputError
+from agentic_rag.ingest import sources
 from agentic_rag.ingest.pipeline import IngestPipeline
 from agentic_rag.ingest.report import IngestReport
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
@@ -137,3 +139,33 @@ async def test_a_part_of_what_is_held_already_is_not_ingested_a_second_time(tmp_
         "the vault's ingest leaves it out"
     )
     assert (await ingest.run([vault / "sub"], "other")).documents == 1
+
+
+async def test_what_cannot_mention_a_new_note_is_not_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = {
+        "Far.md": "Nothing of it.",
+        "Near.md": "The quince ripens.",
+        "Linked.md": "See [q](Quince%20jam.md).",
+        "Escaped.md": "Caf&eacute;",
+        "Twin.md": "---\ntitle: Other\n---\nNothing.",
+        "Board.canvas": '{"nodes": [], "edges": []}',
+    }
+    vault, ingest, parsed = write(tmp_path, notes), pipeline(), list[str]()
+    await ingest.run([vault], "d")
+    for suffix, parser in sources._PARSERS.items():
+
+        def counted(identity: str, *rest: Any, parser: Any = parser, **more: Any) -> Any:
+            parsed.append(identity)
+            return parser(identity, *rest, **more)
+
+        monkeypatch.setitem(sources._PARSERS, suffix, counted)
+    report = await ingest.run([write(vault, {"Quince.md": "A fruit.", "Quince jam.md": "Sweet."})], "d")
+    assert {path for path, action in actions(report).items() if action == "relinked"} == {
+        "Near.md",
+        "Linked.md",
+    }
+    assert set(parsed) == {
+        "Quince.md", "Quince jam.md", "Near.md", "Linked.md", "Escaped.md", "Board.canvas",
+    }  # fmt: skip
