@@ -94,5 +94,8 @@ class AllSourcesFailed(RunError):
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
         self.reasons = dict(reasons)
-        told = "; ".join(f"{name}: {reason}" for name, reason in sorted(self.reasons.items()))
+        failed: dict[str, list[str]] = {}  # sources by reason: one model may stand behind all of them
+        for name, reason in sorted(self.reasons.items()):
+            failed.setdefault(reason, []).append(name)
+        told = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in failed.items())
         super().__init__(f"no source could be searched ({told}); run: agentic-rag doctor")

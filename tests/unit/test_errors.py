@@ -75,3 +75,13 @@ def test_one_except_catches_them_all(name: str):
 def test_a_plain_error_survives_pickling():
     again = pickle.loads(pickle.dumps(errors.StoreError("gone")))
     assert (type(again), str(again)) == (errors.StoreError, "gone")
+
+
+def test_what_all_sources_failed_at_is_told_once():
+    same = AllSourcesFailed({"lancedb": "the model is down", "graphiti": "the model is down"})
+    assert (
+        str(same)
+        == "no source could be searched (graphiti, lancedb: the model is down); run: agentic-rag doctor"
+    )
+    apart = AllSourcesFailed({"lancedb": "locked", "graphiti": "gone"})
+    assert "(graphiti: gone; lancedb: locked)" in str(apart)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,6 +48,8 @@ async def asked(config: RagConfig, state: dict[str, Any], context: dict[str, Any
     Raises:
         UnknownDataset: nothing was ingested under the name.
     """
+    # What a source failed at is told below the answer, or in the error.
+    logging.getLogger("agentic_rag.nodes.outcome").setLevel(logging.ERROR)
     async with open_rag(config) as rag:
         await rag.require_dataset(state["dataset"])
         done = await rag.graph.ainvoke(state, context=context)
