@@ -147,12 +147,14 @@ def test_a_context_overrides_parameters(server: Server) -> None:
 
 
 def test_stores_are_opened_once_and_nothing_blocks(server: Server) -> None:
+    before = len(server.log.read_text(encoding="utf-8", errors="replace"))
     for _ in range(2):
         posted(server, "/runs/wait", {"assistant_id": "agentic_rag", "input": QUESTION})
     log = server.log.read_text(encoding="utf-8", errors="replace")
     assert log.count("opened stores and models of") == 1
     assert "Blocking call" not in log
-    assert "Traceback" not in log, log[log.index("Traceback") - 500 :][:4000]
+    told = log[before:]  # questions that are wrong on purpose leave a traceback too
+    assert "Traceback" not in told, told[told.index("Traceback") - 500 :][:4000]
 
 
 MEMORY_NODES = {
