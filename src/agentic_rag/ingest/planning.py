@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from agentic_rag.domain import Document
@@ -43,7 +43,7 @@ class Plan:
     removed: tuple[DocumentRecord, ...]
     """Stored, and no longer there."""
     untouched: tuple[DocumentRecord, ...]
-    """Nothing about them changes but the names that others have: they get the new ``graph_hash``."""
+    """Nothing about them changes but the names that others have, or where they lie: they get the new ``graph_hash``."""
     files: tuple[FileReport, ...]
     """Of all that is no work."""
     titles: TitleIndex
@@ -83,8 +83,9 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
         found = relinking.outcome(item, record)
         work.append(found) if isinstance(found, Work) else files.append(found)
         is_unchanged = isinstance(found, FileReport) and found.action == "unchanged"
-        if is_unchanged and record.graph_hash != relinking.graph_hash:
-            untouched.append(record)
+        # The folder may have been moved: what is unchanged goes with it.
+        if is_unchanged and (record.graph_hash, record.root) != (relinking.graph_hash, item.root):
+            untouched.append(replace(record, root=item.root))
     return Plan(tuple(work), removed, tuple(untouched), tuple(files), relinking.titles, relinking.graph_hash)
 
 

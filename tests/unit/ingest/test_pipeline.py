@@ -169,3 +169,18 @@ async def test_what_cannot_mention_a_new_note_is_not_parsed(
     assert set(parsed) == {
         "Quince.md", "Quince jam.md", "Near.md", "Linked.md", "Escaped.md", "Board.canvas",
     }  # fmt: skip
+
+
+async def test_what_is_unchanged_goes_with_a_folder_that_was_moved(tmp_path: Path) -> None:
+    old, new = tmp_path / "old" / "notes", tmp_path / "new" / "notes"
+    write(old, {"A.md": "Oolong.", "B.md": "Kettles."})
+    ingest = pipeline()
+    await ingest.run([old], "d")
+    new.parent.mkdir()
+    old.rename(new)
+    assert actions(await ingest.run([new], "d")) == {"A.md": "unchanged", "B.md": "unchanged"}
+    (new / "B.md").unlink()
+    assert actions(await ingest.run([new], "d")) == {"A.md": "unchanged", "B.md": "removed"}
+    with pytest.raises(InputError, match="nothing in dataset 'd' was ingested from"):
+        await ingest.remove([old], "d")
+    assert (await ingest.remove([new], "d")).documents == 0
