@@ -254,10 +254,12 @@ class _Clock:
 
 def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], dataset: str) -> None:
     """Raises ``InputError`` for a path whose documents are held as those of a folder over it: they would stand there
-    twice, under other ids."""
+    twice, under other ids. Not for one that holds documents of its own, which are brought up to date."""
     held = {record.root for record in records.values()}
     for given in paths:
         path = given.resolve()
+        if str(path) in held:
+            continue
         for root in held.intersection(map(str, path.parents)):
             places = (Path(root) / record.path for record in records.values() if record.root == root)
             if any(place == path or path in place.parents for place in places):

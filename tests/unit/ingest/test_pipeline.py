@@ -184,3 +184,16 @@ async def test_what_is_unchanged_goes_with_a_folder_that_was_moved(tmp_path: Pat
     with pytest.raises(InputError, match="nothing in dataset 'd' was ingested from"):
         await ingest.remove([old], "d")
     assert (await ingest.remove([new], "d")).documents == 0
+
+
+async def test_a_folder_and_a_part_of_it_may_be_given_together_again(tmp_path: Path) -> None:
+    write(tmp_path, {"a/X.md": "Oolong.", "Y.md": "Kettles."})
+    ingest = pipeline()
+    paths = [tmp_path, tmp_path / "a"]
+    await ingest.run(paths, "d")
+    write(tmp_path, {"a/X.md": "Oolong, edited."})
+    assert actions(await ingest.run(paths, "d")) == {
+        "X.md": "changed",
+        "a/X.md": "changed",
+        "Y.md": "unchanged",
+    }
