@@ -395,6 +395,14 @@ def test_a_named_file_that_cannot_be_read_ends_badly(cli: Any, tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_a_link_to_itself_ends_badly_without_a_traceback(cli: Any, tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    shown = cli("ingest", str(loop), "--data-dir", str(tmp_path / "data"))
+    assert shown.code == 1
+    assert "cannot be read" in shown.out + shown.err
+
+
 def test_an_interrupted_ingest_says_how_it_goes_on(tmp_path: Path) -> None:
     # A process that is started in the background of a shell ignores the signal, and so do its children.
     heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import sys
 import time
 from collections.abc import Coroutine
@@ -114,8 +115,8 @@ def ingest(
 
 def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
     """Whether a file that was asked for by itself could not be read; among a folder's files some never can."""
-    named = {path.resolve() for path in paths if path.is_file()}
-    return any(file.action == "skipped" and Path(file.path).resolve() in named for file in report.files)
+    named = {os.path.realpath(path) for path in paths if not path.is_dir()}
+    return any(file.action == "skipped" and os.path.realpath(file.path) in named for file in report.files)
 
 
 @app.command()

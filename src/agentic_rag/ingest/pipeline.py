@@ -257,8 +257,8 @@ def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], d
     twice, under other ids. Not for one that holds documents of its own, which are brought up to date."""
     held = {record.root for record in records.values()}
     for given in paths:
-        path = given.resolve()
-        if str(path) in held:
+        path = _resolved(given)
+        if path is None or str(path) in held:
             continue
         for root in held.intersection(map(str, path.parents)):
             places = (Path(root) / record.path for record in records.values() if record.root == root)
@@ -269,12 +269,20 @@ def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], d
                 )
 
 
+def _resolved(given: Path) -> Path | None:
+    """The path without links; None for one that leads nowhere: a link to itself, a name that no file can have."""
+    try:
+        return given.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
 def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> list[str]:
     """The held roots that are one of the paths or lie below it."""
     found: dict[str, None] = {}
     for given in paths:
-        path = given.resolve()
-        below = [root for root in held if Path(root).is_relative_to(path)]
+        path = _resolved(given)
+        below = [root for root in held if path is not None and Path(root).is_relative_to(path)]
         if not below:
             holds = f"it holds what came from {', '.join(held)}" if held else "it is empty"
             raise InputError(f"nothing in dataset {dataset!r} was ingested from {str(given)!r}; {holds}")

@@ -197,3 +197,16 @@ async def test_a_folder_and_a_part_of_it_may_be_given_together_again(tmp_path: P
         "a/X.md": "changed",
         "Y.md": "unchanged",
     }
+
+
+async def test_a_path_that_leads_nowhere_is_told_as_any_other(tmp_path: Path) -> None:
+    ingest = pipeline()
+    await ingest.run([write(tmp_path / "vault", {"X.md": "Oolong."})], "d")
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    for nowhere in (loop, Path("no\0name")):
+        with pytest.raises(InputError, match="was ingested from"):
+            await ingest.remove([nowhere], "d")
+    with pytest.raises(InputError, match="there is no file or folder"):
+        await ingest.run([Path("no\0name")], "d")
+    assert [file.action for file in (await ingest.run([loop], "d")).files] == ["skipped"]
