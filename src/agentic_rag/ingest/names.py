@@ -193,7 +193,7 @@ def mentions_any(text: str, names: frozenset[str]) -> bool:
     signs = _without_words(names)
     if signs and any(sign in entity_key(written) for sign in signs):
         return True
-    normal = _normal(written)
+    normal = _folded(written)  # not kept, as words are: a whole text
     if len(wanted) <= FEW_WORDS and not any(first in normal for first in wanted):
         return False  # as most do: to take the text apart into words takes a hundred times as long
     words = [_normal(match.group()) for match in _WORD.finditer(written)]
@@ -315,9 +315,12 @@ def _marks(gap: str) -> str:
     return "".join(gap.translate(_PUNCTUATION).split())
 
 
-@lru_cache(maxsize=65_536)
-def _normal(text: str) -> str:
+def _folded(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
+_normal = lru_cache(maxsize=65_536)(_folded)
+"""Of a word."""
 
 
 def _words(name: str) -> tuple[str, ...]:

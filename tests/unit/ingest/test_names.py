@@ -275,3 +275,11 @@ def test_looking_for_first_words_finds_all_that_taking_the_text_apart_finds(
         patch.setattr(names_module, "FEW_WORDS", -1)
         expected = mentions_any(text, names)
     assert mentions_any(text, names) == expected
+
+
+def test_no_whole_text_is_kept() -> None:
+    names = frozenset({"Gyokuro"})
+    mentions_any("words of a name are kept", names)
+    kept = names_module._normal.cache_info().currsize
+    assert not mentions_any("a long note about rivers and boats", names)
+    assert names_module._normal.cache_info().currsize == kept
