@@ -191,8 +191,10 @@ def mentions_any(text: str, names: frozenset[str]) -> bool:
     wanted = _by_first_word(names)
     written = text if "%" not in text else f"{text}\n{unquote(text)}"
     signs = _without_words(names)
-    if signs and any(sign in entity_key(written) for sign in signs):
-        return True
+    if signs:
+        read = entity_key(written)
+        if any(sign in read for sign in signs):
+            return True
     normal = _folded(written)  # not kept, as words are: a whole text
     if len(wanted) <= FEW_WORDS and not any(first in normal for first in wanted):
         return False  # as most do: to take the text apart into words takes a hundred times as long
