@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -196,6 +196,15 @@ def test_never_raises_and_never_ends_before_it_starts(text: str) -> None:
 )  # fmt: skip
 def test_dates_that_a_text_names(text: str, named: list[tuple[str, str]]) -> None:
     assert named_dates(text) == [(day(start), day(end)) for start, end in named]
+
+
+@pytest.mark.parametrize(
+    "text", ["**March 2024**", "(March 2024)", "[[March 2024]]", "“March 5, 2024”", "#2:Mar. 2024"]
+)
+def test_a_month_is_read_behind_any_mark(text: str) -> None:
+    ((start, end),) = named_dates(text)
+    assert start.month == 3
+    assert end - start <= timedelta(days=31)
 
 
 @given(st.text(alphabet="0123456789-–/年月日, MarchOctober"))
