@@ -67,7 +67,7 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
     unchanged: list[tuple[SourceItem, DocumentRecord]] = []
     for number, item in enumerate(scan.items, start=1):
         record = records.get(item.document_id)
-        if record is not None and record.root != item.root and Path(record.root).exists():
+        if record is not None and record.root != item.root and not _is_gone(record.root):
             files.append(_refused(item, record))
         elif record is not None and not record.pending and record.content_hash == item.content_hash:
             unchanged.append((item, record))
@@ -102,6 +102,14 @@ def _parsed(item: SourceItem, action: Action) -> Work | FileReport:
         return FileReport(item.path, "failed", str(error))
 
 
+def _is_gone(root: str) -> bool:
+    """Not where it cannot be looked at: a folder over it without permission, a drive that does not answer."""
+    try:
+        return not Path(root).exists()
+    except OSError:
+        return False
+
+
 def _gone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list[FileReport]:
     """Roots that are nowhere any more, but for what this scan found under another one: a drive that is not mounted,
     or a folder that was moved."""
@@ -115,7 +123,7 @@ def _gone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list[FileR
     return [
         FileReport(root, "skipped", told.format(count))
         for root, count in sorted(left.items())
-        if not Path(root).exists()
+        if _is_gone(root)
     ]
 
 

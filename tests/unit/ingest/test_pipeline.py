@@ -210,3 +210,20 @@ async def test_a_path_that_leads_nowhere_is_told_as_any_other(tmp_path: Path) ->
     with pytest.raises(InputError, match="there is no file or folder"):
         await ingest.run([Path("no\0name")], "d")
     assert [file.action for file in (await ingest.run([loop], "d")).files] == ["skipped"]
+
+
+async def test_a_root_that_cannot_be_looked_at_is_not_taken_for_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"drive/X.md": "Oolong.", "kept/X.md": "Kettles.", "kept/Y.md": "Withering."})
+    ingest = pipeline()
+    await ingest.run([tmp_path / "drive"], "d")
+    exists = Path.exists
+
+    def broken(path: Path) -> bool:
+        if path == tmp_path / "drive":
+            raise PermissionError(13, "Permission denied")
+        return exists(path)
+
+    monkeypatch.setattr(Path, "exists", broken)
+    assert actions(await ingest.run([tmp_path / "kept"], "d")) == {"X.md": "skipped", "Y.md": "added"}
