@@ -114,7 +114,7 @@ class Rag:
         """Take out of a dataset what was ingested from the paths, which may be gone; None: everything.
 
         Raises:
-            UnknownDataset: nothing was ever ingested under the name.
+            UnknownDataset: nothing was ingested under the name, or all of it was taken out.
             InputError: nothing was ingested from a path.
             StoreError: something failed; run again to finish.
         """
@@ -143,7 +143,7 @@ class Rag:
         return await reindexed(stores, self.embedding, dataset, progress)
 
     async def require_dataset(self, dataset: str) -> None:
-        """Raises ``UnknownDataset`` where nothing was ever ingested under the name."""
+        """Raises ``UnknownDataset`` where nothing was ingested under the name, or all of it was taken out."""
         known = await self.ledger.datasets()
         if dataset_name(dataset) not in known:
             raise UnknownDataset(dataset, known)

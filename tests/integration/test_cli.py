@@ -24,7 +24,7 @@ from example_vault import EXAMPLE_VAULT
 from local_openai_server import LocalOpenAIServer
 
 QUESTION = "What does shading do to theanine?"
-COMMANDS = ["ingest", "ask", "search", "graph", "stats", "reindex", "doctor", "eval"]
+COMMANDS = ["ingest", "remove", "ask", "search", "graph", "stats", "reindex", "doctor", "eval"]
 ASK = [
     "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
     "quality", "rewrites", "seconds",
@@ -395,6 +395,23 @@ def test_a_named_file_that_cannot_be_read_ends_badly(cli: Any, tmp_path: Path) -
 
 
 @pytest.mark.slow
+def test_remove_takes_out_a_folder_that_is_gone_then_everything(cli: Any, tmp_path: Path) -> None:
+    for name in ("gone", "kept"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.md").write_text("Oolong comes from Fujian.")
+    here = ("--data-dir", str(tmp_path / "data"))
+    assert cli("ingest", "gone", "kept", *here).code == 0
+    shutil.rmtree(tmp_path / "gone")
+    taken = cli("remove", "gone", "--json", *here).json
+    assert (taken["counts"], taken["documents"]) == ({"removed": 1}, 1)
+    for arguments in ((), ("kept", "--all")):
+        assert "not both" in cli("remove", *arguments, *here).err
+    assert cli("remove", "--all", "--json", *here).json["documents"] == 0
+    again = cli("remove", "--all", *here)
+    assert again.code == 2
+    assert "unknown dataset" in again.err
+
+
 def test_a_link_to_itself_ends_badly_without_a_traceback(cli: Any, tmp_path: Path) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
