@@ -158,6 +158,13 @@ def points_back(query: str) -> bool:
     return bool(_POINTS.search(query))
 
 
+def names_nothing(question: str) -> bool:
+    """Whether a question points back before it names anything: "is it better" does; in "who is Anna, and where is her
+    cat" the word points to what the question itself names."""
+    pointing = _POINTS.search(question)
+    return pointing is not None and not asked_about(question[: pointing.start()])
+
+
 def asked_about(question: str) -> frozenset[str]:
     """The terms (see ``tokens``) of what a question asks about, without what makes it a question, as "what is",
     "tell me about" or 什么是; none where nothing is left."""

@@ -9,7 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agentic_rag import text as text_module
-from agentic_rag.text import STOPWORDS, asked_about, content_tokens, script, script_beside, tokens
+from agentic_rag.text import (
+    STOPWORDS,
+    asked_about,
+    content_tokens,
+    names_nothing,
+    script,
+    script_beside,
+    tokens,
+)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +119,20 @@ def test_a_passage_is_compared_in_the_script_of_the_query_where_it_has_a_phrase_
     query: str, passage: str, found: str
 ):
     assert script_beside(query, passage) == found  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "nothing"),
+    [
+        ("Is it better?", True),
+        ("When did she take over?", True),
+        ("那后来呢？", True),
+        ("What is gongfu brewing and how do I do it?", False),
+        ("Who is Anna and where is her cat?", False),
+        ("When did Caroline take over her father's shop?", False),
+        ("乌龙茶是什么，它怎么泡？", False),
+        ("What is Venice?", False),
+    ],
+)
+def test_a_question_that_points_back_before_it_names_anything(question: str, nothing: bool):
+    assert names_nothing(question) == nothing

@@ -27,7 +27,7 @@ from agentic_rag.odds import log_odds, log_visits
 from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
 from agentic_rag.rerank.mistakes import records_mistake
-from agentic_rag.text import asked_about, content_tokens, points_back, tokens
+from agentic_rag.text import asked_about, content_tokens, names_nothing, tokens
 
 TERMS: Mapping[str, str] = {
     "walk": "ln of how often a walk in the graph from what the question names comes by, times the graph's share; ≤ 0",
@@ -158,7 +158,7 @@ def _naming(query: str, passages: Sequence[Collection[str]]) -> list[bool]:
     """Whether a passage has all terms that the question asks about; none has where more than the square root of
     all passages do, for then the words are this dataset's everyday ones and name nothing. Nor has any where what is
     asked about stands in another question ("when did she take over")."""
-    asked = frozenset() if points_back(query) else asked_about(query)
+    asked = frozenset() if names_nothing(query) else asked_about(query)
     having = [bool(asked) and all(term in passage for term in asked) for passage in passages]
     return having if sum(having) ** 2 <= len(passages) else [False] * len(passages)
 
