@@ -84,10 +84,7 @@ async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = N
         part = sorted({note for query in asked for note in query.relevant})
         part += dice.sample([note for note in notes if note not in part], max(0, FEW - len(part)))
         with tempfile.TemporaryDirectory() as temporary:
-            for note in part:
-                to = Path(temporary, "vault", note)
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(loaded.source / note, to)
+            _copied(loaded.source, part, Path(temporary, "vault"))
             async with open_rag(RagConfig(data_dir=Path(temporary, "data")), embedding=embedding) as rag:
                 await rag.ingest(Path(temporary, "vault"), dataset=loaded.name)
                 refused += _abstained(await _answered(rag, loaded.name, asked))
@@ -107,23 +104,20 @@ async def refused_across(path: Path, embedding: Embedding, limit: int | None = N
     """A vault's notes of each language by themselves, asked its questions in the other one."""
     loaded, everyday = load_dataset(path), json.loads(EVERYDAY.read_text("utf-8"))["reported"]
     across = Across([], [])
+    texts = {
+        item.path: (loaded.source / item.path).read_text("utf-8") for item in discover([loaded.source]).items
+    }
     for written, asked_in in (("zh", "latin"), ("en", "cjk")):
+        held = [note for note, text in texts.items() if _LANGUAGE.findall(text)[:1] == [written]]
+        own = [
+            query
+            for query in loaded.ranked_queries
+            if script(query.text) == asked_in
+            and any(note in held and grade > 1 for note, grade in query.relevant.items())
+        ]
+        plain = _plain_queries([text for text in everyday if script(text) == asked_in])
         with tempfile.TemporaryDirectory() as temporary:
-            held = set()
-            for item in discover([loaded.source]).items:
-                note = loaded.source / item.path
-                if _LANGUAGE.findall(note.read_text("utf-8"))[:1] == [written]:
-                    to = Path(temporary, "vault", item.path)
-                    to.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(note, to)
-                    held.add(item.path)
-            own = [
-                query
-                for query in loaded.ranked_queries
-                if script(query.text) == asked_in
-                and any(note in held and grade > 1 for note, grade in query.relevant.items())
-            ]
-            plain = _plain_queries([text for text in everyday if script(text) == asked_in])
+            _copied(loaded.source, held, Path(temporary, "vault"))
             async with open_rag(RagConfig(data_dir=Path(temporary, "data")), embedding=embedding) as rag:
                 await rag.ingest(Path(temporary, "vault"), dataset=loaded.name)
                 across.own.extend(_abstained(await _answered(rag, loaded.name, own[:limit])))
@@ -145,6 +139,14 @@ async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -
         if not _NO_THING.search(name) and len(name) <= LONGEST_NAME
     ]
     return _abstained(await _answered(rag, loaded.name, _plain_queries(asked[:limit])))
+
+
+def _copied(source: Path, notes: Sequence[str], folder: Path) -> None:
+    """The notes of a vault, as a vault of their own."""
+    for note in notes:
+        to = folder / note
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / note, to)
 
 
 def _plain_queries(texts: Sequence[str]) -> list[EvalQuery]:

@@ -223,9 +223,10 @@ async def open_rag(
         embedding = embedding or _closed_by(stack, embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         chat = chat or _closed_by(stack, _chat(config))
-        calibration = EmbeddingCalibration(
-            embedding, kept=await asyncio.to_thread(_kept_levels, config, embedding)
-        )
+        calibration = EmbeddingCalibration(embedding)
+        if not calibration.is_fitted:
+            kept = await asyncio.to_thread(_kept_levels, config, embedding)
+            calibration = EmbeddingCalibration(embedding, kept=kept)
         nats = _nats()
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)

@@ -211,7 +211,6 @@ def stated_moment(value: object) -> tuple[datetime, datetime] | None:
 
 _NAMED_YEAR = re.compile(r"(?<![\d.,])(1\d{3}|20\d{2})(?:\s*[-–—/]\s*(\d{2})(?![-/]\d))?(?!\d)(?![.,]\d)")
 _NAMED_DATE = re.compile(rf"{_HAN_DATE}|{_FULL}", re.IGNORECASE)
-_LETTERS = re.compile(r"[A-Za-z]{3,}")
 _AROUND_YEAR = 20, 12
 """Characters before a year in which its month and day stand, and after it."""
 
@@ -239,10 +238,8 @@ def _date_around(text: str, year: int) -> str:
     """The whole date as written that has its year at this place; the year alone where nothing more is said."""
     before, after = _AROUND_YEAR
     opening = max(0, year - before)
-    leading = _LETTERS.findall(text[opening:year])
-    if text[year + 4 : year + 6].strip()[:1] in ("-", "年") or any(
-        word[:3].lower() in _MONTHS for word in leading
-    ):
+    beside = text[year + 4 : year + 6].strip()[:1] in ("-", "年")
+    if beside or _NAMED_MONTH.search(text, opening, year) is not None:
         for date in _NAMED_DATE.finditer(text[opening : year + 4 + after]):
             if date.start() <= year - opening < date.end():
                 return date[0]

@@ -88,14 +88,15 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     for order, result in enumerate(results):
         content = result["content"]
         note = result["metadata"].get("document_id", result["id"])
-        names, leads = asked, note not in notes
+        leads = note not in notes
         notes.add(note)
         fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
         failed = failures(content)
         properties = _is_properties(result)
-        if properties and leads and not _properties(content, asked):
-            names = _nearest(result["facts"])
-        for start, end in _properties(content, names) if properties else split_sentences(content):
+        spans = _properties(content, asked) if properties else split_sentences(content)
+        if properties and leads and not spans:
+            spans = _properties(content, _nearest(result["facts"]))
+        for start, end in spans:
             if any(a < end and start < b for a, b in fenced):
                 continue
             text = content[start:end]

@@ -20,7 +20,7 @@ from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Plan, Work, planned
 from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport
-from agentic_rag.ingest.sources import SourceKind, SourceScan, discover
+from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
 from agentic_rag.ports import (
     ChunkStore,
     DocumentRecord,
@@ -257,7 +257,7 @@ def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], d
     twice, under other ids. Not for one that holds documents of its own, which are brought up to date."""
     held = {record.root for record in records.values()}
     for given in paths:
-        path = _resolved(given)
+        path = resolved(given)
         if path is None or str(path) in held:
             continue
         for root in held.intersection(map(str, path.parents)):
@@ -269,19 +269,11 @@ def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], d
                 )
 
 
-def _resolved(given: Path) -> Path | None:
-    """The path without links; None for one that leads nowhere: a link to itself, a name that no file can have."""
-    try:
-        return given.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return None
-
-
 def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> list[str]:
     """The held roots that are one of the paths or lie below it."""
     found: dict[str, None] = {}
     for given in paths:
-        path = _resolved(given)
+        path = resolved(given)
         below = [root for root in held if path is not None and Path(root).is_relative_to(path)]
         if not below:
             holds = f"it holds what came from {', '.join(held)}" if held else "it is empty"

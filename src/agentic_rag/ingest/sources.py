@@ -27,7 +27,16 @@ from agentic_rag.ingest.ignore import IgnoreRules, obsidian_filters
 from agentic_rag.ingest.markdown import parse_markdown, parse_text
 from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
 
-__all__ = ["PARSER_VERSION", "Skipped", "SourceError", "SourceItem", "SourceKind", "SourceScan", "discover"]
+__all__ = [
+    "PARSER_VERSION",
+    "Skipped",
+    "SourceError",
+    "SourceItem",
+    "SourceKind",
+    "SourceScan",
+    "discover",
+    "resolved",
+]
 
 PARSER_VERSION = "2"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
@@ -145,14 +154,18 @@ def discover(
     return SourceScan(tuple(found.items.values()), tuple(found.skipped), tuple(roots))
 
 
+def resolved(given: Path) -> Path | None:
+    """The path without links; None for one that leads nowhere: a link to itself, a name that no file can have."""
+    try:
+        return given.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
 def _left(given: Path, holders: Mapping[str, str] | None) -> str:
     """What to do about the documents of a path that is gone; nothing where there are none."""
-    try:
-        stored = str(given.resolve()) in (holders or {}).values()
-    except (OSError, RuntimeError, ValueError):
-        return ""
     what = "; what was ingested from it is still there: agentic-rag remove takes it out, under the same path"
-    return what if stored else ""
+    return what if str(resolved(given)) in (holders or {}).values() else ""
 
 
 def _scan(root: Path, kind: SourceKind, found: _Found) -> None:

@@ -117,10 +117,13 @@ def _no_words(query: str, legs: Legs) -> float:
     """What is given where the nearest passages, but for notes' properties, are in another script than the query."""
     asked_in = script(query)
     nearest = [scored.chunk for scored in legs["dense"] if scored.chunk.kind != "properties"]
-    away: Counter[str] = Counter()
+    pairs: Counter[str] = Counter()
     for chunk in nearest:
-        away[script_pair((asked_in, script_beside(asked_in, chunk.text)))] += 1
-    pair, count = max(away.items(), key=lambda told: told[1], default=("", 0))
+        pair = script_pair((asked_in, script_beside(asked_in, chunk.text)))
+        pairs[pair] += 1
+        if pair not in NO_WORDS and pairs[pair] > HARDLY_ANY * len(nearest):
+            return 0.0  # as in most datasets, after the first few
+    pair, count = max(pairs.items(), key=lambda told: told[1], default=("", 0))
     return NO_WORDS.get(pair, 0.0) if count >= (1 - HARDLY_ANY) * len(nearest) else 0.0
 
 
