@@ -16,6 +16,8 @@ COLOURS = {
     "ours, RRF": "#1b6e5a",
     "ours, weighted": "#7fb8a4",
     "ours, RRF, 100 kept": "#1b6e5a",
+    "ours, RRF, hits in order": "#1b6e5a",
+    "ours, RRF of ids": "#1b6e5a",
     "ranx rrf": "#b5533c",
     "ranx wsum + min-max": "#e0a090",
     "LangChain EnsembleRetriever": "#d8a657",
@@ -23,16 +25,17 @@ COLOURS = {
     "Haystack DocumentJoiner": "#4a7fb5",
     "LanceDB RRFReranker": "#777777",
 }
+STYLES = {"ours, RRF, 100 kept": "o:", "ours, RRF, hits in order": "o--", "ours, RRF of ids": "o-."}
 
 
 def draw(file: Path, measured: Mapping[int, Mapping[str, Times]]) -> None:
-    """Medians; ours is bold, and dotted where it keeps 100."""
+    """Medians; ours is bold, dotted where it keeps 100, dashed where it says nothing of the sources."""
     plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 110})  # fmt: skip
     figure, axes = plt.subplots(figsize=(7.6, 4.4))
     for name, colour in COLOURS.items():
         points = [(size, times[name].p50) for size, times in measured.items() if name in times]
         if points:
-            style = "o:" if name.endswith("kept") else "o-"
+            style = STYLES.get(name, "o-")
             width = 2.4 if name.startswith("ours") else 1.2
             axes.plot(
                 *zip(*points, strict=True), style, color=colour, linewidth=width, markersize=4, label=name

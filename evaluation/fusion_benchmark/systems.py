@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from agentic_rag.domain import Hit
 from agentic_rag.fusion import (
@@ -15,6 +15,7 @@ from agentic_rag.fusion import (
     FusionStrategy,
     UnifiedResult,
     execute_fusion,
+    fuse_ids,
     fuse_ranks,
     read_graphiti,
     read_lancedb,
@@ -26,6 +27,10 @@ Scored = list[tuple[str, float]]
 WEIGHTS = (0.7, 0.3)
 EVERYTHING = FusionParameters(limit=100_000)
 """What the peers return, too: every fused hit. The graph itself keeps 100."""
+
+
+Gives = Literal["ids", "documents", "scored documents"]
+"""What a system returns: ids with scores, what it was given in a new order, or new documents with their scores."""
 
 
 class Prepared(NamedTuple):
@@ -53,6 +58,8 @@ class System:
     precision: float = 1e-12
     """Relative precision of its scores."""
     formula: str = "1 / (60 + rank), rank from 1"
+    gives: Gives = "scored documents"
+    """Ours in the form that gives the same is held to its time."""
 
     @property
     def installed(self) -> bool:
@@ -76,6 +83,36 @@ def ours_checked(lists: Lists) -> Prepared:
     """RRF alone, over hits that are checked already."""
     sources = {"graphiti": (read_graphiti(lists.graph), 1.0), "lancedb": (read_lancedb(lists.vector), 1.0)}
     return Prepared(lambda: sources, fuse_ranks, _results)
+
+
+def ours_ids(lists: Lists) -> Prepared:
+    """RRF of ids alone, which is what ranx is given and gives."""
+    rankings = {
+        "graphiti": [hit["id"] for hit in lists.graph],
+        "lancedb": [hit["id"] for hit in lists.vector],
+    }
+    return Prepared(lambda: rankings, fuse_ids, lambda found: found)
+
+
+def ours_in_order(lists: Lists) -> Prepared:
+    """The hits as they were given in their fused order, and nothing said of the sources."""
+
+    def fuse(given: Lists) -> list[Hit]:
+        ids = [[hit["id"] for hit in side] for side in given]
+        held = {
+            identity: hit
+            for own, side in zip(ids, given, strict=True)
+            for identity, hit in zip(own, side, strict=True)
+        }
+        fused = fuse_ids(dict(zip(("graphiti", "lancedb"), ids, strict=True)))
+        return [held[identity] for identity, _ in fused]
+
+    return Prepared(lambda: lists, fuse, _places)
+
+
+def _places(found: Sequence[Hit]) -> Scored:
+    """Places stand for scores that are not given."""
+    return [(hit["id"], -float(place)) for place, hit in enumerate(found)]
 
 
 def copied(lists: Lists) -> Prepared:
@@ -126,8 +163,7 @@ def _langchain(lists: Lists) -> Prepared:
     ensemble = EnsembleRetriever(retrievers=[RunnableLambda(never_asked)] * 2, weights=[1.0, 1.0], c=60)
 
     def scored(documents: list[Document]) -> Scored:
-        # It returns no scores, so its places stand for them.
-        return [(str(document.id), -float(place)) for place, document in enumerate(documents)]
+        return [(str(document.id), -float(place)) for place, document in enumerate(documents)]  # as _places
 
     return Prepared(lambda: given, ensemble.weighted_reciprocal_rank, scored)
 
@@ -216,8 +252,8 @@ RANX_WEIGHTED = System(
     formula="min-max to [0, 1]: the last hit counts as much as an absent one; ours is in [1/n, 1]",
 )
 PEERS = (
-    System("ranx rrf", "ranx", _ranx("rrf", None, {"k": 60})),
-    System("LangChain EnsembleRetriever", "langchain_classic", _langchain),
+    System("ranx rrf", "ranx", _ranx("rrf", None, {"k": 60}), gives="ids"),
+    System("LangChain EnsembleRetriever", "langchain_classic", _langchain, gives="documents"),
     System(
         "LlamaIndex QueryFusionRetriever",
         "llama_index",
@@ -238,5 +274,6 @@ PEERS = (
         _lancedb,
         precision=1e-6,
         formula="1 / (60 + rank), rank from 1, in 32 bits",
+        gives="documents",
     ),
 )

@@ -9,7 +9,7 @@ from agentic_rag.fusion.cascade_retrieval import (
     score_as_relevance,
 )
 from agentic_rag.fusion.evaluator import calculate_mrr_at_k, evaluate_fusion
-from agentic_rag.fusion.rrf_fusion import fuse_ranks, reciprocal_rank_fusion
+from agentic_rag.fusion.rrf_fusion import fuse_ids, fuse_ranks, reciprocal_rank_fusion
 from agentic_rag.fusion.strategy_selector import (
     DEFAULT_OPERATION,
     DEFAULT_WEIGHTS,
@@ -61,6 +61,7 @@ __all__ = [  # noqa: RUF022 - grouped by stage
     "UnifiedResult",
     "cascade_retrieval",
     "decide_tier",
+    "fuse_ids",
     "fuse_ranks",
     "fuse_scores",
     "fuse_tiers",

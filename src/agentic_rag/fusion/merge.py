@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
@@ -22,8 +22,8 @@ class Leg(NamedTuple):
     normalised: Sequence[float]
 
 
-_Found = list[tuple[Leg, Hit, float]]
-"""Of each leg that holds an identity: the leg, its hit, the normalised score; in name order."""
+_Find = tuple[Leg, Hit, float]
+"""A leg that holds an identity: its hit there, and the normalised score."""
 
 
 def merge(
@@ -44,38 +44,56 @@ def merge(
         first_tier: the leg whose finds are of tier 1, all others being of tier 2; None: no tiers.
     """
     used = sorted([leg for leg in legs if leg.weight != 0], key=lambda leg: leg.name)
+    ids = [[hit["id"] for hit in leg.hits] for leg in used]
+    worth = [[leg.weight * value for value in leg.normalised] for leg in used]
+    best = summed(zip(ids, worth, strict=True), limit)
+    places = [dict(zip(own, range(len(own)), strict=True)) for own in ids]
+    held = list(zip(used, places, strict=True))
+    results = []
+    for identity, score in best:
+        finds = [
+            (leg, leg.hits[place], leg.normalised[place])
+            for leg, of_leg in held
+            if (place := of_leg.get(identity)) is not None
+        ]
+        results.append(_unite(finds, score, reciprocal, first_tier))
+    return results
+
+
+def summed(
+    lists: Iterable[tuple[Collection[str], Sequence[float]]], limit: int | None = None
+) -> list[tuple[str, float]]:
+    """Ids with the sum of what each list gives them: by sum descending, then id; the first ``limit`` of them.
+
+    Args:
+        lists: ids, each once, and what each is given; both of one length. Added in the order given.
+        limit: None keeps all.
+    """
     scores: dict[str, float] = {}
-    for leg in used:
-        weight = leg.weight
-        for hit, value in zip(leg.hits, leg.normalised, strict=True):
-            identity = hit["id"]
-            scores[identity] = scores.get(identity, 0.0) + weight * value
-    best = nsmallest(
-        len(scores) if limit is None else limit, [(-score, identity) for identity, score in scores.items()]
-    )
-    found: dict[str, _Found] = {identity: [] for _, identity in best}
-    for leg in used:
-        for hit, value in zip(leg.hits, leg.normalised, strict=True):
-            finds = found.get(hit["id"])
-            if finds is not None:
-                finds.append((leg, hit, value))
-    return [
-        _unite(found[identity], -score, reciprocal, _tier(found[identity], first_tier))
-        for score, identity in best
-    ]
+    for ids, values in lists:
+        given = zip(ids, values, strict=True)
+        if not scores:  # nothing to add to, so no Python a hit
+            scores.update(given)
+        for identity, value in given:
+            scores[identity] = scores.get(identity, 0.0) + value
+    if limit is None:
+        return sorted(scores.items(), key=_place)
+    return nsmallest(limit, scores.items(), key=_place)
 
 
-def _tier(found: _Found, first: str | None) -> int | None:
-    return None if first is None else 1 if any(leg.name == first for leg, _, _ in found) else 2
+def _place(scored: tuple[str, float]) -> tuple[float, str]:
+    return -scored[1], scored[0]
 
 
-def _unite(found: _Found, score: float, reciprocal: bool, tier: int | None) -> UnifiedResult:
-    leg, best, value = found[0]
+def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str | None) -> UnifiedResult:
+    """What the legs found under one identity, in name order, as one result."""
+    leg, best, value = finds[0]
     names, passage = leg.name, best
     metadata, facts = {**best["metadata"]}, [*best["facts"]]
     sources = {names: _said(best, value, leg.weight)}
-    if len(found) > 1:
-        for leg, hit, value in found[1:]:
+    tier = None if first_tier is None else 1 if any(leg.name == first_tier for leg, _, _ in finds) else 2
+    if len(finds) > 1:
+        for leg, hit, value in finds[1:]:
             names = f"{names}+{leg.name}"
             sources[leg.name] = _said(hit, value, leg.weight)
             metadata.update(hit["metadata"])
@@ -83,7 +101,7 @@ def _unite(found: _Found, score: float, reciprocal: bool, tier: int | None) -> U
                 facts = join_facts(facts, hit["facts"])
             if _ranks_better(hit, best):
                 best = hit
-        passage = best if best["type"] in PASSAGES else _passage(best, found)
+        passage = best if best["type"] in PASSAGES else _passage(best, finds)
         metadata.update(best["metadata"])
     text, kind, raw = passage["content"], passage["type"], best["score"]
     rrf_score = score if reciprocal else 0.0
@@ -101,9 +119,9 @@ def _ranks_better(hit: Hit, best: Hit) -> bool:
     return best["score"] is None and hit["score"] is not None
 
 
-def _passage(best: Hit, found: _Found) -> Hit:
+def _passage(best: Hit, finds: list[_Find]) -> Hit:
     """The hit whose content is the chunk's own text, else the best one."""
-    return next((hit for _, hit, _ in found if hit["type"] in PASSAGES), best)
+    return next((hit for _, hit, _ in finds if hit["type"] in PASSAGES), best)
 
 
 def checked_weight(name: str, weight: float) -> float:

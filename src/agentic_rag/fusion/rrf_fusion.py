@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentic_rag.domain import Hit
-from agentic_rag.errors import ConfigError
+from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import Leg, checked_count, checked_weight, merge
+from agentic_rag.fusion.merge import Leg, checked_count, checked_weight, merge, summed
 from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
 
@@ -64,14 +64,67 @@ def fuse_ranks(
 
     ``first_tier`` names the source whose finds get ``tier`` 1; the others' finds then get 2.
     """
-    checked_count("k", k)
-    if limit is not None:
-        checked_count("limit", limit)
-    weights = [checked_weight(f"{name}_weight", weight) for name, (_, weight) in sources.items()]
-    if not any(weights):
-        raise ConfigError("every weight is 0, which leaves nothing to fuse; give one source a weight above 0")
+    _check(k, limit, {name: weight for name, (_, weight) in sources.items()})
     legs = [
         Leg(name, hits, weight, [1.0 / (k + hit["rank"]) for hit in hits])
         for name, (hits, weight) in sources.items()
     ]
     return merge(legs, reciprocal=True, limit=limit, first_tier=first_tier)
+
+
+def fuse_ids(
+    rankings: Mapping[str, Sequence[str]],
+    k: int = 60,
+    *,
+    weights: Mapping[str, float] | None = None,
+    limit: int | None = None,
+) -> list[tuple[str, float]]:
+    """``reciprocal_rank_fusion`` of rankings that are nothing but ids: ids with scores, by score, then id.
+
+    Args:
+        rankings: by source its ids, best first; one that stands twice counts at its first place, and those
+            behind it move up, as a source's chunks do.
+        k, limit: see ``reciprocal_rank_fusion``.
+        weights: by source, 1 where none is given; 0 leaves the source out.
+
+    Raises:
+        ConfigError: ``k``, ``limit`` or a weight out of range, a weight of a source that is not there, or
+            every weight 0.
+        InputError: a ranking that is no list, or an id that is no string or empty.
+
+    >>> fuse_ids({"graph": ["a", "b"], "vectors": ["b"]}, k=1)
+    [('b', 0.8333333333333333), ('a', 0.5)]
+    """
+    given = weights or {}
+    if unknown := sorted(set(given) - set(rankings)):
+        raise ConfigError(
+            f"a weight is given for {', '.join(map(repr, unknown))}, which is no ranking; "
+            f"there are: {', '.join(map(repr, rankings)) or 'none'}"
+        )
+    of_each = {name: given.get(name, 1.0) for name in sorted(rankings)}
+    _check(k, limit, of_each)
+    once = {name: _ids(name, rankings[name]) for name, weight in of_each.items() if weight != 0}
+    shares = [1.0 / (k + rank) for rank in range(1, 1 + max(map(len, once.values()), default=0))]
+    return summed(
+        [(ids, [of_each[name] * share for share in shares[: len(ids)]]) for name, ids in once.items()], limit
+    )
+
+
+def _ids(name: str, ranking: Sequence[str]) -> dict[str, None]:
+    """Each id of a ranking once, in order."""
+    if isinstance(ranking, str | bytes) or not isinstance(ranking, Sequence):
+        raise InputError(f"the ranking {name!r} is a list of ids, not {type(ranking).__name__}")
+    if not set(map(type, ranking)) <= {str} or "" in (once := dict.fromkeys(ranking)):
+        wrong = next(identity for identity in ranking if type(identity) is not str or not identity)
+        raise InputError(f"the ranking {name!r} holds {wrong!r}; an id is a string that is not empty")
+    return once
+
+
+def _check(k: int, limit: int | None, weights: Mapping[str, float]) -> None:
+    checked_count("k", k)
+    if limit is not None:
+        checked_count("limit", limit)
+    # Every weight is looked at: one that is wrong is told, whatever stands before it.
+    checked = [checked_weight(f"{name}_weight", weight) for name, weight in weights.items()]
+    if not any(checked):
+        raise ConfigError("every weight is 0, which leaves nothing to fuse; give one source a weight above 0")

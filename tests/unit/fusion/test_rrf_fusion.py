@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.errors import ConfigError
-from agentic_rag.fusion import UnifiedResult, read_hits, read_lancedb, reciprocal_rank_fusion
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.fusion import UnifiedResult, fuse_ids, read_hits, read_lancedb, reciprocal_rank_fusion
 
 Hits = list[dict[str, Any]]
 
@@ -109,6 +109,46 @@ def test_parameters_out_of_range_are_refused(parameters: dict[str, Any]):
         reciprocal_rank_fusion(hits("a"), hits("a"), **parameters)
 
 
+def test_ids_alone():
+    fused = fuse_ids({"graph": ["a", "b"], "vectors": ["b", "c"]})
+    assert fused == [("b", 1 / (60 + 2) + 1 / (60 + 1)), ("a", 1 / (60 + 1)), ("c", 1 / (60 + 2))]
+
+
+def test_an_id_that_stands_twice_in_a_ranking_counts_once_and_those_behind_it_move_up():
+    assert fuse_ids({"graph": ["a", "a", "b"]}) == [("a", 1 / (60 + 1)), ("b", 1 / (60 + 2))]
+
+
+def test_a_ranking_of_weight_zero_is_left_out():
+    assert fuse_ids({"graph": ["a"], "vectors": ["b"]}, weights={"graph": 0}) == [("b", 1 / (60 + 1))]
+
+
+def test_no_ranking_at_all_is_refused_and_empty_ones_give_nothing():
+    with pytest.raises(ConfigError, match="every weight is 0"):
+        fuse_ids({})
+    assert fuse_ids({"graph": [], "vectors": ()}) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"k": 0}, "k is 0"),
+        ({"limit": 0}, "limit is 0"),
+        ({"weights": {"graph": -1}}, "graph_weight is -1"),
+        ({"weights": {"grap": 1}}, "a weight is given for 'grap', which is no ranking; there are: 'graph'"),
+        ({"weights": {"graph": 0}}, "every weight is 0"),
+    ],
+)
+def test_parameters_of_ids_out_of_range_are_refused(parameters: dict[str, Any], told: str):
+    with pytest.raises(ConfigError, match=told):
+        fuse_ids({"graph": ["a"]}, **parameters)
+
+
+@pytest.mark.parametrize("ranking", ["abc", b"abc", 7, {"a": 1}, ["a", ""], ["a", None], [{"id": "a"}]])
+def test_what_is_no_ranking_of_ids_is_refused(ranking: Any):
+    with pytest.raises(InputError, match="the ranking 'graph'"):
+        fuse_ids({"graph": ranking})
+
+
 # ── properties ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -118,6 +158,17 @@ def test_the_order_of_scored_input_does_not_matter(graph: Hits, vector: Hits, rn
     shuffled = [rng.sample(items, len(items)) for items in (graph, vector)]
     fused, again = reciprocal_rank_fusion(graph, vector), reciprocal_rank_fusion(*shuffled)
     assert [(one.id, one.fused_score) for one in fused] == [(one.id, one.fused_score) for one in again]
+
+
+@settings(deadline=None)
+@given(ranked_ids, ranked_ids, st.integers(1, 100), st.floats(0.1, 5), st.none() | st.integers(1, 12))
+def test_ids_alone_are_fused_as_hits_are(
+    graph: list[str], vector: list[str], k: int, weight: float, limit: int | None
+):
+    fused = reciprocal_rank_fusion(hits(*graph), hits(*vector), k, lancedb_weight=weight, limit=limit)
+    rankings = {"graphiti": graph, "lancedb": vector}
+    alone = fuse_ids(rankings, k, weights={"lancedb": weight}, limit=limit)
+    assert alone == [(result.id, result.fused_score) for result in fused]
 
 
 @settings(deadline=None)
