@@ -63,11 +63,12 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
     """
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
     files += _gone(scan, records)
+    taken_over = _taken_over(scan, records)
     work: list[Work] = []
     unchanged: list[tuple[SourceItem, DocumentRecord]] = []
     for number, item in enumerate(scan.items, start=1):
         record = records.get(item.document_id)
-        if record is not None and record.root != item.root and not _is_gone(record.root):
+        if record is not None and _holds_another(record, item, taken_over):
             files.append(_refused(item, record))
         elif record is not None and not record.pending and record.content_hash == item.content_hash:
             unchanged.append((item, record))
@@ -75,8 +76,8 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
             found = _parsed(item, "added" if record is None else "changed")
             work.append(found) if isinstance(found, Work) else files.append(found)
         progress("read", number, len(scan.items))
-    removed = _removed(scan, records)
-    files += [FileReport(record.path, "removed") for record in removed]
+    removed = _removed(scan, records, taken_over)
+    files += [FileReport(record.path, "removed", taken_over.get(record.document_id)) for record in removed]
     relinking = _Relinking.of(work, [record for _, record in unchanged], removed, records, way)
     untouched = []
     for item, record in unchanged:
@@ -87,6 +88,40 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
         if is_unchanged and (record.graph_hash, record.root) != (relinking.graph_hash, item.root):
             untouched.append(replace(record, root=item.root))
     return Plan(tuple(work), removed, tuple(untouched), tuple(files), relinking.titles, relinking.graph_hash)
+
+
+def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict[str, str | None]:
+    """Stored documents of folders and files that lie within a scanned folder, and that stand in it too (with what
+    they are there) or are gone (with None): kept, a note would stand there twice, under two ids."""
+    within = {
+        record.root: over
+        for record in records.values()
+        for over in scan.roots
+        if record.root not in scan.roots and Path(over) in Path(record.root).parents
+    }
+    if not within:
+        return {}
+    scanned = {_place(item.root, item.path): item.document_id for item in scan.items}
+    found: dict[str, str | None] = {}
+    for record in records.values():
+        if record.root in within:
+            place = _place(record.root, record.path)
+            if place in scanned:
+                found[record.document_id] = f"it is {scanned[place]} of {within[record.root]} now"
+            elif _is_gone(str(place)):
+                found[record.document_id] = None
+    return found
+
+
+def _place(root: str, path: str) -> Path:
+    """Where a document's file lies; of a file that was given itself, the root."""
+    return Path(root) if Path(root).name == path and Path(root).is_file() else Path(root) / path
+
+
+def _holds_another(record: DocumentRecord, item: SourceItem, taken_over: Mapping[str, str | None]) -> bool:
+    """Whether the id is that of a document of another root, which stays."""
+    stays = record.document_id not in taken_over and not _is_gone(record.root)
+    return record.root != item.root and stays
 
 
 def _refused(item: SourceItem, record: DocumentRecord) -> FileReport:
@@ -127,14 +162,19 @@ def _gone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list[FileR
     ]
 
 
-def _removed(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> tuple[DocumentRecord, ...]:
-    """Stored documents of the scanned roots that are gone; not those that only could not be read."""
+def _removed(
+    scan: SourceScan, records: Mapping[str, DocumentRecord], taken_over: Mapping[str, str | None]
+) -> tuple[DocumentRecord, ...]:
+    """Stored documents of the scanned roots that are gone, and what these took over; not those that only could
+    not be read."""
     present = {item.document_id for item in scan.items}
     unread = {skipped.path for skipped in scan.skipped if skipped.unread}
     return tuple(
         record
         for record in records.values()
-        if record.root in scan.roots and record.document_id not in present and not _is_under(record, unread)
+        if (record.root in scan.roots or record.document_id in taken_over)
+        and record.document_id not in present
+        and not _is_under(record, unread)
     )
 
 

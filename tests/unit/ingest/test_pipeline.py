@@ -141,6 +141,46 @@ async def test_a_part_of_what_is_held_already_is_not_ingested_a_second_time(tmp_
     assert (await ingest.run([vault / "sub"], "other")).documents == 1
 
 
+async def test_a_folder_takes_over_what_was_ingested_of_its_parts(tmp_path: Path) -> None:
+    notes = {
+        "X.md": "Oolong, see [[Y]].",
+        "sub/Y.md": "Withering.",
+        "sub/Gone.md": "Roasting.",
+        "Y.md": "Kettles.",
+    }
+    vault = write(tmp_path / "vault", notes)
+    ingest = pipeline()
+    await ingest.run([vault / "sub"], "d")
+    await ingest.run([vault / "X.md"], "d")
+    (vault / "sub" / "Gone.md").unlink()
+    report = await ingest.run([vault], "d")
+    # Y.md of the part and Y.md of the whole have one id: the second takes its place.
+    assert actions(report) == {
+        "Gone.md": "removed",
+        "X.md": "changed",
+        "Y.md": "changed",
+        "sub/Y.md": "added",
+    }
+    assert report.documents == 3
+    assert set(actions(await ingest.run([vault], "d")).values()) == {"unchanged"}
+    with pytest.raises(InputError, match="is part of"):
+        await ingest.run([vault / "sub"], "d")
+
+
+async def test_what_a_folder_took_over_says_where_it_is_now_and_what_it_leaves_out_stays(
+    tmp_path: Path,
+) -> None:
+    vault = write(tmp_path / "vault", {"sub/Y.md": "Withering.", ".hidden/Z.md": "Kettles."})
+    ingest = pipeline()
+    await ingest.run([vault / "sub", vault / ".hidden"], "d")
+    report = await ingest.run([vault], "d")
+    assert [(file.path, file.action, file.reason) for file in report.files] == [
+        ("Y.md", "removed", f"it is sub/Y.md of {vault} now"),
+        ("sub/Y.md", "added", None),
+    ]
+    assert report.documents == 2
+
+
 async def test_what_cannot_mention_a_new_note_is_not_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
