@@ -1,7 +1,7 @@
 """Intervals a sentence states in plain words, English, Chinese and Japanese; rather none than a wrong one.
 
 Read are dates with a year: ``1994``, ``March 2023``, ``5 March 2023``, ``March 5, 2023``, ``2023-03``, ``2023-03-05``,
-``2023年3月5日``, ``二〇二三年三月``. An end is exclusive: the end of the stated day, month or year. What is relative ("last
+``2023/3/5``, ``2023.03.05``, ``2023年3月5日``, ``二〇二三年三月``. An end is exclusive: the end of the stated day, month or year. What is relative ("last
 year"), vague ("in early 1994", "before 2000"), negated ("not until 2019") or said of two times in one sentence is left alone; so is a single date in the middle of a statement.
 """
 
@@ -110,7 +110,7 @@ def asked_interval(question: str) -> Interval | None:
     >>> asked_interval("What did I miss before October 2024?")[1].isoformat()
     '2024-10-01T00:00:00+00:00'
     """
-    return stated_interval(question) or _besides(_in_digits(question))
+    return stated_interval(question) or _besides(_in_one_form(question))
 
 
 def _besides(question: str) -> Interval | None:
@@ -146,7 +146,7 @@ def holding_interval(text: str) -> Interval | None:
 
 
 def _stated(text: str) -> tuple[str, Interval] | None:
-    text = _in_digits(text)
+    text = _in_one_form(text)
     if not any(map(str.isdecimal, text)):
         return None
     found: list[tuple[int, int, Interval | None]] = []
@@ -175,8 +175,15 @@ _HAN_COUNT = re.compile(
 )
 
 
-def _in_digits(text: str) -> str:
-    """Years, months and days in Chinese numerals as others are written: ``二〇二三年十月`` as ``2023年10月``."""
+_SEPARATED = re.compile(
+    r"(?<![\d.,/-])(1\d{3}|20\d{2})([/.])(0?[1-9]|1[0-2])\2(0?[1-9]|[12]\d|3[01])(?![\d/-]|\.\d)"
+)
+
+
+def _in_one_form(text: str) -> str:
+    """Dates in Chinese numerals, or with slashes or dots between year, month and day, as others are written:
+    ``二〇二三年十月`` as ``2023年10月``, ``2024/3/5`` as ``2024-03-05``."""
+    text = _SEPARATED.sub(lambda date: f"{date[1]}-{date[3]:0>2}-{date[4]:0>2}", text)
     if "年" not in text:
         return text
     text = _HAN_YEAR.sub(lambda year: "".join(map(_digit, year[0])), text)
@@ -202,7 +209,7 @@ def stated_moment(value: object) -> tuple[datetime, datetime] | None:
     """
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    written = _in_digits(str(value).strip())
+    written = _in_one_form(str(value).strip())
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", written):
         return _exact(written)
     whole = re.fullmatch(rf"(?:{_FULL}|{_HAN})", written, re.IGNORECASE)
@@ -223,7 +230,7 @@ def named_dates(text: str) -> list[tuple[datetime, datetime]]:
     >>> [start.date().isoformat() for start, _ in named_dates("March 2023, 二〇二四年十月, 1916–20")]
     ['2023-03-01', '2024-10-01', '1916-01-01', '1920-01-01']
     """
-    text = _in_digits(text)
+    text = _in_one_form(text)
     found: list[tuple[datetime, datetime] | None] = []
     for match in _NAMED_YEAR.finditer(text):
         year, second = match.groups()

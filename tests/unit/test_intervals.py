@@ -33,6 +33,9 @@ def day(written: str | None) -> datetime | None:
         ("on 31 December 1999", "1999-12-31", "2000-01-01"),
         ("Which team did he join in 1994 after that?", "1994-01-01", "1995-01-01"),
         ("On 2023-03-05 we met.", "2023-03-05", "2023-03-06"),
+        ("On 2023/3/5 we met.", "2023-03-05", "2023-03-06"),
+        ("We met on 2023.03.05.", "2023-03-05", "2023-03-06"),
+        ("from 2023/03/05 to 2023/04/06", "2023-03-05", "2023-04-07"),
         ("从2023年3月到2024年6月，他在北京。", "2023-03-01", "2024-07-01"),
         ("2023年3月至6月", "2023-03-01", "2023-07-01"),
         ("自2024年7月起实行新标准。", "2024-07-01", None),
@@ -207,6 +210,18 @@ def test_a_month_is_read_behind_any_mark(text: str) -> None:
     assert end - start <= timedelta(days=31)
 
 
-@given(st.text(alphabet="0123456789-–/年月日, MarchOctober"))
+@pytest.mark.parametrize("text", ["2024/03/05", "2024.3.5", "(2024/3/05)", "寄于2024.03.05。"])
+def test_a_day_may_be_written_with_slashes_or_dots(text: str) -> None:
+    assert named_dates(text) == [(day("2024-03-05"), day("2024-03-06"))]
+
+
+@pytest.mark.parametrize(
+    "text", ["2024/13/05", "2024.03.05.1", "12024.3.5", "2024/03.05", "/2024/03/05/note.md"]
+)
+def test_what_only_looks_like_such_a_day_is_none(text: str) -> None:
+    assert (day("2024-03-05"), day("2024-03-06")) not in named_dates(text)
+
+
+@given(st.text(alphabet="0123456789-–/.年月日, MarchOctober"))
 def test_naming_dates_never_fails(text: str) -> None:
     assert all(start < end for start, end in named_dates(text))

@@ -16,7 +16,7 @@ from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 from agentic_rag.ports import DocumentRecord
 from agentic_rag.progress import Progress
 
-WRITTEN = "written-2"
+WRITTEN = "written-3"
 """How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""
 BY_CHAT = "chat-1"
 """The same for extraction by a chat model, whose facts do not depend on other notes' names."""
