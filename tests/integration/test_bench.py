@@ -22,6 +22,7 @@ from agentic_rag.memory.config import parse_pipeline, read_pipeline
 from agentic_rag.memory.data_parser import register_adapter, unregister_adapter
 from agentic_rag.memory.service import Memory
 from agentic_rag.memory.services import register_service, unregister_service
+from agentic_rag.open_memory import open_lab
 from agentic_rag.parameters import Section
 from local_openai_server import LocalOpenAIServer
 
@@ -110,6 +111,27 @@ async def test_what_each_memory_finds(tmp_path: Path, data: Path):
         report = await bench(tmp_path, read_pipeline(CONFIGS / f"locomo_{name}_pipeline.yaml"), data)
         recalls[name] = report.summary["overall"]["evidence_recall@10"]
     assert recalls == {"full_context": 1.0, "agentic_memory": 1.0, "no_memory": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("service", "setting", "given", "found"),
+    [
+        ("short_term_memory", {"max_dialog": 14}, {}, 14),
+        ("short_term_memory", {"max_dialog": 14}, {"top_k": 5}, 5),
+        ("vector_memory", {"topk": 3}, {}, 3),
+    ],
+)
+async def test_how_much_is_found_is_the_services_own_where_the_runtime_does_not_say(
+    tmp_path: Path, service: str, setting: dict[str, Any], given: dict[str, Any], found: int
+):
+    config = design(service, runtime=given, services={"register_memory_service": service, service: setting})
+    async with open_lab(config, RagConfig(data_dir=tmp_path)) as lab:
+        memory = lab.build("m")
+        for number in range(20):
+            await memory.insert.ainvoke({"dialogs": [{"speaker": "Ann", "text": f"I saw bird {number}."}]})
+        state = await memory.test.ainvoke({"question": "Which birds did Ann see?"})
+        await memory.close()
+    assert len(state["memory_data"]) == found
 
 
 async def test_all_tasks_are_pooled(tmp_path: Path, data: Path):

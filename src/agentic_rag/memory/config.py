@@ -18,7 +18,6 @@ from agentic_rag.memory.operators.post_retrieval import Step, parse_steps
 from agentic_rag.memory.operators.pre_insert import PreInsertSettings, parse_pre_insert
 from agentic_rag.memory.operators.pre_retrieval import PreRetrievalSettings, parse_pre_retrieval
 from agentic_rag.memory.reading import PROMPT_TEMPLATE
-from agentic_rag.memory.service import DEFAULT_TOP_K
 from agentic_rag.memory.services import known_services
 from agentic_rag.parameters import Section, validated
 
@@ -35,7 +34,7 @@ class RuntimeConfig(Section):
     memory_test_verbose: bool = Field(False, description="print what each operator of the test graph gets and gives")  # fmt: skip
     test_segments: int = Field(10, ge=1, le=10_000, description="thresholds at which questions are asked")
     retest: bool = Field(False, description="ask all visible questions at each threshold, not only the new ones")  # fmt: skip
-    top_k: int = Field(DEFAULT_TOP_K, ge=1, le=10_000, description="memories retrieved for a question")
+    top_k: int | None = Field(None, ge=1, le=10_000, description="memories retrieved for a question; none: the service's own topk or max_dialog")  # fmt: skip
     seed: int = Field(0, ge=0, description="of everything drawn at random")
     parallel: int = Field(1, ge=1, le=64, description="questions asked at once; more helps with a chat model")
     prompt_template: str = Field(PROMPT_TEMPLATE, description="put behind the history; {question} is the question")  # fmt: skip
