@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from agentic_rag.config import RagConfig
-from agentic_rag.errors import ConfigError, InputError, ModelError
+from agentic_rag.errors import ConfigError, InputError, ModelError, StoreLocked
 from agentic_rag.evaluation.bench.run import STORES, BenchOptions, BenchReport, run_bench
 from agentic_rag.memory.config import parse_pipeline, read_pipeline
 from agentic_rag.memory.data_parser import register_adapter, unregister_adapter
@@ -24,6 +24,7 @@ from agentic_rag.memory.service import Memory
 from agentic_rag.memory.services import register_service, unregister_service
 from agentic_rag.open_memory import open_lab
 from agentic_rag.parameters import Section
+from agentic_rag.stores.lancedb.process_lock import only_one
 from local_openai_server import LocalOpenAIServer
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -171,6 +172,15 @@ async def test_a_second_run_asks_nothing_and_shows_the_same(tmp_path: Path, data
     assert (first.kept, again.kept) == (0, len(ASKED))
     assert without_time(first.summary) == without_time(again.summary)
     assert (await bench(tmp_path, design(), data, fresh=True)).kept == 0
+
+
+async def test_a_run_that_another_process_is_at_keeps_its_records(tmp_path: Path, data: Path):
+    folder = (await bench(tmp_path, design(), data)).folder
+    kept = (folder / "conv-1" / "records.jsonl").read_bytes()
+    async with only_one(str(folder), "running", "taken"):
+        with pytest.raises(StoreLocked, match="another process is at the run"):
+            await bench(tmp_path, design(), data, fresh=True)
+    assert (folder / "conv-1" / "records.jsonl").read_bytes() == kept
 
 
 async def test_another_design_has_a_folder_of_its_own(tmp_path: Path, data: Path):

@@ -106,13 +106,13 @@ async def run_bench(
         raise InputError(f"{path} has no question about {task_id}; a design is tested by asking")
     mark = await asyncio.to_thread(fingerprint, config, rag_config, path)
     folder = options.out or rag_config.data_dir / RUNS / f"{config.name}-{mark}"
-    run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
     refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
     async with only_one(str(folder), "running", refusal):
+        run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
         inserts = await _run_all(run, rag_config, _verbose(config, on_insert_step, on_test_step))
-    run.complete()
-    found = _summary(run, task_id, inserts, time.perf_counter() - started)
-    await asyncio.to_thread(_write, folder / SUMMARY, found)
+        run.complete()
+        found = _summary(run, task_id, inserts, time.perf_counter() - started)
+        await asyncio.to_thread(_write, folder / SUMMARY, found)
     return BenchReport(found, folder, run.kept)
 
 
