@@ -17,7 +17,8 @@ import yaml
 
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, InputError, ModelError, StoreLocked
-from agentic_rag.evaluation.bench.run import STORES, BenchOptions, BenchReport, run_bench
+from agentic_rag.evaluation.bench.compare import comparison, read_runs
+from agentic_rag.evaluation.bench.run import STORES, BenchOptions, BenchReport, _Run, run_bench
 from agentic_rag.memory.config import parse_pipeline, read_pipeline
 from agentic_rag.memory.data_parser import register_adapter, unregister_adapter
 from agentic_rag.memory.service import Memory
@@ -172,6 +173,46 @@ async def test_a_second_run_asks_nothing_and_shows_the_same(tmp_path: Path, data
     assert (first.kept, again.kept) == (0, len(ASKED))
     assert without_time(first.summary) == without_time(again.summary)
     assert (await bench(tmp_path, design(), data, fresh=True)).kept == 0
+
+
+async def test_a_comparison_tests_the_questions_that_its_table_is_of(tmp_path: Path, data: Path):
+    folders = []
+    for service in ("no_memory", "full_context"):
+        for task in ("conv-1", "conv-2"):
+            report = await bench(tmp_path, design(service), data, task)
+        folders.append(report.folder)
+    first, second = comparison(read_runs(folders))["runs"]
+    assert (first["task"], first["questions"]) == ("conv-2", len(ASKED))
+    assert second["against_first"]["f1"]["questions"] == len(ASKED)
+
+
+async def test_a_run_with_a_conversation_that_nobody_asks_about_can_be_compared(tmp_path: Path, data: Path):
+    data.write_text(json.dumps([conversation(), conversation("conv-2") | {"qa": []}]), encoding="utf-8")
+    report = await bench(tmp_path, design(), data, "all")
+    assert len(read_runs([report.folder])[0].records) == len(ASKED)
+
+
+async def test_a_run_that_is_broken_off_leaves_no_summary_of_the_one_before(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+):
+    whole = await bench(tmp_path, design(), data)
+    heard = _Run.heard
+
+    def killed(run: _Run, task: str, packet: int, result: dict[str, Any]) -> None:
+        heard(run, task, packet, result)
+        raise ChildProcessError
+
+    monkeypatch.setattr(_Run, "heard", killed)
+    with pytest.raises(ChildProcessError):
+        await bench(tmp_path, design(), data, "conv-2")
+    assert len(read_runs([whole.folder])[0].records) == len(ASKED), "of another task: it still holds"
+    with pytest.raises(ChildProcessError):
+        await bench(tmp_path, design(), data, fresh=True)
+    with pytest.raises(InputError, match="holds no finished run"):
+        read_runs([whole.folder])
+    monkeypatch.setattr(_Run, "heard", heard)
+    again = await bench(tmp_path, design(), data)
+    assert without_time(again.summary) == without_time(whole.summary)
 
 
 async def test_a_run_that_another_process_is_at_keeps_its_records(tmp_path: Path, data: Path):

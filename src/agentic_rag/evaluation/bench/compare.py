@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, read_record
-from agentic_rag.evaluation.bench.summary import RECALL, SUMMARY, latest
+from agentic_rag.evaluation.bench.summary import RECALL, SUMMARY, latest, read_summary
 from agentic_rag.evaluation.journal import read_rows
 from agentic_rag.evaluation.statistics import holm, randomisation_test
 from agentic_rag.memory.conversation import ADVERSARIAL
@@ -46,17 +45,17 @@ def read_run(folder: Path) -> Run:
         InputError: the folder holds no finished run.
     """
     file = folder / SUMMARY if folder.is_dir() else folder
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    found = read_summary(file)
+    if found is None:
         raise InputError(
             f"{folder} holds no finished run (no readable summary.json); give the folder that bench has named"
-        ) from error
-    if not isinstance(found, dict) or not {"config", "service", "overall", "by_category"} <= found.keys():
-        raise InputError(f"{file} is no summary of a memory benchmark; give the folder that bench has named")
+        )
+    # Other tasks of the design may stand beside them, of runs before or of one that has not ended.
+    journals = [file.parent / task / RECORDS for task in found["inserts"]]
     records = [
         read_record(row, f"{path}:{number}")
-        for path in sorted(file.parent.glob(f"*/{RECORDS}"))
+        for path in journals
+        if path.is_file()  # of a conversation without questions there is none
         for number, row in enumerate(read_rows(path), start=2)
     ]
     return Run(str(found["config"]), file.parent, found, tuple(latest(records)))

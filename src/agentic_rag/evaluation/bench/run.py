@@ -15,7 +15,7 @@ from agentic_rag.config import RagConfig
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, record_of
 from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
-from agentic_rag.evaluation.bench.summary import SUMMARY, progress_curve, summary
+from agentic_rag.evaluation.bench.summary import SUMMARY, progress_curve, read_summary, summary
 from agentic_rag.evaluation.records import code_digest, digest_of_file, versions
 from agentic_rag.identity import digest
 from agentic_rag.memory.config import PipelineConfig
@@ -129,6 +129,10 @@ class _Run:
         progress: Progress,
     ) -> None:
         self.config, self.folder, self.tasks = config, folder, tasks
+        self.earlier: Mapping[str, Any] = read_summary(folder / SUMMARY) or {}
+        """The summary that an earlier run left; {} where there is none."""
+        for name in tasks if fresh else ():
+            self._changing(name)
         self.records = {name: RunRecords(folder / name, mark, fresh=fresh) for name in tasks}
         self._progress = progress
         runtime = config.runtime
@@ -172,9 +176,20 @@ class _Run:
             returns_all=self.returns_all,
             tokens=_tokens(result.get("history_text") or ""),
         )
+        self._changing(task)
         self.records[task].add(record, result["milliseconds"])
         self._done += 1
         self._progress("ask", self._done, len(self._due))
+
+    def _changing(self, task: str) -> None:
+        """Take a summary away that tells of a task whose records change: should this run be killed, it has not ended."""
+        if task in self.earlier.get("inserts", {}):
+            try:
+                (self.folder / SUMMARY).unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(
+                    f"cannot remove {self.folder / SUMMARY}: {error.strerror or error}"
+                ) from error
 
     def complete(self) -> None:
         """Raises ``RunError`` where a question has no record: no question is ever dropped."""
@@ -191,13 +206,12 @@ async def _run_all(
     run: _Run, rag_config: RagConfig, heard: tuple[StepCallback | None, StepCallback | None]
 ) -> dict[str, Any]:
     """Run every task that is not complete; what was inserted, by task."""
-    found = _earlier(run.folder)
-    earlier: dict[str, Any] = dict(found.get("inserts") or {})
+    earlier = run.earlier.get("inserts", {})
     waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
     inserts = {name: earlier[name] for name in run.tasks if name not in waiting}
     stores = run.folder / STORES
     if not waiting:
-        run.reader = str(found.get("reader", ""))
+        run.reader = str(run.earlier["reader"])
         return inserts
     await asyncio.to_thread(shutil.rmtree, stores, ignore_errors=True)
     try:
@@ -285,23 +299,6 @@ def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float
         "repairs": repairs,
         "seconds": round(seconds, 3),
     }
-
-
-def _earlier(folder: Path) -> dict[str, Any]:
-    """The summary that an earlier run left; {} where there is none, or one that was cut off.
-
-    Raises:
-        InputError: the file holds something else, which stays as it is.
-    """
-    try:
-        loaded = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(loaded, dict) or not {"config", "service", "overall"} <= loaded.keys():
-        raise InputError(
-            f"{folder / SUMMARY} is no summary of a memory benchmark; name another folder with --out"
-        )
-    return loaded
 
 
 def _write(path: Path, found: Mapping[str, Any]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 import numpy as np
 
+from agentic_rag.errors import InputError
 from agentic_rag.evaluation.bench.records import QuestionRecord
 from agentic_rag.evaluation.locomo import CATEGORIES
 from agentic_rag.evaluation.statistics import bootstrap_interval
@@ -20,6 +23,22 @@ DIGITS = 4
 SUMMARY = "summary.json"
 """Of a finished run, in its folder."""
 RECALL = "evidence_recall@10"
+_SAID = frozenset(
+    {
+        "task",
+        "config",
+        "service",
+        "reader",
+        "questions",
+        "tested",
+        "failed",
+        "overall",
+        "intervals",
+        "by_category",
+    }
+    | {"baselines", "cost", "inserts"}
+)
+"""What a comparison, and a run that goes on, read of it."""
 SAMPLES = 2_000
 
 
@@ -92,6 +111,23 @@ def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[st
         "degraded": sum(bool(record.degraded) for record in judged),
         "reasons": _reasons(judged),
     }
+
+
+def read_summary(file: Path) -> dict[str, Any] | None:
+    """The summary of a finished run; None where there is none, or one that was cut off.
+
+    Raises:
+        InputError: the file holds something else.
+    """
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(found, dict) or not found.keys() >= _SAID:
+        raise InputError(
+            f"{file} is no summary of a memory benchmark; give another folder: one that bench has named, or a new one"
+        )
+    return found
 
 
 def progress_curve(records: Sequence[QuestionRecord]) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ def run(folder: Path, config: str, f1: list[float]) -> Path:
     ]  # fmt: skip
     for record in made:
         records.add(record, {"MemoryTest": 1.0})
-    found: dict[str, Any] = {"task": "c", "config": config, "service": "s", "reader": "extractive", **summary(made, records.times())}  # fmt: skip
+    found: dict[str, Any] = {"task": "c", "config": config, "service": "s", "reader": "extractive", "inserts": {"c": {}}, **summary(made, records.times())}  # fmt: skip
     (folder / "summary.json").write_text(json.dumps(found), encoding="utf-8")
     return folder
 
@@ -74,7 +74,7 @@ def test_pictures_of_a_comparison(tmp_path: Path):
 def test_what_is_no_run_is_refused(tmp_path: Path, text: str | None):
     if text is not None:
         (tmp_path / "summary.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="folder that bench has named"):
+    with pytest.raises(InputError, match="that bench has named"):
         read_runs([tmp_path])
 
 
