@@ -18,7 +18,7 @@ from agentic_rag.memory.operators.post_retrieval import Step, parse_steps
 from agentic_rag.memory.operators.pre_insert import PreInsertSettings, parse_pre_insert
 from agentic_rag.memory.operators.pre_retrieval import PreRetrievalSettings, parse_pre_retrieval
 from agentic_rag.memory.reading import PROMPT_TEMPLATE
-from agentic_rag.memory.services import known_services
+from agentic_rag.memory.services import check_settings, known_services
 from agentic_rag.parameters import Section, validated
 
 
@@ -94,6 +94,20 @@ OPERATORS = ("pre_insert", "post_insert", "pre_retrieval", "post_retrieval")
 _SERVICE_KEYS = ("register_memory_service", "secondary_services", "memory_insert_adapter", "imports")
 
 
+class _EachKeyOnce(yaml.SafeLoader):
+    """Of two steps under two keys of one name, the parser would drop the first and say nothing."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        given: set[str] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in given:
+                raise yaml.MarkedYAMLError(
+                    problem=f"key {key.value!r} stands twice", problem_mark=key.start_mark
+                )
+            given.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
 def read_pipeline(file: Path | str) -> PipelineConfig:
     """The memory design in a YAML file.
 
@@ -102,7 +116,7 @@ def read_pipeline(file: Path | str) -> PipelineConfig:
     """
     path = Path(file)
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = yaml.load(path.read_text(encoding="utf-8"), _EachKeyOnce)
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror or error}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -132,8 +146,10 @@ def _services(values: Any) -> ServicesConfig:
     for module in _strings(given.get("imports", []), "services.imports"):
         try:
             importlib.import_module(module)
-        except ImportError as error:
-            raise ConfigError(f"services.imports: cannot import {module!r}: {error}") from error
+        except Exception as error:  # somebody else's code: it may fail in any way
+            raise ConfigError(
+                f"services.imports: cannot import {module!r}: {type(error).__name__}: {error}"
+            ) from error
     known = known_services()
     name = _service(given.get("register_memory_service"), "services.register_memory_service", known)
     secondary = tuple(
@@ -148,7 +164,7 @@ def _services(values: Any) -> ServicesConfig:
             raise ConfigError(
                 f"services.{key}: no such setting or service; use one of: {', '.join((*_SERVICE_KEYS, *known))}"
             )
-        _mapping(value, f"services.{key}", None)
+        check_settings(key, _mapping(value, f"services.{key}", None))
     adapter = given.get("memory_insert_adapter", "to_dialogs")
     DataParser(adapter)
     return ServicesConfig(

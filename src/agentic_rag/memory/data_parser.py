@@ -22,7 +22,7 @@ class DataParser:
     """
 
     def __init__(self, adapter: str) -> None:
-        if adapter not in _ADAPTERS:
+        if not isinstance(adapter, str) or adapter not in _ADAPTERS:
             known = ", ".join(known_adapters())
             raise ConfigError(
                 f"services.memory_insert_adapter: unknown adapter {adapter!r}; use one of: {known}"

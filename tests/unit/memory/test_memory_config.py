@@ -59,6 +59,11 @@ def test_the_two_documented_modes_are_as_documented():
         ({"services": {**LEAST["services"], "secondary_services": "no_memory"}}, "must be a list of names"),
         ({"services": {**LEAST["services"], "secondary_services": ["no_memory"]}}, "stands twice"),
         ({"services": {**LEAST["services"], "imports": ["no_such_module_x"]}}, "services.imports: cannot import"),
+        ({"services": {**LEAST["services"], "memory_insert_adapter": ["to_dialogs"]}}, r"unknown adapter \['to_dialogs'\]"),
+        ({"services": {**LEAST["services"], "imports": [""]}}, "services.imports: cannot import ''"),
+        ({"services": {**LEAST["services"], "imports": [".x"]}}, "services.imports: cannot import '.x'"),
+        ({"services": {**LEAST["services"], "vector_memory": {"topkk": 3}}}, "'services.vector_memory.topkk': no such setting"),
+        ({"services": {**LEAST["services"], "vector_hash_memory": {"dim": "x"}}}, "'services.vector_hash_memory.dim'"),
         ({"runtime": {"test_segments": 0}}, "runtime: 'test_segments'"),
         ({"runtime": {"segments": 3}}, "runtime: 'segments': no such setting; use one of: dataset"),
         ({"runtime": {"dataset": "squad"}}, "runtime: 'dataset'"),
@@ -91,10 +96,30 @@ def test_files_that_cannot_be_read(tmp_path: Path):
         read_pipeline(tmp_path / "none.yaml")
 
 
+def test_a_key_that_stands_twice_is_named_with_its_line(tmp_path: Path):
+    file = tmp_path / "twice.yaml"
+    file.write_text(
+        "services: {register_memory_service: no_memory}\n"
+        "operators:\n"
+        "  post_retrieval: {action: filter, filter_type: top_k}\n"
+        "  post_retrieval: {action: format, format_type: chat}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ConfigError, match=r"key 'post_retrieval' stands twice .*line 4"):
+        read_pipeline(file)
+
+
 def test_the_key_of_the_chat_model_is_not_kept():
     design = parse_pipeline({**LEAST, "runtime": {"api_key": "sk-very-secret", "seed": 3}})
     assert "sk-very-secret" not in repr(design)
     assert design.written["runtime"] == {"seed": 3}
+
+
+def test_a_module_that_breaks_while_it_is_imported_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "breaking_service.py").write_text("1 / 0", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match="cannot import 'breaking_service': ZeroDivisionError: division"):
+        parse_pipeline({"services": {**LEAST["services"], "imports": ["breaking_service"]}})
 
 
 def test_a_module_may_bring_services_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,6 +8,7 @@ sessions in both stores (``session_memory``) and differ in what searches them.
 from agentic_rag.memory.services.factory import (
     Build,
     build_service,
+    check_settings,
     known_services,
     register_service,
     unregister_service,
@@ -19,6 +20,7 @@ __all__ = [
     "Build",
     "ServiceParts",
     "build_service",
+    "check_settings",
     "known_services",
     "register_service",
     "unregister_service",

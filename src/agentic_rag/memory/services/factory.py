@@ -89,11 +89,23 @@ def build_service(name: str, settings: Mapping[str, Any] | None, parts: ServiceP
         ConfigError: no such service, a setting that cannot be used, or a part that the service needs is missing.
         InputError: a namespace that no store can hold.
     """
+    return _registered(name).build(check_settings(name, settings), parts)
+
+
+def check_settings(name: str, settings: Mapping[str, Any] | None) -> Section:
+    """The settings of a service, as it reads them.
+
+    Args:
+        name: of the service.
+        settings: its own; None or {} for the defaults.
+
+    Raises:
+        ConfigError: no such service, or a setting that is unknown or cannot be.
+    """
     registered = _registered(name)
     if settings is not None and not isinstance(settings, Mapping):
         raise ConfigError(f"services.{name} must be a mapping of settings, not {settings!r}")
-    checked = validated(registered.settings, settings or {}, f"services.{name}")
-    return registered.build(checked, parts)
+    return validated(registered.settings, settings or {}, f"services.{name}")
 
 
 def _registered(name: str) -> _Registered:
