@@ -284,6 +284,23 @@ async def test_a_registered_service_and_adapter_run_unchanged(tmp_path: Path, da
     assert row["memories"][0]["text"].startswith("I WORK AT GOOGLE NOW")
 
 
+async def test_a_service_that_was_worked_on_is_asked_anew(
+    tmp_path: Path, data: Path, latest: Any, monkeypatch: pytest.MonkeyPatch
+):
+    package = tmp_path / "brought_package"
+    package.mkdir()
+    for file in ("__init__.py", "inner.py"):
+        (package / file).write_text("", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    services = {"register_memory_service": "latest", "imports": ["brought_package"]}
+    first = await bench(tmp_path, parse_pipeline({"services": services}), data)
+    assert (await bench(tmp_path, parse_pipeline({"services": services}), data)).kept == len(ASKED)
+    (package / "inner.py").write_text("SIZE = 3", encoding="utf-8")
+    changed = await bench(tmp_path, parse_pipeline({"services": services}), data)
+    sys.modules.pop("brought_package")
+    assert (changed.kept, changed.folder != first.folder) == (0, True)
+
+
 async def test_a_failing_service_fails_its_questions_and_no_others(tmp_path: Path, data: Path, latest: Any):
     services = {"register_memory_service": "latest", "latest": {"fails": True}}
     found = (await bench(tmp_path, parse_pipeline({"services": services}), data)).summary

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -257,13 +258,25 @@ async def _run_one(run: _Run, lab: MemoryLab, name: str) -> dict[str, Any]:
 
 
 def fingerprint(config: PipelineConfig, rag_config: RagConfig, path: Path) -> str:
-    """Digest of all that a record depends on: design, data, settings of the retrieval graph, code."""
+    """Digest of all that a record depends on: design, data, settings of the retrieval graph, code (with that of
+    ``services.imports``)."""
     written = {section: dict(values) for section, values in config.written.items()}
     for key in _SAYS_NOTHING:
         written["runtime"].pop(key, None)
     settings = {name: getattr(rag_config, name).model_dump(mode="json") for name in Parameters.model_fields}
     said = json.dumps([written, settings, versions()], sort_keys=True, default=str)
-    return digest(said, digest_of_file(path), code_digest(), size=8)
+    brought = [digest_of_file(file) for file in _imported(written["services"].get("imports", ()))]
+    return digest(said, digest_of_file(path), code_digest(), *brought, size=8)
+
+
+def _imported(modules: Sequence[str]) -> list[Path]:
+    """The files of modules that are imported: one each, of a package every one in its folder."""
+    files = [Path(file) for name in modules if (file := sys.modules[name].__file__) is not None]
+    return [
+        found
+        for file in files
+        for found in (sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file])
+    ]
 
 
 def _verbose(
