@@ -208,8 +208,10 @@ async def _inserted(pipelines: Pipelines, packet: Packet) -> dict[str, Any]:
     started = time.perf_counter()
     try:
         written = await pipelines.insert.ainvoke(packet)
-    except RunError as error:
-        return {"status": "failed", "reason": str(error), "seconds": time.perf_counter() - started}
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - an adapter or service may be anybody's: its packet failed
+        return {"status": "failed", "reason": _told(error), "seconds": time.perf_counter() - started}
     tidied = written.get("post_insert") or {}
     return {
         "status": "ok",
@@ -255,8 +257,12 @@ async def _answered(run: _Run, question: Question, packet: Packet, now: str | No
                 data.update(written or {})
             last = moment
     except Exception as error:  # noqa: BLE001 - an operator or service may be anybody's: its question failed
-        status, reason = "failed", f"{type(error).__name__}: {error}"
+        status, reason = "failed", _told(error)
     return {**data, "status": status, "reason": reason, "milliseconds": milliseconds}
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _now(run: _Run, packet: Packet) -> str | None:

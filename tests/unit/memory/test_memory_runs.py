@@ -154,15 +154,22 @@ async def test_a_failing_operator_fails_its_question_with_the_reason(operator: s
     assert second["question_id"] == 2
 
 
-async def test_a_failing_insert_is_counted_and_the_run_goes_on():
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ModelError("the embedding model is busy"), "ModelError: the embedding model is busy"),
+        (KeyError("speaker"), "KeyError: 'speaker'"),
+    ],
+)
+async def test_a_failing_insert_is_counted_and_the_run_goes_on(error: Exception, reason: str):
     def fails(data: Mapping[str, Any]) -> dict[str, Any]:
         if data["packet_idx"] == 1:
-            raise ModelError("the embedding model is busy")
+            raise error
         return {}
 
     state = await build_main_graph(Design(PreInsert=fails).runs()).ainvoke({"task_id": "c"})
     assert state["inserts"]["failed"] == 1
-    assert state["inserts"]["reasons"] == {"the embedding model is busy": 1}
+    assert state["inserts"]["reasons"] == {reason: 1}
     assert state["inserts"]["inserted"] == 3
     assert len(state["results"]) == 2
 
