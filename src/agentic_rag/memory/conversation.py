@@ -36,6 +36,11 @@ class Packet(TypedDict):
     total_packets: int
 
 
+def is_last(packet: Packet) -> bool:
+    """Whether nothing of its conversation comes after it."""
+    return packet["packet_idx"] + 1 >= packet["total_packets"]
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """Turns of one session, in the order they were said."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 
+from agentic_rag.memory.conversation import is_last
 from agentic_rag.memory.operators.operator import Operator, StepCallback
 from agentic_rag.memory.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
 from agentic_rag.memory.state import InsertState, MainState, TestState
@@ -84,8 +85,7 @@ def build_main_graph(runs: Runs) -> Compiled:
 
 def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
     """The next packet, or the end after the last one."""
-    packet = state["packet"]
-    return "__end__" if packet["packet_idx"] + 1 >= packet["total_packets"] else "MemorySource"
+    return "__end__" if is_last(state["packet"]) else "MemorySource"
 
 
 def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], on_step: StepCallback | None) -> Compiled:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 from langgraph.graph.state import CompiledStateGraph
 
 from agentic_rag.errors import AgenticRagError, InputError, RunError
 from agentic_rag.memory.asking import answers
-from agentic_rag.memory.conversation import Conversation, DueQuestions, Packet, Question, last_date, schedule
+from agentic_rag.memory.conversation import (
+    Conversation,
+    DueQuestions,
+    Packet,
+    Question,
+    is_last,
+    last_date,
+    schedule,
+)
 from agentic_rag.memory.service import Closes, MemoryService
 from agentic_rag.memory.state import MainState
 
@@ -40,12 +48,16 @@ class Pipelines:
 class _Run:
     """One conversation on its way through one memory."""
 
+    task_id: str
+    """As it was asked for."""
     conversation: Conversation
     pipelines: Pipelines
     packets: list[Packet]
     points: dict[int, DueQuestions]
-    position: int = 0
+    through: int = 0
+    """Packets that were inserted and tested."""
     inserts: dict[str, Any] = field(default_factory=lambda: dict(_NO_INSERTS))
+    results: list[dict[str, Any]] = field(default_factory=list)
 
 
 MOST_OPEN = 32
@@ -89,11 +101,10 @@ class Runs:
         self.parallel = parallel
         self.known = known or (lambda task, question, packet: None)
         self.heard = heard or (lambda task, packet, result: None)
-        self._numbers = itertools.count(1)
-        self._runs: dict[int, _Run] = {}
+        self._runs: dict[str, _Run] = {}
 
-    async def start(self, data: str | None, task_id: str) -> int:
-        """Load and open; the number the run is kept under."""
+    async def start(self, data: str | None, task_id: str) -> str:
+        """Load and open; what the run is kept under."""
         conversation = await self._load(data, task_id)
         packets = conversation.packets()
         if not packets:
@@ -103,9 +114,10 @@ class Runs:
         }
         while len(self._runs) >= MOST_OPEN:
             await self._runs.pop(next(iter(self._runs))).pipelines.close()
-        number = next(self._numbers)
-        self._runs[number] = _Run(conversation, await self._open(conversation), packets, points)
-        return number
+        # Not counted: a thread that outlives the process must not go on in the memory of another run.
+        name = uuid4().hex
+        self._runs[name] = _Run(task_id, conversation, await self._open(conversation), packets, points)
+        return name
 
     def of(self, state: MainState) -> _Run:
         """The run a state belongs to.
@@ -113,11 +125,13 @@ class Runs:
         Raises:
             RunError: its memory is gone: the process was started anew since, or many other runs were begun.
         """
-        number = state.get("run", 0)
-        run = self._runs.pop(number, None)
+        name = state.get("run", "")
+        run = self._runs.pop(name, None)
         if run is None:
-            raise RunError("the memory of this run is gone with the process it was in; start the run again")
-        self._runs[number] = run  # the one used last
+            raise RunError(
+                "the memory of this run is gone with the process it was in; start the run again, on a new thread"
+            )
+        self._runs[name] = run  # the one used last
         return run
 
     async def finish(self, state: MainState) -> None:
@@ -140,14 +154,31 @@ class MemorySource:
         self._runs = runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
-        """``packet``; at the first step ``run`` too."""
-        number = state.get("run")
-        if number is None:
-            number = await self._runs.start(state.get("data"), state["task_id"])
-        run = self._runs.of({"run": number})
-        packet = run.packets[run.position]
-        run.position += 1
-        return {"run": number, "packet": packet}
+        """The next ``packet``, and the ``run`` it is of: a new one where its thread is begun, or begun anew.
+
+        Raises:
+            InputError: no ``task_id``, or none that can be loaded.
+        """
+        task_id = state.get("task_id")
+        if not isinstance(task_id, str):
+            raise InputError(f"a run is given a 'task_id', the name of a conversation, not {task_id!r:.80}")
+        if await self._goes_on(state, task_id):
+            name = state["run"]
+        else:
+            name = await self._runs.start(state.get("data"), task_id)
+        run = self._runs.of({"run": name})
+        return {"run": name, "packet": run.packets[run.through]}
+
+    async def _goes_on(self, state: MainState, task_id: str) -> bool:
+        """Whether the packet before this one is of the same run; a thread may be begun anew at any point of one."""
+        packet = state.get("packet")
+        if packet is None or is_last(packet):
+            return False
+        run = self._runs.of(state)
+        if run.task_id == task_id and run.through == packet["packet_idx"] + 1:
+            return True
+        await self._runs.finish(state)
+        return False
 
 
 class PipelineCaller:
@@ -197,11 +228,13 @@ class MemorySink:
         self._runs = runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
-        run, result = self._runs.of(state), state["insert_result"]
-        run.inserts = _added(run.inserts, result)
-        if run.position >= len(run.packets):
+        run, packet = self._runs.of(state), state["packet"]
+        run.inserts = _added(run.inserts, state["insert_result"])
+        run.results = [*run.results, *state["test_results"]]
+        run.through = packet["packet_idx"] + 1
+        if is_last(packet):
             await self._runs.finish(state)
-        return {"results": state["test_results"], "inserts": run.inserts}
+        return {"results": run.results, "inserts": run.inserts}
 
 
 async def _inserted(pipelines: Pipelines, packet: Packet) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated, Any
+from typing import Any
 
 from typing_extensions import TypedDict
 
@@ -60,15 +59,15 @@ class MainState(TypedDict, total=False):
     """By the caller: which conversation."""
     data: str | None
     """By the caller: the file it is in; None for the configured one."""
-    run: int
-    """By MemorySource: number of the run in this process; its memory is kept under it."""
+    run: str
+    """By MemorySource: what the memory of the run is kept under; no two runs have the same."""
     packet: Packet
     """By MemorySource."""
     insert_result: dict[str, Any]
     """By PipelineCaller: status, reason and counts of the packet's insertion."""
     test_results: list[dict[str, Any]]
     """By PipelineCaller: of the questions that were due after this packet."""
-    results: Annotated[list[dict[str, Any]], operator.add]
+    results: list[dict[str, Any]]
     """By MemorySink: all test results so far."""
     inserts: dict[str, Any]
     """By MemorySink: counts of all insertions so far."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
 from agentic_rag.memory.conversation import Conversation, Dialog, Question, Session
@@ -219,8 +220,60 @@ async def test_a_conversation_without_turns_is_refused():
 
 
 async def test_a_run_whose_memory_is_gone_says_so():
-    with pytest.raises(RunError, match="start the run again"):
-        await build_main_graph(Design().runs()).ainvoke({"task_id": "c", "run": 7})
+    packet = conversation().packets()[0]
+    with pytest.raises(RunError, match="start the run again, on a new thread"):
+        await build_main_graph(Design().runs()).ainvoke({"task_id": "c", "run": "gone", "packet": packet})
+
+
+async def test_a_thread_may_be_begun_anew_after_its_run_and_in_the_middle_of_one():
+    failing: list[str] = []
+
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        if data["packet_idx"] == 1 and failing:
+            raise ConfigError(failing.pop())
+        return {}
+
+    design = Design(PreInsert=fails)
+    graph = build_main_graph(design.runs())
+    graph.checkpointer = InMemorySaver()
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    states = [await graph.ainvoke({"task_id": "c"}, thread) for _ in range(2)]
+    failing.append("broken off")
+    with pytest.raises(ConfigError, match="broken off"):
+        await graph.ainvoke({"task_id": "c"}, thread)
+    states.append(await graph.ainvoke({"task_id": "c"}, thread))
+    assert [[r["question_id"] for r in state["results"]] for state in states] == [[1, 2]] * 3
+    assert [state["inserts"]["packets"] for state in states] == [3] * 3
+    assert [service.texts for service in design.services] == [["a", "b", "c", "d"]] * 2 + [
+        ["a", "b"],
+        ["a", "b", "c", "d"],
+    ]
+    assert [service.closed for service in design.services] == [1] * 4
+
+
+async def test_a_run_that_was_broken_off_goes_on_where_it_was():
+    failing = ["broken off"]
+
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        if data["packet_idx"] == 1 and failing:
+            raise ConfigError(failing.pop())
+        return {}
+
+    design = Design(PreInsert=fails)
+    graph = build_main_graph(design.runs())
+    graph.checkpointer = InMemorySaver()
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    with pytest.raises(ConfigError, match="broken off"):
+        await graph.ainvoke({"task_id": "c"}, thread)
+    state = await graph.ainvoke(None, thread)
+    assert [r["question_id"] for r in state["results"]] == [1, 2]
+    assert [service.texts for service in design.services] == [["a", "b", "c", "d"]]
+
+
+@pytest.mark.parametrize("given", [{}, {"task_id": 26}])
+async def test_a_run_without_a_task_is_told_what_it_lacks(given: dict[str, Any]):
+    with pytest.raises(InputError, match="'task_id', the name of a conversation"):
+        await build_main_graph(Design().runs()).ainvoke({"data": "x", **given})
 
 
 async def test_runs_that_were_broken_off_are_closed_when_many_others_have_begun(
