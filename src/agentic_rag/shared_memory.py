@@ -101,7 +101,10 @@ def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:
         if path is None:
             raise InputError("no data: give the path of a LoCoMo file as 'data', or set runtime.data")
         conversations = await asyncio.to_thread(read, path)
-        return conversations[chosen_tasks(conversations, task_id)[0]]
+        tasks = chosen_tasks(conversations, task_id)
+        if len(tasks) > 1:
+            raise InputError(f"a run is of one conversation, not {task_id!r}; use one of: {', '.join(tasks)}")
+        return conversations[tasks[0]]
 
     async def open_pipelines(conversation: Conversation) -> Pipelines:
         nonlocal opened

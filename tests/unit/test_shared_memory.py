@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from agentic_rag import shared_memory
 from agentic_rag.config import RagConfig
-from agentic_rag.errors import ConfigError
+from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.shared_memory import SharedMemory
 
 DESIGN = Path(__file__).parents[2] / "configs/locomo_short_term_memory_pipeline.yaml"
@@ -46,3 +47,18 @@ async def test_a_design_that_cannot_be_built_is_closed_again(
     assert opened == closed + 1
     await memory.close()
     assert opened == closed
+
+
+async def test_a_run_of_several_conversations_is_refused_not_cut_to_the_first(tmp_path: Path) -> None:
+    said = [{"speaker": "Ann", "dia_id": "D1:1", "text": "I have a cat."}]
+    inner = {"speaker_a": "Ann", "speaker_b": "Bo", "session_1": said, "session_1_date_time": "8 May, 2023"}
+    asked = [{"question": "What has Ann?", "answer": "a cat", "evidence": ["D1:1"], "category": 4}]
+    samples = [{"sample_id": name, "conversation": inner, "qa": asked} for name in ("one", "two")]
+    data = tmp_path / "locomo.json"
+    data.write_text(json.dumps(samples), encoding="utf-8")
+    memory = SharedMemory(RagConfig(data_dir=tmp_path / "data"))
+    main = await memory.main(DESIGN)
+    with pytest.raises(InputError, match="one conversation, not 'all'; use one of: one, two"):
+        await main.ainvoke({"task_id": "all", "data": str(data)})
+    assert len((await main.ainvoke({"task_id": "two", "data": str(data)}))["results"]) == 1
+    await memory.close()
