@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 # Imported here and not when first opened: a server's event loop must not wait for an import.
@@ -93,14 +92,13 @@ def shared_memory(rag_config: RagConfig) -> SharedMemory:
 
 
 def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:
-    read = lru_cache(maxsize=4)(read_conversations)
     opened = 0
 
     async def load(data: str | None, task_id: str) -> Conversation:
         path = Path(data) if data is not None else config.runtime.data
         if path is None:
             raise InputError("no data: give the path of a LoCoMo file as 'data', or set runtime.data")
-        conversations = await asyncio.to_thread(read, path)
+        conversations = await asyncio.to_thread(read_conversations, path)
         tasks = chosen_tasks(conversations, task_id)
         if len(tasks) > 1:
             raise InputError(f"a run is of one conversation, not {task_id!r}; use one of: {', '.join(tasks)}")

@@ -49,11 +49,13 @@ async def test_a_design_that_cannot_be_built_is_closed_again(
     assert opened == closed
 
 
-async def test_a_run_of_several_conversations_is_refused_not_cut_to_the_first(tmp_path: Path) -> None:
+async def test_a_run_is_of_one_conversation_as_its_file_is_now(tmp_path: Path) -> None:
     said = [{"speaker": "Ann", "dia_id": "D1:1", "text": "I have a cat."}]
     inner = {"speaker_a": "Ann", "speaker_b": "Bo", "session_1": said, "session_1_date_time": "8 May, 2023"}
     asked = [{"question": "What has Ann?", "answer": "a cat", "evidence": ["D1:1"], "category": 4}]
-    samples = [{"sample_id": name, "conversation": inner, "qa": asked} for name in ("one", "two")]
+    samples: list[dict[str, Any]] = [
+        {"sample_id": n, "conversation": inner, "qa": asked} for n in ("one", "two")
+    ]
     data = tmp_path / "locomo.json"
     data.write_text(json.dumps(samples), encoding="utf-8")
     memory = SharedMemory(RagConfig(data_dir=tmp_path / "data"))
@@ -61,4 +63,8 @@ async def test_a_run_of_several_conversations_is_refused_not_cut_to_the_first(tm
     with pytest.raises(InputError, match="one conversation, not 'all'; use one of: one, two"):
         await main.ainvoke({"task_id": "all", "data": str(data)})
     assert len((await main.ainvoke({"task_id": "two", "data": str(data)}))["results"]) == 1
+    samples[1]["qa"] = 3 * asked
+    data.write_text(json.dumps(samples), encoding="utf-8")
+    changed = await main.ainvoke({"task_id": "two", "data": str(data)})
+    assert len(changed["results"]) == 3, "the file as it is now"
     await memory.close()
