@@ -156,6 +156,26 @@ async def test_a_conversation_that_nobody_asks_about_cannot_be_tested(tmp_path: 
         await bench(tmp_path, design(), data)
 
 
+async def test_a_conversation_that_nothing_is_said_in_is_told_before_the_others_are_asked(
+    tmp_path: Path, data: Path
+):
+    silent = {"speaker_a": "Alice", "speaker_b": "Bob"}
+    samples = [conversation(), conversation("conv-2") | {"conversation": silent}]
+    data.write_text(json.dumps(samples), encoding="utf-8")
+    with pytest.raises(InputError, match="conv-2 has no turns to remember"):
+        await bench(tmp_path, design(), data, "all")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/b", "/{tmp}/elsewhere", "a\\b"])
+async def test_records_stay_in_the_folder_of_their_run(tmp_path: Path, data: Path, name: str):
+    name = name.format(tmp=tmp_path)
+    data.write_text(json.dumps([conversation(name)]), encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be the folder of its records; give it another sample_id"):
+        await bench(tmp_path, design(), data, name)
+    assert list(tmp_path.iterdir()) == [data]
+
+
 async def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, data: Path):
     config = read_pipeline(CONFIGS / "locomo_tim_pipeline.yaml")
     written = [

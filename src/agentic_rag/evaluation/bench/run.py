@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import sys
 import time
@@ -34,6 +35,8 @@ RUNS = "bench"
 """Folder of the runs, in the data folder."""
 STORES = ".stores-of-the-run"
 """What a killed run left of it is thrown away, so nobody else's folder may be called so: ``--out`` is any folder."""
+_FOLDER = re.compile(r"(?!\.{1,2}\Z)[^/\\\0]+")
+"""A name that stays in the folder it is put in."""
 _SAYS_NOTHING = ("memory_insert_verbose", "memory_test_verbose", "parallel", "data", "task_id", "api_key")
 """Keys of ``runtime`` that change no result."""
 
@@ -95,14 +98,9 @@ async def run_bench(
     if path is None:
         raise InputError("no data: give a LoCoMo file with --data, or set runtime.data")
     conversations = await asyncio.to_thread(read_conversations, path)
-    task_id = options.task_id or config.runtime.task_id
-    if task_id is None:
-        if len(conversations) > 1:
-            raise InputError(
-                f"no task: give --task-id {next(iter(conversations))} (or all), or set runtime.task_id"
-            )
-        (task_id,) = conversations
+    task_id = options.task_id or config.runtime.task_id or _only_one(conversations)
     tasks = [conversations[name] for name in chosen_tasks(conversations, task_id)]
+    _check(tasks, path)
     if not any(task.questions for task in tasks):
         raise InputError(f"{path} has no question about {task_id}; a design is tested by asking")
     mark = await asyncio.to_thread(fingerprint, config, rag_config, path)
@@ -115,6 +113,24 @@ async def run_bench(
         found = _summary(run, task_id, inserts, time.perf_counter() - started)
         await asyncio.to_thread(_write, folder / SUMMARY, found)
     return BenchReport(found, folder, run.kept)
+
+
+def _only_one(conversations: Mapping[str, Conversation]) -> str:
+    first, *others = conversations
+    if others:
+        raise InputError(f"no task: give --task-id {first} (or all), or set runtime.task_id")
+    return first
+
+
+def _check(tasks: Sequence[Conversation], path: Path) -> None:
+    """What would end the run at this conversation, after all before it, is told first."""
+    for task in tasks:
+        if not task.packets():
+            raise InputError(f"{path}: {task.task_id} has no turns to remember; choose others with --task-id")
+        if not _FOLDER.fullmatch(task.task_id):
+            raise InputError(
+                f"{path}: {task.task_id!r} cannot be the folder of its records; give it another sample_id"
+            )
 
 
 class _Run:
