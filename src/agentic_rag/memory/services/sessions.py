@@ -13,7 +13,7 @@ from agentic_rag.domain import Document
 from agentic_rag.ingest.conversation import Session, parse_session, parse_session_date
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.memory.services.entries import Entry
-from agentic_rag.memory.services.turns import Turn, turns_of
+from agentic_rag.memory.turns import Line, turns_of
 
 LOOSE_ENTRIES = 50
 """Entries without a ``session_id`` that make a document."""
@@ -31,7 +31,7 @@ class _Open:
     date_text: str | None
     said: int = 0
     """Turns it was ever given, from which keys are made."""
-    turns: dict[str, Turn] = field(default_factory=dict)
+    turns: dict[str, Line] = field(default_factory=dict)
     """By ``dia_id``, in order."""
 
 
@@ -132,10 +132,10 @@ class SessionDocuments:
         return Session(self._conversation, session.number, speakers, session.date_text, turns)
 
 
-def _date(entry: Entry, turns: Iterable[Turn]) -> str:
+def _date(entry: Entry, turns: Iterable[Line]) -> str:
     """The entry's date as ISO text; as written where it is none, "" where there is nothing."""
     timestamp = (entry.metadata or {}).get("timestamp")
-    written = [turn.date_text for turn in turns] + [timestamp if isinstance(timestamp, str) else ""]
+    written = [turn.date for turn in turns] + [timestamp if isinstance(timestamp, str) else ""]
     text = next((text for text in written if text), "")
     date = parse_session_date(text)
     return text if date is None else date.date().isoformat()

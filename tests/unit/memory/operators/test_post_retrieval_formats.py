@@ -83,6 +83,13 @@ async def test_sections_by_day_and_a_heading_of_ones_own():
 # --- chat ----------------------------------------------------------------------------------------
 
 
+async def test_a_line_of_a_turn_that_begins_with_a_bracket_goes_on_with_it():
+    said = "(2023-08-01)Alice: Look\n(a photo)http://x.org/cat.jpg\n(aside) see: this"
+    assert await history([memory(said)], "chat") == (
+        "2023-08-01:\nAlice: Look\n(a photo)http://x.org/cat.jpg\n(aside) see: this\n"
+    )
+
+
 async def test_turns_stand_under_their_dates_oldest_first():
     memories = [
         memory("(2023-08-02)Bob: How was it?\n(2023-08-02)Alice: Fine:\nall of it."),

@@ -20,7 +20,6 @@ from agentic_rag.memory.operators.post_retrieval.items import (
     read_memories,
 )
 from agentic_rag.memory.operators.post_retrieval.templates import checked, filled
-from agentic_rag.memory.operators.post_retrieval.turns import lines_of
 
 
 @pytest.mark.parametrize(
@@ -82,23 +81,6 @@ def test_an_embedding_may_stand_in_the_metadata():
 
 def test_a_template_is_filled_once_and_braces_can_be_written():
     assert filled(checked("{{{a}}}: {b}", ("a", "b")), {"a": "{b}", "b": "x"}) == "{{b}}: x"
-
-
-def test_lines_of_dialogue_are_taken_apart_and_put_together_again():
-    text = "(2023-08-01)Alice: I said: hi\nmore (of) it: yes\n(2023-08-01) 李明: 你好\n(1:56 pm on 8 May, 2023)Bob: "
-    lines = lines_of(text)
-    assert [(line.date, line.speaker, line.text) for line in lines] == [
-        ("2023-08-01", "Alice", "I said: hi"),
-        ("", "", "more (of) it: yes"),
-        ("2023-08-01", "李明", "你好"),
-        ("1:56 pm on 8 May, 2023", "Bob", ""),
-    ]
-    assert "\n".join(line.lead + line.text for line in lines) == text
-
-
-@given(st.text(alphabet="()ab: \n：", max_size=40))
-def test_no_character_of_a_dialogue_is_lost(text: str):
-    assert "\n".join(line.lead + line.text for line in lines_of(text)) == text
 
 
 async def test_answers_come_in_the_order_of_the_questions_a_few_at_a_time():

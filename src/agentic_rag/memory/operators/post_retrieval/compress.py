@@ -15,7 +15,7 @@ from agentic_rag.memory.operators.post_retrieval.config import CompressStep
 from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem, best_first
 from agentic_rag.memory.operators.post_retrieval.outcome import Outcome, Request, settled, told
 from agentic_rag.memory.operators.post_retrieval.tools import PostRetrievalTools
-from agentic_rag.memory.operators.post_retrieval.turns import lines_of
+from agentic_rag.memory.turns import lines_of
 from agentic_rag.ports import TokenCounter
 from agentic_rag.prompts import fenced
 from agentic_rag.sentences import split_sentences

@@ -12,7 +12,7 @@ from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem
 from agentic_rag.memory.operators.post_retrieval.outcome import Outcome, Request
 from agentic_rag.memory.operators.post_retrieval.templates import filled
 from agentic_rag.memory.operators.post_retrieval.tools import PostRetrievalTools
-from agentic_rag.memory.operators.post_retrieval.turns import lines_of
+from agentic_rag.memory.turns import lines_of
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 UNKNOWN = "unknown"
