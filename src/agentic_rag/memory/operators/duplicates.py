@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from agentic_rag.memory.service import Memory
 from agentic_rag.text import content_tokens, folded, tokens
@@ -19,11 +20,11 @@ def similarity(memory: Memory, text: str) -> float:
     Jaccard of telling words (see ``overlap``); its mean with the service's score where that lies in [0, 1], so
     that it means something for every service.
     """
-    shared = overlap(memory["text"], text)
+    words = overlap(memory["text"], text)
     score = memory["score"]
-    if shared == 0.0 or score is None or not 0.0 <= score <= 1.0:
-        return shared
-    return (shared + score) / 2
+    if words == 0.0 or score is None or not 0.0 <= score <= 1.0:
+        return words
+    return (words + score) / 2
 
 
 def overlap(one: str, other: str) -> float:
@@ -32,28 +33,48 @@ def overlap(one: str, other: str) -> float:
     0 where one word turns around what is said: another number, a negation, a name in place of another. The date
     in front of a line of dialogue is no part of what it says.
     """
-    first, second = _DATE.sub("", one), _DATE.sub("", other)
-    if _exact(first) != _exact(second) or _renamed(first, second):
-        return 0.0
-    a, b = frozenset(content_tokens(first)), frozenset(content_tokens(second))
-    return len(a & b) / len(a | b) if a | b else float(first == second)
+    return shared(wording(one), wording(other))
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """All of a text that is compared, so that one that is compared with many is read once."""
+
+    text: str
+    """Without dates in front of its lines."""
+    telling: frozenset[str]
+    tokens: frozenset[str]
+    capitalised: frozenset[str]
+    numbers: tuple[str, ...]
+    negations: int
+
+
+def wording(text: str) -> Wording:
+    """The text as ``shared`` compares it."""
+    said = _DATE.sub("", text)
+    plain = folded(said)
+    return Wording(
+        text=said,
+        telling=frozenset(content_tokens(said)),
+        tokens=frozenset(tokens(said)),
+        capitalised=frozenset(token for word in _CAPITALISED.findall(said) for token in tokens(word)),
+        numbers=tuple(sorted(_NUMBER.findall(plain))),
+        negations=len(_NEGATION.findall(plain)),
+    )
+
+
+def shared(one: Wording, other: Wording) -> float:
+    """See ``overlap``."""
+    either = len(one.telling | other.telling)
+    both = len(one.telling & other.telling) / either if either else float(one.text == other.text)
+    return both if both and not _turned_around(one, other) else 0.0
+
+
+def _turned_around(one: Wording, other: Wording) -> bool:
+    renamed = one.capitalised - other.tokens and other.capitalised - one.tokens
+    return bool(renamed) or (one.numbers, one.negations) != (other.numbers, other.negations)
 
 
 def told_words(text: str) -> int:
     """How many different telling words a text has."""
     return len(frozenset(content_tokens(_DATE.sub("", text))))
-
-
-def _exact(text: str) -> tuple[list[str], int]:
-    plain = folded(text)
-    return sorted(_NUMBER.findall(plain)), len(_NEGATION.findall(plain))
-
-
-def _renamed(one: str, other: str) -> bool:
-    """Whether each text has a capitalised word that the other lacks."""
-    first, second = frozenset(tokens(one)), frozenset(tokens(other))
-    return bool(_capitalised(one) - second) and bool(_capitalised(other) - first)
-
-
-def _capitalised(text: str) -> frozenset[str]:
-    return frozenset(token for word in _CAPITALISED.findall(text) for token in tokens(word))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentic_rag.instants import moment_of
-from agentic_rag.memory.operators.duplicates import overlap
+from agentic_rag.memory.operators.duplicates import Wording, shared, wording
 from agentic_rag.memory.service import Memory
 from agentic_rag.parameters import Section
 
@@ -41,7 +41,7 @@ class Forgetting(Section):
 class _Trace:
     """What is known of one memory's fading."""
 
-    text: str
+    wording: Wording
     since: datetime
     """When it was said last, UTC."""
     strength: float
@@ -79,9 +79,10 @@ class Forgetter:
             since = moment_of((memory["metadata"] or {}).get("timestamp"))
             if since is None:
                 continue
-            self._reinforce(memory["text"], since)
+            said = wording(memory["text"])
+            self._reinforce(said, since)
             importance = _importance((memory["metadata"] or {}).get("importance"))
-            self._traces[memory["entry_id"]] = _Trace(memory["text"], since, 1.0, importance)
+            self._traces[memory["entry_id"]] = _Trace(said, since, 1.0, importance)
 
     def faded(self, now: datetime) -> list[str]:
         """Ids of the memories whose retention is under the threshold at a moment, sorted."""
@@ -103,9 +104,9 @@ class Forgetter:
             importance=trace.importance,
         )
 
-    def _reinforce(self, text: str, now: datetime) -> None:
+    def _reinforce(self, said: Wording, now: datetime) -> None:
         for entry_id, trace in self._traces.items():
-            if overlap(trace.text, text) >= self._settings.reinforce_threshold:
+            if shared(trace.wording, said) >= self._settings.reinforce_threshold:
                 self._traces[entry_id] = replace(
                     trace, strength=trace.strength + 1.0, since=max(trace.since, now)
                 )

@@ -11,9 +11,10 @@ import pytest
 
 from agentic_rag.errors import ConfigError, InputError, ModelError
 from agentic_rag.memory.data_parser import DataParser
+from agentic_rag.memory.operators import forgetting
 from agentic_rag.memory.operators.distillation import Distillation, read_verdict
-from agentic_rag.memory.operators.duplicates import overlap, similarity
-from agentic_rag.memory.operators.forgetting import Forgetting, retention
+from agentic_rag.memory.operators.duplicates import overlap, similarity, wording
+from agentic_rag.memory.operators.forgetting import Forgetter, Forgetting, retention
 from agentic_rag.memory.operators.memory_insert import MemoryInsert
 from agentic_rag.memory.operators.post_insert import NO_DATE, NoPostInsert, PostInsert, parse_post_insert
 from agentic_rag.memory.operators.pre_insert import OperatorTools
@@ -294,6 +295,18 @@ async def test_saying_it_again_reinforces() -> None:
     assert (await line.say("Bob is in Rome", date="2023-08-24"))["forgotten"] == ["m00000002"]
     assert (await line.say("Bob is in Oslo", date="2023-09-04"))["forgotten"] == []
     assert (await line.say("Bob is in Bonn", date="2023-09-05"))["forgotten"] == ["m00000001"]
+
+
+def test_a_memory_is_read_once_however_many_come_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(forgetting, "wording", lambda text: read.append(text) or wording(text))
+    forgetter = Forgetter(Forgetting())
+    for number in range(30):
+        metadata = {"timestamp": "2023-05-08"}
+        forgetter.note(
+            [Memory(text=f"I like bird {number}.", metadata=metadata, entry_id=str(number), score=None)]
+        )
+    assert len(read) == 30
 
 
 async def test_retrieving_changes_nothing() -> None:
