@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import agentic_rag.stores.lancedb.chunk_store  # noqa: F401
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
+from agentic_rag.identity import digest
 from agentic_rag.memory.config import PipelineConfig, read_pipeline
 from agentic_rag.memory.conversation import Conversation
 from agentic_rag.memory.graph import build_main_graph
@@ -61,6 +63,8 @@ class SharedMemory:
             await self._stack.aclose()
 
     async def _get(self, design: Path) -> _Design:
+        # By whatever way it is named, a file is one design.
+        design = Path(await asyncio.to_thread(os.path.realpath, design))
         async with self._opening:
             if design not in self._designs:
                 self._designs[design] = await self._open(design)
@@ -68,7 +72,7 @@ class SharedMemory:
 
     async def _open(self, design: Path) -> _Design:
         config = await asyncio.to_thread(read_pipeline, design)
-        folder = self._rag_config.data_dir / FOLDER / config.name
+        folder = self._rag_config.data_dir / FOLDER / f"{config.name}-{digest(str(design), size=4)}"
         rag_config = self._rag_config.model_copy(update={"data_dir": folder})
         async with (
             AsyncExitStack() as opened

@@ -68,3 +68,21 @@ async def test_a_run_is_of_one_conversation_as_its_file_is_now(tmp_path: Path) -
     changed = await main.ainvoke({"task_id": "two", "data": str(data)})
     assert len(changed["results"]) == 3, "the file as it is now"
     await memory.close()
+
+
+async def test_designs_of_one_name_have_a_memory_each_and_one_file_has_one(tmp_path: Path) -> None:
+    text = DESIGN.with_name("locomo_vector_memory_pipeline.yaml").read_text(encoding="utf-8")
+    first, second = tmp_path / "first" / "mine.yaml", tmp_path / "second" / "mine.yaml"
+    for file in (first, second):
+        file.parent.mkdir()
+        file.write_text(text, encoding="utf-8")
+    memory = SharedMemory(RagConfig(data_dir=tmp_path / "data"))
+    for design, said in ((first, "My cat is called Miso."), (first, "I live in Porto."), (second, "I sing.")):
+        dialogs = [{"speaker": "Ann", "text": said, "date_time": "2023-05-08"}]
+        await (await memory.insert(design)).ainvoke({"dialogs": dialogs})
+        found = await (await memory.test(design)).ainvoke({"question": "Where does Ann live?"})
+    assert len(found["memory_data"]) == 1
+    again = tmp_path / "second" / ".." / "first" / "mine.yaml"
+    found = await (await memory.test(again)).ainvoke({"question": "Where does Ann live?"})
+    assert len(found["memory_data"]) == 2
+    await memory.close()
