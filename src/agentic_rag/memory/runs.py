@@ -37,9 +37,13 @@ class Pipelines:
     test: Compiled
     secondary: tuple[MemoryService, ...] = ()
 
+    @property
+    def services(self) -> tuple[MemoryService, ...]:
+        return (self.service, *self.secondary)
+
     async def close(self) -> None:
         """Close what the memories hold open."""
-        for service in (self.service, *self.secondary):
+        for service in self.services:
             if isinstance(service, Closes):
                 await service.close()
 
@@ -206,9 +210,10 @@ class PipelineCaller:
         known = {q: self._runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
         if any(result is not None for result in known.values()):
             # A memory may store what it was given when it is asked: asked as often as in the run that was
-            # interrupted, it is the same to the last bit. What fails here fails again where it counts.
-            with suppress(AgenticRagError):
-                await run.pipelines.service.retrieve(point.questions[0].text, top_k=1)
+            # interrupted, each is the same to the last bit. What fails here fails again where it counts.
+            for service in run.pipelines.services:
+                with suppress(AgenticRagError):
+                    await service.retrieve(point.questions[0].text, top_k=1)
 
         async def one(question: Question) -> dict[str, Any]:
             kept = known[question]

@@ -75,6 +75,7 @@ class Design:
         self.does = does
         self.services: list[Lists] = []
         self.told: list[str] = []
+        self.secondary = Lists()
 
     async def open(self, _: Conversation) -> Pipelines:
         service = Lists()
@@ -107,7 +108,9 @@ class Design:
         test = TestOperators(
             *(steps[n] for n in ("PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"))
         )
-        return Pipelines(service, build_insert_graph(insert, told), build_test_graph(test, told))
+        return Pipelines(
+            service, build_insert_graph(insert, told), build_test_graph(test, told), (self.secondary,)
+        )
 
     def runs(self, **options: Any) -> Runs:
         async def load(data: str | None, task_id: str) -> Conversation:
@@ -204,6 +207,7 @@ async def test_known_results_are_not_asked_again():
     assert design.services[0].asked == ["first?", "last?"], (
         "it is asked at the same points as without records"
     )
+    assert design.secondary.asked == ["first?"]
 
 
 async def test_several_questions_at_once_keep_their_order():
