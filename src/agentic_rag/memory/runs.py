@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.errors import AgenticRagError, InputError, RunError
+from agentic_rag.errors import InputError, RunError
 from agentic_rag.memory.asking import answers
 from agentic_rag.memory.conversation import (
     Conversation,
@@ -212,7 +212,7 @@ class PipelineCaller:
             # A memory may store what it was given when it is asked: asked as often as in the run that was
             # interrupted, each is the same to the last bit. What fails here fails again where it counts.
             for service in run.pipelines.services:
-                with suppress(AgenticRagError):
+                with suppress(Exception):
                     await service.retrieve(point.questions[0].text, top_k=1)
 
         async def one(question: Question) -> dict[str, Any]:

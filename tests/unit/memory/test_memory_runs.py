@@ -210,6 +210,17 @@ async def test_known_results_are_not_asked_again():
     assert design.secondary.asked == ["first?"]
 
 
+async def test_a_service_that_fails_a_known_question_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch):
+    async def fails(*arguments: Any, **options: Any) -> list[Memory]:
+        raise KeyError("first?")
+
+    design = Design()
+    monkeypatch.setattr(design.secondary, "retrieve", fails)
+    runs = design.runs(known=lambda task, question, packet: {"question_id": question, "status": "kept"})
+    state = await build_main_graph(runs).ainvoke({"task_id": "c"})
+    assert [r["status"] for r in state["results"]] == ["kept", "kept"]
+
+
 async def test_several_questions_at_once_keep_their_order():
     state = await build_main_graph(Design().runs(parallel=4)).ainvoke({"task_id": "c"})
     assert [r["question_id"] for r in state["results"]] == [1, 2]
