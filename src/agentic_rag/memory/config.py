@@ -134,7 +134,7 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
         ConfigError: names each key that is unknown or has a wrong value.
     """
     top = _mapping(values, "the configuration", SECTIONS)
-    runtime = validated_under("runtime", RuntimeConfig, top.get("runtime"))
+    runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime", None), "runtime")
     services = _services(top.get("services"))
     written = {section: dict(top.get(section) or {}) for section in SECTIONS}
     written["runtime"].pop("api_key", None)
@@ -186,14 +186,6 @@ def _operators(values: Any) -> OperatorsConfig:
         pre_retrieval=parse_pre_retrieval(given.get("pre_retrieval")),
         post_retrieval=parse_steps(given.get("post_retrieval")),
     )
-
-
-def validated_under(section: str, kind: type[RuntimeConfig], values: Any) -> RuntimeConfig:
-    """A section, whose errors name its keys as they stand in the file."""
-    try:
-        return validated(kind, _mapping(values, section, None))
-    except ConfigError as error:
-        raise ConfigError(f"{section}: {error}") from error
 
 
 def _mapping(values: Any, name: str, known: tuple[str, ...] | None) -> Mapping[str, Any]:

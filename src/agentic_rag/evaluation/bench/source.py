@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.locomo import read_locomo, repair_lines
@@ -82,15 +81,3 @@ def _session(written: WrittenSession) -> Session:
         dialogs.append(Dialog(speaker=speaker, text=text, date_time=date))
         ids.append(str(turn.get("dia_id") or f"D{written.number}:{number}"))
     return Session(written.number, tuple(dialogs), tuple(ids))
-
-
-def content(conversation: Conversation) -> list[Any]:
-    """All that a run depends on of a conversation, as plain values."""
-    return [
-        conversation.task_id,
-        conversation.packets(),
-        [
-            [question.question_id, question.text, question.answer, question.category, list(question.evidence)]
-            for question in conversation.questions
-        ],
-    ]
