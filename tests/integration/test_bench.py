@@ -441,6 +441,17 @@ def test_the_command_prints_the_table_and_the_contract(tmp_path: Path, data: Pat
     assert (tmp_path / "charts" / "cost.png").is_file()
 
 
+def test_runs_of_different_conversations_are_told(tmp_path: Path, data: Path):
+    given = ["--config", str(CONFIGS / "locomo_no_memory_pipeline.yaml"), "--data", str(data)]
+    for task in ("conv-1", "conv-2"):
+        command(tmp_path, *given, "--task-id", task, "--out", task)
+    assert (
+        "of different conversations: conv-1, conv-2"
+        in command(tmp_path, "compare", "conv-1", "conv-2").stdout
+    )
+    assert "different" not in command(tmp_path, "compare", "conv-1", "conv-1").stdout
+
+
 def test_on_80_columns_no_heading_is_cut_and_no_path_is_broken(tmp_path: Path, data: Path):
     file = CONFIGS / "locomo_short_term_memory_pipeline.yaml"
     out = tmp_path / ("a_folder_with_a_long_name_" * 4)

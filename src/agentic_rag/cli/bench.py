@@ -171,6 +171,8 @@ def print_comparison(found: Mapping[str, Any]) -> None:
         "answerable: F1 without the adversarial questions, which a memory that finds little gets right by that",
         "tokens, ms: of a question; every question counts, a failed one 0",
     ]
+    if len({run["task"] for run in runs}) > 1:
+        caption.append(f"of different conversations: {escape(', '.join(run['task'] for run in runs))}")
     if len(runs) > 1:
         caption.append(
             f"▲ ▼ against {escape(short_name(runs[0]['name']))}: p < {SIGNIFICANT}, paired randomisation, Holm"
