@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+
+from agentic_rag.memory.reading.history import Sentence
 from agentic_rag.memory.reading.questions import Question
 from agentic_rag.memory.reading.spans import LONGEST, NO_START, STOPS, Span
 from agentic_rag.memory.reading.words import Word
@@ -125,7 +129,8 @@ def _neighbours(span: Span) -> tuple[Word | None, Word | None]:
 def _beside(span: Span) -> tuple[str, str]:
     """Two characters on both sides."""
     words, text = span.statement.sentence.words, span.statement.sentence.text
-    return text[: words[span.first].start][-2:], text[words[span.last].end :][:2]
+    start, end = words[span.first].start, words[span.last].end
+    return text[max(0, start - 2) : start], text[end : end + 2]
 
 
 def _splits_name(span: Span) -> bool:
@@ -147,13 +152,16 @@ def _follows_telling(before: Word | None, left: str, question: Question) -> bool
 
 def _gap(span: Span, question: Question) -> int | None:
     """Words between the span and the nearest term of the question outside of it; None where there is none."""
-    words = span.statement.sentence.words
-    places = [
-        n
-        for n, word in enumerate(words)
-        if not span.first <= n <= span.last and not word.function and word.stem in question.terms
-    ]
-    return min((span.first - n - 1 if n < span.first else n - span.last - 1 for n in places), default=None)
+    places = _term_places(span.statement.sentence, question.terms)
+    before, behind = bisect_left(places, span.first), bisect_right(places, span.last)
+    left = [span.first - n - 1 for n in places[max(0, before - 1) : before]]
+    return min((*left, *(n - span.last - 1 for n in places[behind : behind + 1])), default=None)
+
+
+@lru_cache(maxsize=64)
+def _term_places(sentence: Sentence, terms: frozenset[str]) -> list[int]:
+    """Where a sentence has the question's terms: of a long one, thousands of spans ask."""
+    return [n for n, word in enumerate(sentence.words) if not word.function and word.stem in terms]
 
 
 def _follows_verb(span: Span, question: Question) -> bool:

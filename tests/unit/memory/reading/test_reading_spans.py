@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from agentic_rag.memory.reading.choosing import MOST, chosen_spans, group_of, ranked_spans
 from agentic_rag.memory.reading.history import read_history
 from agentic_rag.memory.reading.questions import Question, read_question
@@ -7,6 +9,7 @@ from agentic_rag.memory.reading.spans import LONGEST, Span, spans_of
 from agentic_rag.memory.reading.statements import Statement, bearing_statements
 from agentic_rag.memory.reading.traits import traits
 from agentic_rag.memory.reading.weights import shipped
+from agentic_rag.memory.reading.words import Word
 
 FLOORING = "Jon: I'm after Marley flooring, which is what dance studios use."
 
@@ -100,3 +103,33 @@ async def test_several_things_come_from_several_lines() -> None:
 async def test_no_span_is_no_answer() -> None:
     asked, statements = await read("What is it?", "Jon: It is.")
     assert chosen_spans(asked, statements, shipped()) == []
+
+
+async def test_near_is_told_by_the_nearest_term_of_the_question_outside_of_the_span() -> None:
+    asked, found = await spans(
+        "Which tea does Ann like?", "Ann: Tea is what my old aunt and I like so much, and green tea most"
+    )
+    near = {text: traits(span, asked, "what").get("near", 0.0) for text, span in found.items()}
+    assert near["old aunt"] == 1 / (1 + 2), "'like' is two words behind it, 'tea' three before it"
+    assert near["much"] == 1 / (1 + 1)
+    assert near["Tea is what my old aunt"] == 1 / (1 + 2), "its own term does not count"
+    assert near["green tea most"] == 1 / (1 + 3)
+
+
+async def test_a_long_sentence_is_not_read_again_for_each_of_its_spans(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, statements = await read(
+        "Which tea does Ann like?", "Ann: " + "I like tea and my sister works " * 150
+    )
+    looked = 0
+    function = Word.function.fget  # type: ignore[attr-defined]
+
+    def counted(word: Word) -> bool:
+        nonlocal looked
+        looked += 1
+        return bool(function(word))
+
+    monkeypatch.setattr(Word, "function", property(counted))
+    assert ranked_spans(asked, statements, shipped())
+    assert looked < 200 * len(statements[0].sentence.words)
