@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.memory.data_parser import DataParser
+from agentic_rag.memory.operators.distillation import Distillation
 from agentic_rag.memory.operators.post_insert import PostInsertSettings, parse_post_insert
 from agentic_rag.memory.operators.post_retrieval import Step, parse_steps
 from agentic_rag.memory.operators.pre_insert import PreInsertSettings, parse_pre_insert
@@ -135,10 +136,15 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
     """
     top = _mapping(values, "the configuration", SECTIONS)
     runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime", None), "runtime")
-    services = _services(top.get("services"))
+    services, operators = _services(top.get("services")), _operators(top.get("operators"))
+    if services.secondary_services and isinstance(operators.post_insert, Distillation):
+        raise ConfigError(
+            "operators.post_insert: distillation gives merged memories new ids, by which services.secondary_services "
+            "hold others; leave one of the two out"
+        )
     written = {section: dict(top.get(section) or {}) for section in SECTIONS}
     written["runtime"].pop("api_key", None)
-    return PipelineConfig(name, runtime, services, _operators(top.get("operators")), written)
+    return PipelineConfig(name, runtime, services, operators, written)
 
 
 def _services(values: Any) -> ServicesConfig:
