@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from agentic_rag.retrieval.embedding_calibration import Levels
+from agentic_rag.whole_file import write_whole
 
 FILE = "embedding_levels.json"
 """In the data folder: by model, by script pair, what ``Levels`` holds."""
@@ -48,10 +48,7 @@ class LevelsFile:
             return None
 
     def _write(self, levels: Mapping[str, Levels]) -> None:
-        held = {**self._held(), self._model: levels}
-        partial = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        partial.write_text(json.dumps(held, indent=1), encoding="utf-8")
-        partial.replace(self._path)
+        write_whole(self._path, json.dumps({**self._held(), self._model: levels}, indent=1))
 
     def _held(self) -> dict[str, Any]:
         try:

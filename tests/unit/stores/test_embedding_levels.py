@@ -39,7 +39,8 @@ async def test_a_damaged_file_is_as_none_and_is_written_anew(tmp_path: Path, hel
 async def test_what_cannot_be_kept_is_told_and_fails_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
-    await LevelsFile(tmp_path / "no folder" / FILE, "one").write(LEVELS)
+    (tmp_path / "a file").write_text("")
+    await LevelsFile(tmp_path / "a file" / FILE, "one").write(LEVELS)
     assert "cannot be kept" in caplog.text
 
 

@@ -7,7 +7,6 @@ written in another way (dotted keys, inline tables) is written anew with the sam
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import ConfigError, StoreError
+from agentic_rag.whole_file import write_whole
 
 MARK = "# tuned by agentic-rag tune: "
 """Begins the line that says when and on what."""
@@ -96,24 +96,14 @@ def file_values(text: str, settings: Mapping[str, Any], defaults: Mapping[str, A
 
 
 def write_settings(path: Path, text: str) -> None:
-    """Write the whole file or nothing: beside it first, then renamed over it; its permissions stay.
+    """Write the whole file or nothing.
 
     Raises:
         StoreError: it cannot be written.
     """
-    target = path.resolve()
-    beside = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
-            if target.exists():
-                beside.chmod(target.stat().st_mode & 0o7777)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
+        write_whole(path, text)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
 
 

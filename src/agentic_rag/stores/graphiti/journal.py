@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from agentic_rag.errors import StoreError
+from agentic_rag.whole_file import write_whole
 
 Touched = dict[str, dict[str, list[str]]]
 """Group → kind → uuids; kind ``candidates`` lists entities that may have lost their last mention."""
@@ -37,14 +37,8 @@ class Journal:
         await asyncio.to_thread(self.path.unlink, missing_ok=True)
 
     def _write(self, text: str) -> None:
-        part = self.path.with_name(self.path.name + ".part")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with part.open("w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(self.path)
+            write_whole(self.path, text)
         except OSError as error:
             raise StoreError(f"cannot write the journal {self.path}: {error}") from error
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from agentic_rag.domain import Chunk
 from agentic_rag.errors import StoreError
+from agentic_rag.whole_file import write_whole
 
 FILE_NAME = "quarantine.jsonl"
 
@@ -69,13 +70,10 @@ class Quarantine:
         return found
 
     def _write(self, entries: list[dict[str, Any]]) -> None:
-        part = self.path.with_name(self.path.name + ".part")
         try:
             if not entries:
                 self.path.unlink(missing_ok=True)
                 return
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text("".join(json.dumps(entry) + "\n" for entry in entries), encoding="utf-8")
-            part.replace(self.path)
+            write_whole(self.path, "".join(json.dumps(entry) + "\n" for entry in entries))
         except OSError as error:
             raise StoreError(f"cannot write {self.path}: {error.strerror or error}") from error
