@@ -25,6 +25,7 @@ from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, Restrict
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
+from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from vector_stores import EVERY, EXTRAS, opened, skip_without, uri_of
 
 DIMENSION = 4
@@ -789,6 +790,19 @@ async def test_a_store_indexes_by_itself_what_makes_searches_slow(
         left.append(words.unindexed_rows)
     assert max(left) <= 10
     assert left.count(0) <= 5, "not at every write"
+
+
+async def test_many_small_writes_leave_few_pieces(tmp_path: Path):
+    """One process a write, as when single notes are added on the command line."""
+    for number in range(40):
+        async with lance_connection(str(tmp_path)) as connection:
+            store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
+            await store.replace_documents("notes", embedded(chunk(f"d{number}")))
+            table = await connection.table("chunks_notes")
+            assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
+    async with lance_connection(str(tmp_path)) as connection:
+        store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
+        assert len(await sparse(store, "tea", limit=100)) == 40
 
 
 async def test_writers_and_index_care_do_not_stand_in_each_others_way(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.ports import DocumentRecord, Ledger
 from agentic_rag.stores.in_memory import InMemoryLedger
 from agentic_rag.stores.lancedb.connection import lance_connection
+from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from agentic_rag.stores.lancedb.ledger import LanceLedger
 
 HOSTILE = [
@@ -123,3 +125,22 @@ async def test_lancedb_keeps_it_for_the_next_process(tmp_path: Path):
         async with lance_connection(str(tmp_path)) as connection:
             await LanceLedger(connection).put("notes", [record("a")])
             assert await LanceLedger(connection).records("notes") == {"a": record("a")}
+
+
+async def test_many_small_writes_of_several_processes_lose_nothing_and_leave_few_pieces(tmp_path: Path):
+    async def write(name: str) -> None:
+        async with lance_connection(str(tmp_path)) as connection:
+            ledger = LanceLedger(connection)
+            for number in range(20):
+                await ledger.put("notes", [record(f"{name}{number}", pending=True)])
+                await ledger.put("notes", [record(f"{name}{number}")])
+
+    await asyncio.gather(*(write(name) for name in "abc"))
+    async with lance_connection(str(tmp_path)) as connection:
+        ledger = LanceLedger(connection)
+        held = await ledger.records("notes")
+        assert set(held) == {f"{name}{number}" for name in "abc" for number in range(20)}
+        assert not any(one.pending for one in held.values())
+        await ledger.put("notes", [record("last")])
+        table = await connection.table("ledger")
+        assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES

@@ -87,7 +87,6 @@ class Change:
                 replacing = self._replacing(group, kind)
                 rows = list(self.rows.get((group, kind), {}).values())
                 await tables.upsert(group, kind, rows, replacing)
-            await tables.optimize_when_due(group)
 
     def _replacing(self, group: str, kind: Kind) -> str | None:
         documents = self.documents.get(group)

@@ -40,6 +40,7 @@ from agentic_rag.stores.lancedb.indexes import (
     probes,
     table_stats,
     tidied,
+    tidied_when_due,
 )
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import writing
@@ -48,8 +49,6 @@ from agentic_rag.stores.lancedb.rows import vectors_of
 
 INDEX_FROM = 2_048
 """Rows from which key indexes pay; below, a scan is as fast as the look-up."""
-OPTIMIZE_AFTER = 60
-"""Writes after which a group is compacted without being asked."""
 KEYS_PER_QUERY = 4_000
 
 _LOGGER = logging.getLogger(__name__)
@@ -68,7 +67,6 @@ class GraphTables:
         self._connection = connection
         self._manifests = Manifests(connection, model=model, dimension=dimension)
         self.dimension = dimension
-        self._writes: dict[str, int] = {}
         self._scans = asyncio.Semaphore(max(2, os.cpu_count() or 2))
 
     async def groups(self) -> list[str]:
@@ -192,7 +190,7 @@ class GraphTables:
             if replacing is not None:
                 merge = merge.when_not_matched_by_source_delete(replacing)
             await merge.execute(_to_arrow(rows, table_schema=await table.schema()))
-        self._writes[group] = self._writes.get(group, 0) + 1
+        await tidied_when_due(table, _plan(kind), kind)
 
     async def delete(self, group: str, kind: Kind, where: str) -> None:
         table = await self._opened(group, kind, any_model=True)
@@ -202,15 +200,9 @@ class GraphTables:
             # A delete that matches nothing would still write a version, and versions slow searches.
             if await table.count_rows(where):
                 await table.delete(where)
-                self._writes[group] = self._writes.get(group, 0) + 1
-
-    async def optimize_when_due(self, group: str) -> None:
-        if self._writes.get(group, 0) >= OPTIMIZE_AFTER:
-            await self.optimize(group)
 
     async def optimize(self, group: str) -> None:
         """Compact, and index what pays to be indexed; the caller is ``writing``."""
-        self._writes[group] = 0
         for kind in KINDS:
             table = await self._opened(group, kind, any_model=True)
             if table is not None:

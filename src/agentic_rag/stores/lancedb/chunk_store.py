@@ -278,7 +278,7 @@ class LanceChunkStore:
         """The write is done and acknowledged, whatever becomes of this."""
         try:
             with translated(f"looking at the indexes of {dataset!r}"):
-                due = await is_due(table, "search_text")
+                due = await is_due(table)
             if due:
                 await self.optimize(dataset)
         except StoreError as error:

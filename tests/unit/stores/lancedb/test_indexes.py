@@ -16,6 +16,7 @@ from agentic_rag.ports import IndexStats
 from agentic_rag.stores.lancedb import indexes
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from agentic_rag.stores.lancedb.indexes import (
+    MOST_PIECES,
     UNINDEXED_ROWS,
     IndexPlan,
     PlannedIndex,
@@ -23,6 +24,7 @@ from agentic_rag.stores.lancedb.indexes import (
     partitions,
     table_stats,
     tidied,
+    tidied_when_due,
 )
 
 DIMENSION = 8
@@ -123,17 +125,52 @@ async def test_what_a_crash_left_beside_the_newest_is_dropped(table: Any) -> Non
 
 async def test_when_it_is_due(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(0))
-    assert not await is_due(table, "text")
+    assert not await is_due(table)
     await tidied(table, PLAN, "rows")
     await add(table, UNINDEXED_ROWS)
-    assert not await is_due(table, "text")
+    assert not await is_due(table)
     await add(table, 1)
-    assert await is_due(table, "text")
+    assert await is_due(table)
     monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(minutes=1))
-    assert not await is_due(table, "text"), "it was tidied a moment ago"
+    assert not await is_due(table), "it was tidied a moment ago"
     monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(0))
     await tidied(table, PLAN, "rows")
-    assert not await is_due(table, "text")
+    assert not await is_due(table)
+
+
+async def test_many_small_writes_are_joined_also_a_moment_after_the_last_time(table: Any) -> None:
+    await tidied(table, PLAN, "rows")
+    for _ in range(3 * MOST_PIECES):
+        await add(table, 1)
+        await tidied_when_due(table, PLAN, "rows")
+        assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
+    assert await table.count_rows() == 3 * MOST_PIECES
+
+
+async def test_a_large_table_is_not_copied_again_at_once(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexes, "ROWS_A_PIECE", 2)
+    monkeypatch.setattr(indexes, "MOST_PIECES", 3)
+    await add(table, 60)
+    await tidied(table, PLAN, "rows")
+    for _ in range(8):
+        await add(table, 1)
+    assert not await is_due(table)
+    monkeypatch.setattr(indexes, "CARE_INTERVAL", timedelta(0))
+    assert await is_due(table)
+
+
+async def test_a_write_is_done_though_tidying_fails(
+    table: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def full(*_: Any) -> None:
+        raise OSError("no space left on device")
+
+    for _ in range(MOST_PIECES + 1):
+        await add(table, 1)
+    monkeypatch.setattr(indexes, "_tidy", full)
+    await tidied_when_due(table, PLAN, "rows")
+    assert "rows was stored, but not indexed" in caplog.text
+    assert "no space left" in caplog.text
 
 
 async def test_stats(table: Any, connection: LanceConnection) -> None:
