@@ -121,5 +121,5 @@ def digest(*parts: str, size: int = 16) -> str:
     return state.hexdigest()
 
 
-def _uuid(kind: str, *parts: Sequence[str] | str) -> str:
-    return str(uuid.uuid5(_NAMESPACE, digest(kind, *(str(part) for part in parts))))
+def _uuid(kind: str, dataset: str, *parts: str) -> str:
+    return str(uuid.uuid5(_NAMESPACE, digest(kind, dataset_name(dataset), *parts)))

@@ -358,6 +358,17 @@ async def test_datasets_are_apart(store: GraphStore, embedding: HashingEmbedding
     assert (await store.counts("notes")).episodes == 2
 
 
+async def test_a_dataset_is_the_same_however_its_name_is_composed(
+    store: GraphStore, embedding: HashingEmbedding
+) -> None:
+    await store.replace_documents("cafe\u0301", [tea()])
+    assert set(await store.get_chunks("caf\u00e9", ["tea#0"])) == {"tea#0"}
+    assert await find(store, embedding, "Oolong", "caf\u00e9", within=["tea#0"])
+    before = await find(store, embedding, "Oolong Fujian", "cafe\u0301")
+    await store.replace_documents("caf\u00e9", [tea()])
+    assert await find(store, embedding, "Oolong Fujian", "caf\u00e9") == before
+
+
 async def test_facts_hold_from_valid_at_until_before_invalid_at(
     store: GraphStore, embedding: HashingEmbedding
 ) -> None:
