@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -846,6 +847,19 @@ async def test_a_broken_store_is_told_in_our_own_words(tmp_path: Path):
         store = LanceChunkStore(connection, model="m", dimension=DIMENSION)
         with pytest.raises(AgenticRagError, match="LanceDB"):
             await store.search_dense("notes", EAST, limit=1, restriction=OPEN)
+
+
+async def test_a_table_that_went_away_is_told_in_our_own_words(lance: LanceChunkStore, tmp_path: Path):
+    await lance.replace_documents("notes", embedded(chunk("a")))
+    shutil.rmtree(tmp_path / "lance" / "chunks_notes.lance")
+    await asyncio.sleep(1.1)  # as long as a reader may believe what it knows
+    for asked in (
+        lance.get_token_vectors("notes", ["a#0"]),
+        lance.replace_documents("notes", embedded(chunk("b"))),
+        lance.stats("notes"),
+    ):
+        with pytest.raises(StoreError, match="LanceDB failed"):
+            await asked
 
 
 async def test_what_was_closed_stays_closed_and_says_so(tmp_path: Path):

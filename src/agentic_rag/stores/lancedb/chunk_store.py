@@ -334,7 +334,8 @@ def timestamp_sql(moment: datetime) -> str:
 
 async def _has_tokens(table: Any) -> bool:
     """A table of an earlier version lacks the column until ``reindex``; what it holds ranks without it."""
-    return TOKENS in (await table.schema()).names
+    with translated(f"looking at the columns of {table.name}"):
+        return TOKENS in (await table.schema()).names
 
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:
