@@ -28,8 +28,8 @@ class Dialect(Protocol):
         """Delete entities, episodes, communities and sagas with all their edges and facts."""
         ...
 
-    async def delete_edges(self, run: Run, uuids: Collection[str]) -> None:
-        """Delete facts, mentions and links."""
+    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind | None = None) -> None:
+        """Delete facts, mentions and links; ``kind`` where all are of one: a relation is looked for among all of its kind."""
         ...
 
     async def delete_group(self, run: Run, group: str | None, *, sagas: bool) -> None:
@@ -76,6 +76,13 @@ _LINK_ENDS = {
     "NEXT_EPISODE": (("Episodic", "Episodic"),),
     "MENTIONS": (("Episodic", "Entity"),),
 }
+_LINKS = ("HAS_MEMBER", "HAS_EPISODE", "NEXT_EPISODE")
+
+
+def _relations(kind: Kind | None) -> tuple[str, ...]:
+    """Names of the relations that a kind's edges may be, but for a fact's; of any kind without one."""
+    named: dict[Kind, tuple[str, ...]] = {"facts": (), "mentions": ("MENTIONS",), "links": _LINKS}
+    return named[kind] if kind is not None else ("MENTIONS", *_LINKS)
 
 
 class LadybugDialect:
@@ -87,7 +94,7 @@ class LadybugDialect:
         elif kind == "mentions":
             await self._upsert_relations(run, "MENTIONS", rows)
         elif kind == "links":
-            for name in ("HAS_MEMBER", "HAS_EPISODE", "NEXT_EPISODE"):
+            for name in _LINKS:
                 await self._upsert_relations(run, name, [row for row in rows if row["kind"] == name])
         else:
             await self._upsert_nodes(run, kind, rows)
@@ -100,10 +107,11 @@ class LadybugDialect:
             for label in _NODES.values():
                 await run(f"{find} (n:{label}) WHERE n.uuid = row.uuid DETACH DELETE n", rows=rows)
 
-    async def delete_edges(self, run: Run, uuids: Collection[str]) -> None:
-        for rows in _keys(uuids):
-            await run(_DELETE_FACTS, rows=rows)
-        for name in _LINK_ENDS:
+    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind | None = None) -> None:
+        if kind in (None, "facts"):
+            for rows in _keys(uuids):
+                await run(_DELETE_FACTS, rows=rows)
+        for name in _relations(kind):
             for rows in _keys(uuids):
                 keys = [row["uuid"] for row in rows]
                 await run(f"MATCH ()-[e:{name}]->() WHERE e.uuid IN $uuids DELETE e", uuids=keys)
@@ -200,10 +208,11 @@ class ServerDialect:
                     f"UNWIND $rows AS row MATCH (n:{label} {{uuid: row.uuid}}) DETACH DELETE n", rows=rows
                 )
 
-    async def delete_edges(self, run: Run, uuids: Collection[str]) -> None:
+    async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind | None = None) -> None:
+        names = [*(["RELATES_TO"] if kind in (None, "facts") else []), *_relations(kind)]
         for rows in _keys(uuids):
             keys = [row["uuid"] for row in rows]
-            for name in ("RELATES_TO", *_LINK_ENDS):
+            for name in names:
                 await run(f"MATCH ()-[e:{name}]->() WHERE e.uuid IN $uuids DELETE e", uuids=keys)
 
     async def delete_group(self, run: Run, group: str | None, *, sagas: bool) -> None:

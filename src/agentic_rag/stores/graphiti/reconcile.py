@@ -80,7 +80,7 @@ class Reconciler:
         true = {row["uuid"] for row in rows}
         extra = held - true
         if extra and kind in ("facts", "mentions", "links"):
-            await self._dialect.delete_edges(run, extra)
+            await self._dialect.delete_edges(run, extra, kind)
         elif extra:
             await self._dialect.delete_nodes(run, extra)
         wanted = true if everything else (true - held) | (true & set(suspects))

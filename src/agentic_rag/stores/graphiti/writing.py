@@ -178,21 +178,21 @@ class DocumentWriter:
         gone_mentions = (
             set(before.mentions) - {edge.uuid for edge in new.mentions} - set(before.kept_mentions)
         )
-        candidates = {
-            end for row in before.facts.values() for end in (row["source_uuid"], row["target_uuid"])
-        }
+        candidates = {end for row in before.facts.values() for end in _ends(row)}
         candidates |= {row["target_uuid"] for row in before.mentions.values()}
-        kept = {end for row in shared.values() for end in (row["source_uuid"], row["target_uuid"])}
+        kept = {end for row in shared.values() for end in _ends(row)}
         kept |= {row["target_uuid"] for row in before.kept_mentions.values()}
         orphans = await self._orphans(group, documents, candidates - named_now - kept)
 
         run = transaction.run
-        if gone_facts or gone_mentions:
-            await self._dialect.delete_edges(run, gone_facts | gone_mentions)
         gone_nodes = (before.episodes - keep) | orphans
         if gone_nodes:
             await self._dialect.delete_nodes(run, gone_nodes)
             transaction.change.delete_nodes(gone_nodes, group)
+        # A mention goes with either of its ends; to delete one by itself, all of the graph are looked through.
+        alone = {uuid for uuid in gone_mentions if gone_nodes.isdisjoint(_ends(before.mentions[uuid]))}
+        await self._dialect.delete_edges(run, gone_facts, "facts")
+        await self._dialect.delete_edges(run, alone, "mentions")
         if shared:
             await self._dialect.upsert(run, "facts", list(shared.values()))
             transaction.change.put("facts", shared.values())
@@ -260,6 +260,10 @@ class DocumentWriter:
             batch = distinct[start : start + EMBED_BATCH]
             fresh |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
         return vectors | {uuid: fresh[text] for uuid, text in wanted.items()}
+
+
+def _ends(row: Row) -> tuple[str, str]:
+    return row["source_uuid"], row["target_uuid"]
 
 
 def _shared(before: Before) -> dict[str, Row]:

@@ -6,6 +6,7 @@ import random
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from graph_fixtures import in_graph, in_tables, note, opened
@@ -206,3 +207,25 @@ async def test_kill_minus_nine(tmp_path: Path, embedding: HashingEmbedding) -> N
 
 async def _is_whole(store: GraphitiStore) -> None:
     assert await in_graph(store) == await in_tables(store)
+
+
+async def test_removing_notes_does_not_look_through_all_mentions(
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[str] = []
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("a", "tea", "milk"), note("b", "tea", "cup")])
+        whole = type(store.graphiti.driver).on_writer
+
+        async def noted(self: Any, query: str, **parameters: Any) -> Any:
+            statements.append(query)
+            return await whole(self, query, **parameters)
+
+        monkeypatch.setattr(type(store.graphiti.driver), "on_writer", noted)
+        await store.remove_documents("notes", ["a"])
+        assert not any(statement.startswith("MATCH ()-[e:") for statement in statements)
+        assert await in_graph(store) == await in_tables(store)
+        await store.replace_documents("notes", [note("b", "tea", "pot"), note("c", "cup")])
+        looked_through = [statement for statement in statements if statement.startswith("MATCH ()-[e:")]
+        assert len(looked_through) == 1, "for the mention of the cup, which is still there"
+        assert await in_graph(store) == await in_tables(store)
