@@ -33,11 +33,13 @@ from test_chunk_store import (
     sparse,
 )
 
+from agentic_rag.config import VectorsConfig
 from agentic_rag.domain import filterable
 from agentic_rag.errors import ConfigError, ManifestMismatch, StoreError, StoreLocked
 from agentic_rag.filters import Comparison, Expression, matches, parse_filters
 from agentic_rag.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.vectorstores.opening import open_vector_store
 from vector_stores import EXTRAS, opened, skip_without, uri_of
 
 SECRET = "pw-very-secret"
@@ -357,6 +359,17 @@ async def test_a_database_that_cannot_be_opened_is_told_without_its_password(uri
     with pytest.raises(kind, match=told) as caught:
         async with opened("pgvector", uri, DIMENSION):
             pass
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("backend", ["chroma", "milvus"])
+@pytest.mark.parametrize("address", ["127.0.0.1:port", "127.0.0.1:99999", "[::1", f":{SECRET}/"])
+async def test_an_address_that_is_none_is_told_without_its_password(
+    backend: str, address: str, tmp_path: Path
+):
+    config = VectorsConfig(backend=backend, uri=f"http://ada:{SECRET}@{address}")
+    with pytest.raises(ConfigError, match="write http://host:port") as caught:
+        await open_vector_store(config, tmp_path, model="m", dimension=DIMENSION)
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from agentic_rag.config import VectorsConfig
 from agentic_rag.errors import ConfigError
@@ -47,4 +48,16 @@ async def open_vector_store(
                 "set it to postgresql://user:password@host:port/database"
             )
         uri = str(folder / FILES[config.backend])
+    elif config.backend in FILES:
+        _check_address(uri)
     return VectorStoreChunks(await DIALECTS[config.backend](uri), model=model, dimension=dimension)
+
+
+def _check_address(uri: str) -> None:
+    """Raises ``ConfigError`` for the address of a server that is none; it is not shown, for it may hold a password."""
+    try:
+        urlsplit(uri).port  # noqa: B018 - read for what it raises
+    except ValueError:  # which may name a part of a password
+        raise ConfigError(
+            "vectors.uri cannot be read; write http://host:port, with a number as port, or the path of a folder or file"
+        ) from None
