@@ -71,7 +71,7 @@ class LadybugTransaction(Transaction):  # type: ignore[misc]
 
     async def _finish(self, *, commit: bool) -> None:
         try:
-            await (self._commit() if commit else self._driver.on_writer("ROLLBACK"))
+            await (self._commit() if commit else self._roll_back())
         finally:
             self._driver.lock.release()
 
@@ -84,10 +84,18 @@ class LadybugTransaction(Transaction):  # type: ignore[misc]
             try:
                 await committer.before_commit(self.change, held)
             except BaseException:
-                await self._driver.on_writer("ROLLBACK")
+                await self._roll_back()
                 raise
             await self._driver.on_writer("COMMIT")
             await committer.after_commit(self.change)
+
+    async def _roll_back(self) -> None:
+        """LadybugDB has done so by itself where a statement failed, whose error is the one to be told."""
+        try:
+            await self._driver.on_writer("ROLLBACK")
+        except RuntimeError as error:
+            if "no active transaction" not in str(error).casefold():
+                raise
 
     def belongs_to(self, driver: LadybugDriver) -> bool:
         return self.active and self._driver.file is driver.file

@@ -88,6 +88,20 @@ async def test_a_failed_transaction_leaves_nothing(driver: LadybugDriver) -> Non
     assert await values(driver, "MATCH (n:Entity) RETURN n.uuid") == []
 
 
+async def test_a_statement_that_fails_is_told_itself(driver: LadybugDriver) -> None:
+    """LadybugDB rolls back by itself then, and refuses to do so again."""
+
+    async def work(transaction: object) -> None:
+        await transaction.run("CREATE (n:Entity {uuid: 'a'})")  # type: ignore[attr-defined]
+        await transaction.run("CREATE (n:Entity {uuid: 'a'})")  # type: ignore[attr-defined]
+
+    with pytest.raises(RuntimeError, match="duplicated primary key value a"):
+        await driver.session().execute_write(work)
+    assert await values(driver, "MATCH (n:Entity) RETURN n.uuid") == []
+    await driver.execute_query("CREATE (n:Entity {uuid: 'b'})")
+    assert await values(driver, "MATCH (n:Entity) RETURN n.uuid") == ["b"]
+
+
 async def test_writers_take_turns_and_readers_see_whole_transactions(driver: LadybugDriver) -> None:
     await driver.execute_query("CREATE (n:Entity {uuid: 'n', name: '0'})")
 
