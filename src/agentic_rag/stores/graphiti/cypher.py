@@ -24,8 +24,11 @@ class Dialect(Protocol):
         """Make each row's node or edge exactly so; edges whose ends are missing are left out."""
         ...
 
-    async def delete_nodes(self, run: Run, uuids: Collection[str]) -> None:
-        """Delete entities, episodes, communities and sagas with all their edges and facts."""
+    async def delete_nodes(self, run: Run, uuids: Collection[str], *, without_facts: bool = False) -> None:
+        """Delete entities, episodes, communities and sagas with all their edges and facts.
+
+        ``without_facts``: no fact names them any more, which saves looking for those among all facts.
+        """
         ...
 
     async def delete_edges(self, run: Run, uuids: Collection[str], kind: Kind | None = None) -> None:
@@ -99,11 +102,12 @@ class LadybugDialect:
         else:
             await self._upsert_nodes(run, kind, rows)
 
-    async def delete_nodes(self, run: Run, uuids: Collection[str]) -> None:
+    async def delete_nodes(self, run: Run, uuids: Collection[str], *, without_facts: bool = False) -> None:
         find = "UNWIND $rows AS row WITH row MATCH"
         for rows in _keys(uuids):
             between = "(n:Entity)-[:RELATES_TO]-(e:RelatesToNode_) WHERE n.uuid = row.uuid DETACH DELETE e"
-            await run(f"{find} {between}", rows=rows)
+            if not without_facts:
+                await run(f"{find} {between}", rows=rows)
             for label in _NODES.values():
                 await run(f"{find} (n:{label}) WHERE n.uuid = row.uuid DETACH DELETE n", rows=rows)
 
@@ -201,7 +205,7 @@ class ServerDialect:
             for batch in _batches(chosen):
                 await run(statement, rows=[_flat(_picked(row, names)) for row in batch])
 
-    async def delete_nodes(self, run: Run, uuids: Collection[str]) -> None:
+    async def delete_nodes(self, run: Run, uuids: Collection[str], *, without_facts: bool = False) -> None:
         for rows in _keys(uuids):
             for label in _NODES.values():
                 await run(

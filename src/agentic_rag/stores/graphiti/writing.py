@@ -32,6 +32,9 @@ from agentic_rag.stores.graphiti.tables import GraphTables
 EMBED_BATCH = 2_048
 """Texts a call to the embedding; bounds the memory of one call."""
 
+REMOVED_TOGETHER = 1_000
+"""Documents a transaction: LadybugDB keeps what one changes in memory, all of a large dataset does not fit in there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Before:
@@ -106,9 +109,13 @@ class DocumentWriter:
         return True
 
     async def remove(self, group: str, documents: Collection[str]) -> None:
-        known = frozenset(document for document in documents if "\0" not in document)
-        if known and await self._tables.exists(group):
-            await self._transact(group, known, Contribution([], [], [], []), ())
+        """A part of them after the other; called again, it goes on where it ended."""
+        known = sorted({document for document in documents if "\0" not in document})
+        if not known or not await self._tables.exists(group):
+            return
+        for start in range(0, len(known), REMOVED_TOGETHER):
+            part = frozenset(known[start : start + REMOVED_TOGETHER])
+            await self._transact(group, part, Contribution([], [], [], []), ())
 
     async def _carry_over(self, group: str, new: Contribution, keep: Collection[str]) -> None:
         """Give kept episodes what extraction noted on them."""
@@ -185,13 +192,14 @@ class DocumentWriter:
         orphans = await self._orphans(group, documents, candidates - named_now - kept)
 
         run = transaction.run
+        await self._dialect.delete_edges(run, gone_facts, "facts")
         gone_nodes = (before.episodes - keep) | orphans
         if gone_nodes:
-            await self._dialect.delete_nodes(run, gone_nodes)
+            # What is an orphan was named by facts of these documents alone, and those are gone.
+            await self._dialect.delete_nodes(run, gone_nodes, without_facts=True)
             transaction.change.delete_nodes(gone_nodes, group)
         # A mention goes with either of its ends; to delete one by itself, all of the graph are looked through.
         alone = {uuid for uuid in gone_mentions if gone_nodes.isdisjoint(_ends(before.mentions[uuid]))}
-        await self._dialect.delete_edges(run, gone_facts, "facts")
         await self._dialect.delete_edges(run, alone, "mentions")
         if shared:
             await self._dialect.upsert(run, "facts", list(shared.values()))

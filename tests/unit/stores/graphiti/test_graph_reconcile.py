@@ -209,7 +209,7 @@ async def _is_whole(store: GraphitiStore) -> None:
     assert await in_graph(store) == await in_tables(store)
 
 
-async def test_removing_notes_does_not_look_through_all_mentions(
+async def test_removing_notes_does_not_look_through_all_edges(
     tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements: list[str] = []
@@ -224,8 +224,32 @@ async def test_removing_notes_does_not_look_through_all_mentions(
         monkeypatch.setattr(type(store.graphiti.driver), "on_writer", noted)
         await store.remove_documents("notes", ["a"])
         assert not any(statement.startswith("MATCH ()-[e:") for statement in statements)
+        assert not any("-[:RELATES_TO]-" in statement for statement in statements)
         assert await in_graph(store) == await in_tables(store)
         await store.replace_documents("notes", [note("b", "tea", "pot"), note("c", "cup")])
         looked_through = [statement for statement in statements if statement.startswith("MATCH ()-[e:")]
         assert len(looked_through) == 1, "for the mention of the cup, which is still there"
+        assert await in_graph(store) == await in_tables(store)
+
+
+async def test_a_large_dataset_is_removed_in_parts(
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it in one transaction would not fit in the memory that LadybugDB has."""
+    monkeypatch.setattr("agentic_rag.stores.graphiti.writing.REMOVED_TOGETHER", 3)
+    commits: list[int] = []
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents(
+            "notes", [note(f"n{number}", "tea", f"t{number}") for number in range(8)]
+        )
+        whole = Change.apply
+
+        async def counted(self: Change, tables: GraphTables) -> None:
+            commits.append(sum(map(len, self.documents.values())))
+            await whole(self, tables)
+
+        monkeypatch.setattr(Change, "apply", counted)
+        await store.remove_documents("notes", [f"n{number}" for number in range(7)])
+        assert commits == [3, 3, 1]
+        assert (await store.counts("notes")).episodes == 1
         assert await in_graph(store) == await in_tables(store)
