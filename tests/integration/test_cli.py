@@ -456,3 +456,33 @@ def test_the_installed_command(example_data: Path, tmp_path: Path) -> None:
     assert b"\x1b[" not in shown.stdout
     assert run("ask", "tea", "--dataset", "nothing").returncode == 2
     assert not (tmp_path / ".agentic-rag").exists(), "a question makes no data folder"
+
+
+def test_lancedb_says_nothing_into_the_progress_bar(tmp_path: Path) -> None:
+    """An index over many equal vectors, as of facts that are said again and again, is no warning to a reader."""
+    script = f"""
+import asyncio, sys
+import numpy as np, pyarrow as pa
+from agentic_rag.cli import main
+
+sys.argv = ["agentic-rag", "--version"]
+try:
+    main()
+except SystemExit:
+    pass
+
+async def index():
+    import lancedb
+    from lancedb.index import IvfSq
+    vectors = pa.array(np.eye(8, dtype=np.float32)[[0] * 6000 + [1] * 3000].ravel())
+    rows = pa.table({{"vector": pa.FixedSizeListArray.from_arrays(vectors, 8)}})
+    table = await (await lancedb.connect_async({str(tmp_path)!r})).create_table("t", rows)
+    await table.create_index("vector", config=IvfSq(num_partitions=3, distance_type="cosine"))
+
+asyncio.run(index())
+"""
+    quiet = {name: value for name, value in os.environ.items() if name != "LANCEDB_LOG"}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env=quiet, capture_output=True, text=True, check=True
+    )
+    assert ran.stderr == ""

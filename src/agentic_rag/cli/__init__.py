@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import sys
 
 from agentic_rag.errors import AgenticRagError, InputError
@@ -15,6 +16,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A question may hold what no encoding has, such as half of a surrogate pair; it is escaped.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    # Its warnings (of an index over many equal vectors) say nothing to do, in the midst of a progress bar.
+    os.environ.setdefault("LANCEDB_LOG", "error")
     # Imports make many objects that all stay; collecting while they pile up only costs start-up time.
     gc.disable()
     from agentic_rag.cli.app import app
