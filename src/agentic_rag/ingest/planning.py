@@ -93,12 +93,8 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
 def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict[str, str | None]:
     """Stored documents of folders and files that lie within a scanned folder, and that stand in it too (with what
     they are there) or are gone (with None): kept, a note would stand there twice, under two ids."""
-    within = {
-        record.root: over
-        for record in records.values()
-        for over in scan.roots
-        if record.root not in scan.roots and Path(over) in Path(record.root).parents
-    }
+    others = {record.root for record in records.values()} - set(scan.roots)
+    within = {root: over for root in others for over in scan.roots if Path(over) in Path(root).parents}
     if not within:
         return {}
     scanned = {_place(item.root, item.path): item.document_id for item in scan.items}
@@ -180,7 +176,7 @@ def _removed(
 
 def _is_under(record: DocumentRecord, unread: Set[str]) -> bool:
     """Whether a document is missing only because its file, or a folder over it, could not be read."""
-    place = Path(record.root) / record.path
+    place = _place(record.root, record.path)
     return bool(unread) and any(str(path) in unread for path in (place, *place.parents, Path(record.root)))
 
 

@@ -240,15 +240,20 @@ async def test_a_run_whose_memory_is_gone_says_so():
         await build_main_graph(Design().runs()).ainvoke({"task_id": "c", "run": "gone", "packet": packet})
 
 
-async def test_a_thread_may_be_begun_anew_after_its_run_and_in_the_middle_of_one():
-    failing: list[str] = []
+def failing_design(failing: list[str]) -> Design:
+    """One that fails at the second packet, once for each of the reasons."""
 
     def fails(data: Mapping[str, Any]) -> dict[str, Any]:
         if data["packet_idx"] == 1 and failing:
             raise ConfigError(failing.pop())
         return {}
 
-    design = Design(PreInsert=fails)
+    return Design(PreInsert=fails)
+
+
+async def test_a_thread_may_be_begun_anew_after_its_run_and_in_the_middle_of_one():
+    failing: list[str] = []
+    design = failing_design(failing)
     graph = build_main_graph(design.runs())
     graph.checkpointer = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "t"}}
@@ -267,14 +272,7 @@ async def test_a_thread_may_be_begun_anew_after_its_run_and_in_the_middle_of_one
 
 
 async def test_a_run_that_was_broken_off_goes_on_where_it_was():
-    failing = ["broken off"]
-
-    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
-        if data["packet_idx"] == 1 and failing:
-            raise ConfigError(failing.pop())
-        return {}
-
-    design = Design(PreInsert=fails)
+    design = failing_design(["broken off"])
     graph = build_main_graph(design.runs())
     graph.checkpointer = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "t"}}

@@ -24,19 +24,7 @@ SUMMARY = "summary.json"
 """Of a finished run, in its folder."""
 RECALL = "evidence_recall@10"
 _SAID = frozenset(
-    {
-        "task",
-        "config",
-        "service",
-        "reader",
-        "questions",
-        "tested",
-        "failed",
-        "overall",
-        "intervals",
-        "by_category",
-    }
-    | {"baselines", "cost", "inserts"}
+    "task config service reader questions tested failed overall intervals by_category baselines cost inserts".split()
 )
 """What a comparison, and a run that goes on, read of it."""
 SAMPLES = 2_000

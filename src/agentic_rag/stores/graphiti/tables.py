@@ -190,7 +190,7 @@ class GraphTables:
             if replacing is not None:
                 merge = merge.when_not_matched_by_source_delete(replacing)
             await merge.execute(_to_arrow(rows, table_schema=await table.schema()))
-        await tidied_when_due(table, _plan(kind), kind)
+        await tidied_when_due(table, lambda: tidied(table, _plan(kind), kind), kind)
 
     async def delete(self, group: str, kind: Kind, where: str) -> None:
         table = await self._opened(group, kind, any_model=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from agentic_rag.domain import Chunk, search_text
-from agentic_rag.errors import ManifestMismatch, StoreError
+from agentic_rag.errors import ManifestMismatch
 from agentic_rag.identity import dataset_name, group_id, is_unicode
 from agentic_rag.instants import as_utc
 from agentic_rag.ports import (
@@ -31,9 +31,9 @@ from agentic_rag.stores.lancedb.indexes import (
     VECTOR_INDEX_FROM,
     IndexPlan,
     PlannedIndex,
-    is_due,
     table_stats,
     tidied,
+    tidied_when_due,
 )
 from agentic_rag.stores.lancedb.legs import Searched, both_legs, dense_leg, sparse_leg
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
@@ -112,7 +112,7 @@ class LanceChunkStore:
                         .execute(rows)
                     )
         self._profiles.pop(table.name, None)
-        await self._optimize_when_due(dataset, table)
+        await tidied_when_due(table, lambda: self.optimize(dataset), repr(dataset))
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         ids = [document_id for document_id in document_ids if is_unicode(document_id)]
@@ -273,16 +273,6 @@ class LanceChunkStore:
                 plan=_plan(),
             ),
         )
-
-    async def _optimize_when_due(self, dataset: str, table: Any) -> None:
-        """The write is done and acknowledged, whatever becomes of this."""
-        try:
-            with translated(f"looking at the indexes of {dataset!r}"):
-                due = await is_due(table)
-            if due:
-                await self.optimize(dataset)
-        except StoreError as error:
-            _LOGGER.warning("%r was stored, but not indexed: %s", dataset, error)
 
     def _check_dimension(self, vector: FloatArray) -> None:
         configured = self._manifests.configured

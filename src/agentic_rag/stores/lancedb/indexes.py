@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -157,13 +157,13 @@ def _built_for(name: str) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-async def tidied_when_due(table: Any, plan: IndexPlan, called: str) -> None:
-    """``tidied`` after a write that made it due; the write is done and acknowledged, whatever becomes of this."""
+async def tidied_when_due(table: Any, tidy: Callable[[], Awaitable[None]], called: str) -> None:
+    """Tidy after a write that made it due; the write is done and acknowledged, whatever becomes of this."""
     try:
         with translated(f"looking at the indexes of {called}"):
             due = await is_due(table)
         if due:
-            await tidied(table, plan, called)
+            await tidy()
     except StoreError as error:
         _LOGGER.warning("%s was stored, but not indexed: %s", called, error)
 

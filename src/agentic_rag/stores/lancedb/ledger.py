@@ -12,7 +12,7 @@ from agentic_rag.identity import dataset_name, digest
 from agentic_rag.ports import DocumentRecord
 from agentic_rag.stores.batch import checked_records
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
-from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied_when_due
+from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due
 
 _NAME = "ledger"
 _SCHEMA = pa.schema(
@@ -62,7 +62,7 @@ class LanceLedger:
                 .when_not_matched_insert_all()
                 .execute(pa.Table.from_pylist(rows, schema=_SCHEMA))
             )
-        await tidied_when_due(table, IndexPlan(), "the ledger")
+        await tidied_when_due(table, lambda: tidied(table, IndexPlan(), "the ledger"), "the ledger")
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         table = await self._connection.table(_NAME)

@@ -142,7 +142,7 @@ async def test_many_small_writes_are_joined_also_a_moment_after_the_last_time(ta
     await tidied(table, PLAN, "rows")
     for _ in range(3 * MOST_PIECES):
         await add(table, 1)
-        await tidied_when_due(table, PLAN, "rows")
+        await tidied_when_due(table, lambda: tidied(table, PLAN, "rows"), "rows")
         assert (await table.stats())["fragment_stats"]["num_fragments"] <= MOST_PIECES
     assert await table.count_rows() == 3 * MOST_PIECES
 
@@ -168,7 +168,7 @@ async def test_a_write_is_done_though_tidying_fails(
     for _ in range(MOST_PIECES + 1):
         await add(table, 1)
     monkeypatch.setattr(indexes, "_tidy", full)
-    await tidied_when_due(table, PLAN, "rows")
+    await tidied_when_due(table, lambda: tidied(table, PLAN, "rows"), "rows")
     assert "rows was stored, but not indexed" in caplog.text
     assert "no space left" in caplog.text
 
