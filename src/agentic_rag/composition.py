@@ -337,10 +337,6 @@ async def _check_reranker(parameters: RerankParameters, rerankers: Rerankers) ->
     """Load the configured model, so that what is wrong with it is told now; it stays loaded."""
     if parameters.method in BY_MODEL:
         await asyncio.to_thread(rerankers.model, parameters)
-    if parameters.method == "learned":
-        from agentic_rag.rerank.learned import load_ranker
-
-        await asyncio.to_thread(load_ranker, parameters.model)
 
 
 def _nats() -> Nats:

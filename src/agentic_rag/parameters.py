@@ -113,16 +113,13 @@ class RerankParameters(Section):
     relevance (``doubt`` weighs four of the weights); ``agentic-rag tune`` sets them.
     """
 
-    method: Literal["offline", "learned", "cross_encoder", "chat", "none"] = Field(
-        "offline",
-        description="by what is known of each result, by a ranker that tune has learned, by a model, or not at all",
+    method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
+        "offline", description="by what is known of each result, by a model, or not at all"
     )
     depth: int = Field(
         200, ge=1, le=1000, description="fused results that are looked at again; few make more unfamiliar"
     )
-    model: str | None = Field(
-        None, description="cross-encoder: name or folder of the model; learned: file that tune wrote"
-    )
+    model: str | None = Field(None, description="name or folder of the cross-encoder")
     walk: float = Field(
         6.0,
         ge=0,

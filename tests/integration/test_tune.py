@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import sys
@@ -20,7 +19,6 @@ from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import half_of, load_dataset
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.tuning.run import TuneOptions, TuneReport, tune
-from agentic_rag.rerank.learned import load_ranker
 
 THINGS = (
     "bicycle kettle violin lantern hammock compass teapot umbrella sledge telescope anvil canoe "
@@ -128,14 +126,6 @@ async def test_what_cannot_be_tuned(
         await tuned(place, config, **options)
 
 
-async def test_without_lightgbm_it_is_told_before_anything_is_asked(
-    place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.raises(InputError, match=r"pip install 'agentic-rag\[learned\]'"):
-        await tuned(place, learned=True)
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 Command = Callable[..., int]
@@ -201,23 +191,6 @@ def test_what_is_chance_is_said_and_not_written(
     assert "no gain beyond chance" in shown
     assert "nothing written" in shown
     assert not Path("mine.toml").exists()
-
-
-def test_a_ranker_is_written_beside_the_settings(
-    place: Path, command: Command, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("lightgbm")
-    # the settings are perfect on this set: let the ranker win all the same
-    monkeypatch.setattr("agentic_rag.evaluation.tuning.run.is_better", lambda first, second: True)
-    assert command(str(place / "things.json"), "--learned", "--write", "mine/settings.toml") == 0
-    assert "learned ranker" in capsys.readouterr().out
-    rerank = tomllib.loads(Path("mine/settings.toml").read_text(encoding="utf-8"))["rerank"]
-    assert rerank["method"] == "learned"
-    assert Path(rerank["model"]).parent == Path("mine").resolve()
-    assert load_ranker(rerank["model"]).slope > 0
-    config = load_config(place / "data", Path("mine/settings.toml"))
-    reached = asyncio.run(figure(place, {"rerank": config.rerank.model_dump()}))
-    assert reached > asyncio.run(figure(place, {}))
 
 
 @pytest.mark.parametrize(

@@ -381,9 +381,6 @@ def tune(
     measure: Annotated[
         str, typer.Option(metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, at a rank.")
     ] = "mrr@10",
-    learned: Annotated[
-        bool, typer.Option("--learned", help="Train a ranker too; needs the extra 'learned'.")
-    ] = False,
     write: Annotated[
         Path | None,
         typer.Option(
@@ -417,7 +414,6 @@ def tune(
     options = TuneOptions(
         operation=operation,
         measure=measure,
-        learned=learned,
         anyway=anyway,
         limit=limit,
         split=split,

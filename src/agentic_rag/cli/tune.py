@@ -20,10 +20,9 @@ from agentic_rag.composition import open_rag
 from agentic_rag.config import RagConfig
 from agentic_rag.environment import SETTINGS_FILE, load_config
 from agentic_rag.errors import ConfigError
-from agentic_rag.evaluation.tuning.run import MODEL, Gain, TuneOptions, TuneReport, default_settings, tune
+from agentic_rag.evaluation.tuning.run import Gain, TuneOptions, TuneReport, default_settings, tune
 from agentic_rag.evaluation.tuning.settings import file_values, merged_settings, read_settings, write_settings
 from agentic_rag.evaluation.writing import check_writable, write_text
-from agentic_rag.identity import digest
 
 STAGES = {
     "read": "reading",
@@ -31,9 +30,6 @@ STAGES = {
     "ask": "collecting",
     "search": "choosing, fold by fold",
 }
-
-KINDS = {"tuned": "- offline rerank", "learned": "- learned ranker"}
-"""Rows below the measure: each as if it had been chosen in every fold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +69,8 @@ async def tune_source(config: RagConfig, source: Path, options: TuneOptions, out
 
 
 def _write(report: TuneReport, target: Path, text: str, now: datetime) -> dict[str, Any]:
-    """Write the ranker, then the settings that name it; gives the settings."""
-    settings = dict(report.settings)
-    if report.ranker is not None:
-        ranker = report.ranker.to_text()
-        # Its name tells its content, so that whatever depends on the settings tells rankers apart.
-        file = target.resolve().with_name(f"ranker-{digest(ranker, size=4)}.txt")
-        write_settings(file, ranker)
-        settings[MODEL] = str(file)
-    values = file_values(text, settings, default_settings())
+    """Write the settings; gives them."""
+    values = file_values(text, report.settings, default_settings())
     write_settings(target, merged_settings(text, values, _provenance(report, now)))
     return values
 
@@ -152,7 +141,6 @@ def _figures(report: TuneReport) -> Table:
     for name in ("default", "chosen", "gain", "p"):
         shown.add_column(name, justify="right")
     rows = {report.measure: report.ranking}
-    rows |= {KINDS[name]: gain for name, gain in report.by_kind.items()}
     if report.abstention is not None:
         rows[f"abstention ({report.unanswerable} unanswerable)"] = report.abstention
     for name, gain in rows.items():

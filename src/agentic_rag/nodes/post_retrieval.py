@@ -92,7 +92,7 @@ async def post_retrieved(
         service = EngineMemory(tools.engine, dataset, state.get("filters"), now, {})
     steps = steps_of(parameters.post_retrieval.steps)
     reranker = None
-    # Where no step asks it, rerank.model may name something else: a learned ranker that a call left aside.
+    # Loading it takes seconds, so it is loaded only where a step asks it.
     if any((step.action, step.kind) == ("rerank", "cross_encoder") for step in steps):
         reranker = await asyncio.to_thread(_reranker, parameters.rerank, tools.rerankers)
     asked = PostRetrievalTools(service, reranker, tools.chat, tools.count_tokens or _no_tokens)
@@ -154,8 +154,6 @@ def _reranker(parameters: RerankParameters, rerankers: Rerankers | None) -> Rera
 def _named(parameters: RerankParameters, rerankers: Rerankers | None) -> RerankParameters | None:
     """The parameters that name that model; None where there is none."""
     if rerankers is None or (parameters.method not in BY_MODEL and parameters.model is None):
-        return None
-    if parameters.method == "learned":  # its model is a ranker's file
         return None
     if parameters.method not in BY_MODEL:
         return parameters.model_copy(update={"method": "cross_encoder"})

@@ -21,4 +21,4 @@ class RerankTools:
     count_tokens: TokenCounter | None = None
     """The three above serve ``post_retrieval.steps``."""
     late_interaction: LateInteraction | None = None
-    """What the methods ``offline`` and ``learned`` compare question and passages by, token by token."""
+    """What the method ``offline`` compares question and passages by, token by token."""

@@ -9,7 +9,6 @@ from typing import Any
 from agentic_rag.errors import ConfigError
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.late_interaction import LateInteraction, with_similarity
-from agentic_rag.rerank.learned import rerank_learned
 from agentic_rag.rerank.model import Rerankers, rerank_by_model
 from agentic_rag.rerank.offline import rerank_offline
 
@@ -28,8 +27,7 @@ async def compared_by_tokens(
     Raises:
         StoreError, ModelError: as ``LateInteraction.compare``.
     """
-    weighed = max(parameters.interaction, parameters.unfamiliar) > 0
-    reads = parameters.method == "learned" or (parameters.method == "offline" and weighed)
+    reads = parameters.method == "offline" and max(parameters.interaction, parameters.unfamiliar) > 0
     if late_interaction is None or not reads:
         return list(results)
     ids = [result["id"] for result in results[: parameters.depth]]
@@ -46,13 +44,13 @@ async def rerank_results(
 ) -> list[dict[str, Any]]:
     """All results, the first ``depth`` of them in a new order, each with ``rerank_score``.
 
-    The ``operation`` says what the question is for; the methods ``offline`` and ``learned`` read it.
+    The ``operation`` says what the question is for; the method ``offline`` reads it.
 
     Order is total: rerank score descending, then id; results beyond ``depth`` follow as they were,
     without a score. Method ``none`` keeps the fused order and scores nothing.
 
     Raises:
-        ConfigError: a model is needed and none is configured, or the learned ranker cannot be used.
+        ConfigError: a model is needed and none is configured.
         MissingExtra: what the method needs is not installed.
         ModelError: the model cannot be loaded, or failed.
     """
@@ -61,8 +59,6 @@ async def rerank_results(
         return list(results)
     if parameters.method == "offline":
         return [*await asyncio.to_thread(rerank_offline, query, head, parameters, operation), *tail]
-    if parameters.method == "learned":
-        return [*await asyncio.to_thread(rerank_learned, query, head, parameters, operation), *tail]
     if rerankers is None:
         raise ConfigError(f"rerank.method is {parameters.method!r} and there is no model to ask")
     model = await asyncio.to_thread(rerankers.model, parameters)

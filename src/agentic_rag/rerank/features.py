@@ -1,11 +1,9 @@
-"""What reranking knows of each fused result: computed here alone, weighed by ``offline`` and by ``learned``.
+"""What reranking knows of each fused result: computed here alone, weighed by ``offline``.
 
-``Terms`` are the few features that the offline rerank adds up, each weighed by the parameter of its name.
-``features`` is a wider table for a ranker that learns: the same, and everything else a result carries.
+``Terms`` are the features that the offline rerank adds up, each weighed by the parameter of its name.
 
-A new term of the offline rerank is an entry of ``TERMS``, its column in ``terms_of`` and a parameter of that
-name in ``RerankParameters``; the sum, ``tune`` and the learned ranker then use it. What changes the table of
-``features``, in its columns or what they mean, raises ``FEATURES_VERSION``.
+A new term is an entry of ``TERMS``, its column in ``terms_of`` and a parameter of that name in
+``RerankParameters``; the sum and ``tune`` then use it.
 """
 
 from __future__ import annotations
@@ -16,9 +14,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.domain import result_text
@@ -42,45 +37,6 @@ TERMS: Mapping[str, str] = {
     "length": "dialogue: ln(1 + words) of the turn, less that of 20 words",
 }
 """The offline rerank's features beside the judge's log-odds; 0 where a result has no such thing."""
-
-FEATURES: Mapping[str, str] = {
-    "judged": "log-odds of relevance by the source that reads the passages, else by the graph",
-    "behind": "the same less that of the best result; ≤ 0",
-    **TERMS,
-    "dialogue": "1 for a turn of a dialogue",
-    "words": "ln(1 + words) of any result",
-    "asked": "share of the question's words in it, rare ones counting more",
-    "around": "mean log-odds of relevance of the passages right before and after in its document",
-    "position": "place in the fused list, from 1",
-    "fused": "fused score over that of the first, in [0, 1]",
-    "tier": "1 or 2 under the cascade",
-    "both": "1 where both sources found it",
-    "graphiti_found": "1 where the graph found it",
-    "graphiti_rank": "its rank there, from 1",
-    "graphiti_raw": "its relevance there, in [0, 1]",
-    "graphiti_normalised": "that score as fusion normalised it",
-    "lancedb_found": "1 where the vector store found it",
-    "lancedb_rank": "its rank there, from 1",
-    "lancedb_raw": "its relevance there, in [0, 1]",
-    "lancedb_normalised": "that score as fusion normalised it",
-    "dense_rank": "rank in the vector store's dense leg, from 1",
-    "dense_score": "raw cosine in that leg",
-    "sparse_rank": "rank in the vector store's sparse leg, from 1",
-    "sparse_score": "BM25 in that leg",
-    "tokens": "how like the question's tokens its own are, about in [-1, 1]",
-    "visits": "how often the walk in the graph comes by, in [0, 1]",
-    "facts": "facts of the graph that support it, at most 5",
-    "fact_cosine": "cosine of the most similar of them",
-    "entities": "entities that the graph found and it mentions",
-    "title": "share of the title's words that the question has",
-    "heading": "share of the headings' words that the question has",
-    "ordinal": "place of the passage in its document, from 0",
-    "passage": "1 where its content is the chunk's own text (document, episode)",
-    "fact": "1 where the graph found it by a fact (edge)",
-    "entity": "1 where the graph found it by an entity (node)",
-}
-"""What the learned ranker reads, by column; not a number (NaN) where a result has no such thing."""
-FEATURES_VERSION = 5
 
 TYPICAL_COVERAGE = 0.5
 TYPICAL_TURN = math.log(1 + 20)
@@ -168,69 +124,6 @@ def _brief(text: str) -> float:
     if len(text) >= BRIEF_CHARACTERS:
         return 0.0
     return min(0.0, math.log((1 + len(tokens(text))) / BRIEF))
-
-
-def features(query: str, results: Sequence[Result], terms: Terms | None = None) -> NDArray[np.float64]:
-    """The learned ranker's table, shape (results, ``FEATURES``), in the fused order the results are given in.
-
-    ``terms``: of the same results, where they are known already.
-    """
-    table = np.full((len(results), len(FEATURES)), np.nan)
-    if not results:
-        return table
-    place = {name: number for number, name in enumerate(FEATURES)}
-    terms = terms or terms_of(query, results)
-    asked = set(content_tokens(query))
-    texts = [tokens(result["content"]) for result in results]
-    rarity = _rarity(texts)
-    best, first = max(terms.judged), float(results[0].get("fused_score") or 0.0)
-    columns: dict[str, Sequence[float]] = {name: terms.column(name) for name in TERMS}
-    columns["judged"] = terms.judged
-    columns["behind"] = [logit - best for logit in terms.judged]
-    columns["words"] = [math.log(1 + len(words)) for words in texts]
-    columns["asked"] = [_coverage(asked, set(words), rarity) for words in texts]
-    columns["around"] = _around(results, terms.judged)
-    for name, values in columns.items():
-        table[:, place[name]] = values
-    for row, result in enumerate(results):
-        for name, value in _carried(result, row + 1, first, asked).items():
-            table[row, place[name]] = np.nan if value is None else value
-    return table
-
-
-def _carried(result: Result, position: int, first: float, asked: set[str]) -> dict[str, float | None]:
-    """What a result says of itself, by feature."""
-    metadata, sources, facts = result["metadata"], result["sources"], result.get("facts") or []
-    kind, tier = result.get("type"), result.get("tier")
-    said: dict[str, float | None] = {
-        "dialogue": float(_is_turn(result)),
-        "position": position,
-        "fused": float(result.get("fused_score") or 0.0) / first if first > 0 else None,
-        "tier": None if tier is None else float(tier),
-        "both": float(len(sources) > 1),
-        "tokens": metadata.get(SIMILARITY),
-        "visits": metadata.get("walk"),
-        "facts": len(facts),
-        "fact_cosine": max(
-            (fact["cosine"] for fact in facts if fact.get("cosine") is not None), default=None
-        ),
-        "entities": len(metadata.get("entities") or []),
-        "title": _share(metadata.get("title"), asked),
-        "heading": _share(" ".join(map(str, metadata.get("heading_path") or [])), asked),
-        "ordinal": metadata["ordinal"] if isinstance(metadata.get("ordinal"), int) else None,
-        "passage": float(kind in ("document", "episode")),
-        "fact": float(kind == "edge"),
-        "entity": float(kind == "node"),
-    }
-    for name in ("graphiti", "lancedb"):
-        told = sources.get(name)
-        said[f"{name}_found"] = float(told is not None)
-        if told is not None:
-            said |= {f"{name}_{key}": told[key] for key in ("rank", "raw", "normalised")}
-    for name, leg in (metadata.get("legs") or {}).items():
-        if name in ("dense", "sparse"):
-            said |= {f"{name}_rank": leg["rank"], f"{name}_score": leg["score"]}
-    return said
 
 
 def relevance(result: Result) -> float:

@@ -102,7 +102,6 @@ def test_an_unknown_action_lists_the_known():
     [
         ({"model": "folder"}, "folder"),
         ({"method": "cross_encoder", "model": "other"}, "other"),
-        ({"method": "learned", "model": "ranker.txt"}, None),
         ({}, None),
     ],
 )
@@ -117,8 +116,8 @@ def test_a_step_asks_the_cross_encoder_that_is_named(
 
 @pytest.mark.parametrize("method", ["offline", "none"])
 async def test_a_model_that_no_step_asks_is_not_loaded(method: str):
-    """As where the settings name a learned ranker and a call asks for the offline method."""
-    tools, named = RerankTools(ConfiguredRerankers()), {"method": method, "model": "/nowhere/ranker-1.txt"}
+    """As where the settings name a cross-encoder and a call asks for the offline method."""
+    tools, named = RerankTools(ConfiguredRerankers()), {"method": method, "model": "/nowhere/cross-encoder"}
     filtered = {"action": "filter", "filter_type": "top_k", "top_k": 1}
     assert ids(await run(filtered, tools=tools, rerank_=named)) == ["old"]
     with pytest.raises((MissingExtra, ModelError)):

@@ -11,7 +11,7 @@ import pytest
 from agentic_rag.errors import ConfigError
 from agentic_rag.odds import log_odds
 from agentic_rag.parameters import Parameters, RerankParameters
-from agentic_rag.rerank.features import FEATURES, TERMS, features, graph_share, terms_of
+from agentic_rag.rerank.features import TERMS, graph_share, terms_of
 from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
 from agentic_rag.rerank.offline import FAMILIAR, dealt_odds, rerank_offline
 
@@ -21,13 +21,12 @@ def found(rank: int, raw: float | None, weight: float) -> dict[str, Any]:
 
 
 def one(identity: str, content: str, sources: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    facts, kind = fields.pop("facts", []), fields.pop("type", "document")
     return {
         "id": identity,
         "content": content,
-        "type": kind,
+        "type": "document",
         "fused_score": fields.pop("fused_score", 0.5),
-        "facts": facts,
+        "facts": [],
         "tier": fields.pop("tier", None),
         "metadata": {"document_id": "d", "ordinal": 0, **fields},
         "sources": sources,
@@ -244,66 +243,3 @@ def test_the_graphs_share_is_of_what_was_found():
     assert graph_share(NOTES[1:2]) == 0.0
     assert graph_share(NOTES[2:3]) == 1.0
     assert graph_share([]) == 0.0
-
-
-def column(query: str, results: list[dict[str, Any]], name: str) -> list[float]:
-    return features(query, results)[:, list(FEATURES).index(name)].tolist()
-
-
-def test_a_table_has_a_row_a_result_and_a_column_a_feature():
-    assert features("tea", []).shape == (0, len(FEATURES))
-    assert features("tea", NOTES).shape == (4, len(FEATURES))
-    everywhere = features("tea", NOTES + DIALOGUE)
-    assert np.isfinite(everywhere[:, [list(FEATURES).index(name) for name in ("judged", *TERMS)]]).all()
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("position", [1, 2, 3, 4]),
-        ("both", [1, 0, 0, 1]),
-        ("lancedb_found", [1, 1, 0, 1]),
-        ("lancedb_rank", [1, 2, None, 3]),
-        ("graphiti_raw", [0.4, None, 0.8, None]),
-        ("graphiti_normalised", [1 / 2, None, 1, 1 / 3]),
-        ("visits", [0.5, None, 1.0, 0.0]),
-        ("ordinal", [0, 1, 0, 0]),
-        ("dialogue", [0, 0, 0, 0]),
-        ("passage", [1, 1, 1, 1]),
-        ("tier", [None, None, None, None]),
-        ("fused", [1, 1, 1, 1]),
-    ],
-)
-def test_what_a_result_carries_is_in_its_row(name: str, expected: list[float | None]):
-    told = column("oolong", NOTES, name)
-    assert told == pytest.approx([math.nan if value is None else value for value in expected], nan_ok=True)
-
-
-def test_titles_headings_facts_and_legs_are_in_the_row():
-    rich = one(
-        "x",
-        "text",
-        {"graphiti": found(1, 0.5, 1.0)},
-        type="edge",
-        tier=2,
-        title="Oolong tea",
-        heading_path=["Oolong", "Firing"],
-        entities=["Tea", "Oolong"],
-        facts=[{"id": "f", "cosine": 0.4}, {"id": "g", "cosine": 0.6}, {"id": "h", "cosine": None}],
-        legs={"dense": {"rank": 3, "score": 0.8}, "odd": {"rank": 1, "score": 1.0}},
-    )
-    expected = {
-        "title": 0.5,
-        "heading": 0.5,
-        "facts": 3,
-        "fact_cosine": 0.6,
-        "entities": 2,
-        "dense_rank": 3,
-        "dense_score": 0.8,
-        "fact": 1,
-        "entity": 0,
-        "passage": 0,
-        "tier": 2,
-    }
-    assert {name: column("oolong", [rich], name)[0] for name in expected} == expected
-    assert math.isnan(column("oolong", [rich], "sparse_rank")[0])

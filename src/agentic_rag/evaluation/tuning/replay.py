@@ -20,7 +20,7 @@ from agentic_rag.evaluation.run import ranking_of
 from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.odds import probabilities
 from agentic_rag.parameters import Parameters, RerankParameters
-from agentic_rag.rerank.features import TERMS, Terms, features, graph_share, relevance, terms_of
+from agentic_rag.rerank.features import TERMS, graph_share, relevance, terms_of
 from agentic_rag.rerank.offline import REORDERS, dealt_odds
 
 Floats = NDArray[np.float64]
@@ -29,8 +29,6 @@ Places = NDArray[np.int64]
 Changes = tuple[tuple[str, Any], ...]
 """Settings that are not the default, by dotted name, in name order."""
 Unit = Literal["document", "chunk"]
-_TABLES = 3
-"""Fusions whose features are kept at once: a table of 1,500 queries takes 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +51,6 @@ class Outcome:
     """The measure; not a number where the query has nothing to be ranked."""
     confidences: Floats
     """The best relevance, in [0, 1], by which the graph answers or abstains; 0 where nothing was found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fused:
-    """One query's fused results in the fused order, as a ranker that learns sees them."""
-
-    ids: list[str]
-    units: list[str]
-    """What the judgements name, for each result."""
-    grades: list[int]
-    terms: Terms
-    """Of the offline rerank."""
-    table: Floats
-    """Shape (results, ``FEATURES``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +97,6 @@ class Replay:
         self._outcomes: dict[str, Outcome] = {}
         self._views: dict[tuple[int, str], _View] = {}
         self._rows: dict[tuple[Any, ...], _Rows] = {}
-        self._tables: dict[str, list[Fused]] = {}
         queries = [one.query for one in collected]
         self.ranked = _places([query.answerable and bool(query.relevant) for query in queries])
         self.unanswerable = _places([not query.answerable for query in queries])
@@ -132,22 +115,6 @@ class Replay:
             self._outcomes[key] = Outcome(*np.array(told, dtype=np.float64).reshape(-1, 2).T)
         return self._outcomes[key]
 
-    def value(self, number: int, units: Sequence[str]) -> float:
-        """The measure of one query's results, given by their units in order; not a number if not ranked."""
-        if number not in self._is_ranked:
-            return float("nan")
-        return measure(self.measure, list(dict.fromkeys(units)), self.collected[number].query.relevant)
-
-    def fused(self, changes: Changes) -> list[Fused]:
-        """By query what a ranker that learns sees under the settings."""
-        parameters = self.base.overridden(nested(changes))
-        key = parameters.fusion.model_dump_json()
-        if key not in self._tables:
-            while len(self._tables) >= _TABLES:
-                self._tables.pop(next(iter(self._tables)))
-            self._tables[key] = [self._fused(number, parameters) for number in range(len(self.collected))]
-        return self._tables[key]
-
     def telling_weights(self) -> list[str]:
         """The rerank's weights whose terms differ between some query's results; the others decide nothing."""
         rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
@@ -165,7 +132,13 @@ class Replay:
             scores = _scores(view, parameters.rerank)
             order = np.argsort(-scores, kind="stable")  # rows are in id order, which settles what is equal
         units = [view.rows.units[place] for place in order.tolist()] + view.tail
-        return self.value(number, units), max([view.tail_relevance, *scores.tolist()])
+        return self._value(number, units), max([view.tail_relevance, *scores.tolist()])
+
+    def _value(self, number: int, units: Sequence[str]) -> float:
+        """The measure of one query's results, given by their units in order; not a number if not ranked."""
+        if number not in self._is_ranked:
+            return float("nan")
+        return measure(self.measure, list(dict.fromkeys(units)), self.collected[number].query.relevant)
 
     def _view(self, number: int, parameters: Parameters) -> _View:
         key = (number, parameters.fusion.model_dump_json())
@@ -202,19 +175,6 @@ class Replay:
             relevance=np.array([relevance(result) for result in ordered]),
         )
 
-    def _fused(self, number: int, parameters: Parameters) -> Fused:
-        text, query = self.collected[number].text, self.collected[number].query
-        results = self._results(number, parameters)[: parameters.rerank.depth]
-        units = self._units(results)
-        terms = terms_of(text, results, self.collected[number].operation)
-        return Fused(
-            ids=[str(result["id"]) for result in results],
-            units=units,
-            grades=[query.relevant.get(unit, 0) if query.answerable else 0 for unit in units],
-            terms=terms,
-            table=features(text, results, terms),
-        )
-
     def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
         """Fused results as the rerank reads them, without the copies that the graph's state needs."""
         one = self.collected[number]
@@ -241,7 +201,7 @@ def with_changes(changes: Changes, more: Mapping[str, Any]) -> Changes:
     return tuple(sorted((name, value) for name, value in joined.items() if value is not None))
 
 
-_READ = ("id", "content", "type", "metadata", "fused_score", "tier", "sources", "facts")
+_READ = ("id", "content", "metadata", "sources")
 
 
 def _scores(view: _View, parameters: RerankParameters) -> Floats:

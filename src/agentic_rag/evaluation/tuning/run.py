@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,27 +24,8 @@ from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import dataset_of, first_repairs, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
-from agentic_rag.evaluation.tuning.learned import Learned, learn
-from agentic_rag.evaluation.tuning.replay import (
-    Changes,
-    Collected,
-    Floats,
-    Outcome,
-    Places,
-    Replay,
-    nested,
-    with_changes,
-)
-from agentic_rag.evaluation.tuning.search import (
-    METHOD,
-    SEARCHED,
-    WEIGHTS,
-    Values,
-    choose,
-    coordinates,
-    folds_of,
-    is_better,
-)
+from agentic_rag.evaluation.tuning.replay import Changes, Collected, Floats, Outcome, Places, Replay, nested
+from agentic_rag.evaluation.tuning.search import SEARCHED, choose, coordinates, folds_of
 from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
 from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
@@ -53,10 +34,9 @@ from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters
 from agentic_rag.progress import Progress, in_this_loop, silent
 from agentic_rag.rerank.late_interaction import with_similarity
-from agentic_rag.rerank.learned import LearnedRanker, require_learning
 
-MODEL, ABSTAIN, WEAK = "rerank.model", "answer.abstain_below", "quality.weak_below"
-TUNED = (*SEARCHED, MODEL, ABSTAIN, WEAK)
+ABSTAIN, WEAK = "answer.abstain_below", "quality.weak_below"
+TUNED = (*SEARCHED, ABSTAIN, WEAK)
 """Every setting that tuning may write, in the order they are shown in."""
 FEWEST = 10
 """Labelled queries below which no gain can be told from chance."""
@@ -72,8 +52,6 @@ class TuneOptions:
     """For every query; None: the query's own, else ``document_retrieval``."""
     measure: str = "mrr@10"
     """``NAME@K``; see ``metrics``."""
-    learned: bool = False
-    """Train a ranker too (extra ``learned``); it is chosen where it is better on queries it has not seen."""
     anyway: bool = False
     """Settle on what was chosen though its gain is not beyond chance."""
     limit: int | None = None
@@ -129,8 +107,6 @@ class TuneReport:
     grouped: bool
     """Folds are whole search spaces (conversations)."""
     ranking: Gain
-    by_kind: dict[str, Gain]
-    """With a learned ranker: ``tuned`` and ``learned``, each by itself."""
     abstention: Gain | None
     """Balanced accuracy of answering or abstaining; None where every query has an answer."""
     chosen: dict[str, Any]
@@ -140,8 +116,6 @@ class TuneReport:
     chosen_in_folds: list[dict[str, Any]]
     """By fold what was chosen without it."""
     repairs: tuple[str, ...]
-    ranker: LearnedRanker | None = field(default=None, repr=False)
-    """What ``rerank.model`` is to name, where ``settings`` have ``rerank.method`` ``learned``."""
 
     @property
     def beyond_chance(self) -> bool:
@@ -159,7 +133,6 @@ class TuneReport:
             "folds": self.folds,
             "grouped": self.grouped,
             "ranking": self.ranking.to_dict(),
-            "by_kind": {name: gain.to_dict() for name, gain in self.by_kind.items()},
             "abstention": None if self.abstention is None else self.abstention.to_dict(),
             "beyond_chance": self.beyond_chance,
             "defaults": default_settings(),
@@ -188,7 +161,6 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress 
 
     Raises:
         InputError: an unknown measure or operation, too few labelled queries, or a rerank by a model is set.
-        MissingExtra: a learned ranker is asked for without LightGBM.
     """
     progress = progress or silent
     _check(rag, options)
@@ -234,8 +206,6 @@ def _check(rag: Rag, options: TuneOptions) -> None:
             f"rerank.method is {rag.config.rerank.method!r}, which tuning cannot replay; "
             "set it to 'offline' to tune the rerank that needs no model"
         )
-    if options.learned:
-        require_learning()
 
 
 def _base(config: Parameters) -> Parameters:
@@ -280,13 +250,6 @@ class _Choice:
 
     changes: Changes
     outcome: Outcome
-    seen: Floats
-    """Confidences to set thresholds by: of a learned ranker those of queries it was not trained on."""
-    ranker: LearnedRanker | None = None
-
-
-Kinds = Mapping[str, _Choice]
-"""``chosen``; with a learned ranker ``tuned`` and ``learned`` beside it."""
 
 
 def _tuned(
@@ -294,27 +257,25 @@ def _tuned(
 ) -> TuneReport:
     queries = [one.query for one in replay.collected]
     everyone = np.arange(len(queries))
-    folds = folds_of(queries, everyone)
+    folds = folds_of(queries)
     varied = coordinates(replay.telling_weights())
-    found: list[Kinds] = []
+
+    def chosen_on(train: Places) -> _Choice:
+        changes = choose(replay, train, varied)
+        return _Choice(changes, replay.outcome(changes))
+
+    found = []
     for number, held in enumerate(folds):
         progress("search", number, len(folds) + 1)
-        found.append(_choices(replay, np.setdiff1d(everyone, held), varied, options.learned))
+        found.append(chosen_on(np.setdiff1d(everyone, held)))
     progress("search", len(folds), len(folds) + 1)
-    final = _choices(replay, everyone, varied, options.learned)["chosen"]
+    final = chosen_on(everyone)
     default = replay.outcome(())
-    gains = {
-        kind: _gain(
-            default.values[replay.ranked],
-            _joined(folds, [choices[kind].outcome.values for choices in found])[replay.ranked],
-        )
-        for kind in found[0]
-    }
-    ranking = gains.pop("chosen")
-    taken = final
-    in_folds = [choices["chosen"] for choices in found]
+    held_out = _joined(folds, [choice.outcome.values for choice in found])
+    ranking = _gain(default.values[replay.ranked], held_out[replay.ranked])
+    taken, in_folds = final, found
     if not (ranking.beyond_chance or options.anyway):
-        taken = _Choice((), default, default.confidences)
+        taken = _Choice((), default)
         in_folds = [taken] * len(folds)
     abstention = _abstention(replay, folds, in_folds)
     fitted = abstention is not None and (abstention.beyond_chance or options.anyway)
@@ -328,35 +289,12 @@ def _tuned(
         folds=len(folds),
         grouped=len({query.dataset_key for query in queries}) > 1,
         ranking=ranking,
-        by_kind=gains,
         abstention=abstention,
         chosen=_in_order(_written(replay, final.changes)),
         settings=_in_order({**_written(replay, taken.changes), **_thresholds(replay, taken, fitted)}),
-        chosen_in_folds=[_in_order(dict(choices["chosen"].changes)) for choices in found],
+        chosen_in_folds=[_in_order(dict(choice.changes)) for choice in found],
         repairs=tuple(repairs),
-        ranker=taken.ranker,
     )
-
-
-def _choices(
-    replay: Replay, train: Places, varied: Sequence[Sequence[Values]], with_learned: bool
-) -> dict[str, _Choice]:
-    """What the training queries say is best. Of the others only what was done to them is kept."""
-    changes = choose(replay, train, varied)
-    outcome = replay.outcome(changes)
-    tuned = _Choice(changes, outcome, outcome.confidences)
-    if not with_learned:
-        return {"chosen": tuned}
-    told = learn(replay, train, varied)
-    learned = _Choice(_of_learned(told), told.outcome, told.inner.confidences, told.ranker)
-    asked = np.intersect1d(train, replay.ranked)
-    better = is_better(told.inner.values[asked], told.inner_tuned[asked])
-    return {"chosen": learned if better else tuned, "tuned": tuned, "learned": learned}
-
-
-def _of_learned(told: Learned) -> Changes:
-    """The offline weights that a ranker begins from are in its file."""
-    return with_changes(told.changes, {**dict.fromkeys(WEIGHTS), METHOD: "learned"})
 
 
 def _joined(folds: Sequence[Places], values: Sequence[Floats]) -> Floats:
@@ -389,7 +327,8 @@ def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Cho
     thresholds = []
     for fold, choice in zip(folds, in_folds, strict=True):
         train = np.intersect1d(np.setdiff1d(everyone, fold), replay.ranked)
-        floor = abstention_threshold(choice.seen[train]) if train.size else replay.base.answer.abstain_below
+        seen = choice.outcome.confidences[train]
+        floor = abstention_threshold(seen) if seen.size else replay.base.answer.abstain_below
         thresholds.append(np.full(everyone.size, floor))
     confidences = _joined(folds, [choice.outcome.confidences for choice in in_folds])
     default = replay.outcome(()).confidences
@@ -403,7 +342,7 @@ def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Cho
 def _thresholds(replay: Replay, taken: _Choice, fitted: bool) -> dict[str, float]:
     """Thresholds that are not the default, for the scores of what was taken."""
     before = replay.outcome(()).confidences[replay.ranked]
-    after = taken.seen[replay.ranked]
+    after = taken.outcome.confidences[replay.ranked]
     defaults = {ABSTAIN: replay.base.answer.abstain_below, WEAK: replay.base.quality.weak_below}
     told = {name: carried(threshold, before, after) for name, threshold in defaults.items()}
     if fitted:
@@ -412,15 +351,10 @@ def _thresholds(replay: Replay, taken: _Choice, fitted: bool) -> dict[str, float
 
 
 def _written(replay: Replay, changes: Changes) -> dict[str, Any]:
-    """The changes, without a strategy that every query's operation has anyway.
-
-    A learned ranker reads the fusion it was trained on, so beside one the strategy is always named.
-    """
+    """The changes, without a strategy that every query's operation has anyway."""
     settings = dict(changes)
     own = {select_fusion_algorithm(one.operation).value for one in replay.collected}
-    if settings.get(METHOD) == "learned" and len(own) == 1:
-        settings.setdefault("fusion.strategy", *own)
-    elif own == {settings.get("fusion.strategy")}:
+    if own == {settings.get("fusion.strategy")}:
         del settings["fusion.strategy"]
     return settings
 

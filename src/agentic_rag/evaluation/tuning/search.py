@@ -147,27 +147,17 @@ def is_better(first: Floats, second: Floats) -> bool:
     return float(differences.mean()) > error + TINY
 
 
-def folds_of(queries: Sequence[EvalQuery], numbers: Places, most: int | None = None) -> list[Places]:
+def folds_of(queries: Sequence[EvalQuery]) -> list[Places]:
     """The queries that are held out together, fold by fold; every query is held out once.
 
-    Where there is more than one search space (a conversation), none is in two folds: each is a fold of its
-    own, or with ``most`` below their number several share one. Else the queries are dealt out in the order
-    of a hash of their ids.
-
-    Args:
-        queries: all of them.
-        numbers: which of them to cut into folds.
-        most: folds; None: one a search space, ``FOLDS`` where there is but one.
+    Where there is more than one search space (a conversation), each is a fold of its own. Else the queries are
+    dealt out to ``FOLDS`` in the order of a hash of their ids.
     """
-    listed = numbers.tolist()
-    spaces = sorted({queries[number].dataset_key for number in listed}, key=digest)
+    numbers = range(len(queries))
+    spaces = sorted({query.dataset_key for query in queries}, key=digest)
     if len(spaces) > 1:
-        count = min(len(spaces), most or len(spaces))
-        place = {space: order for order, space in enumerate(spaces)}
-        dealt = {number: place[queries[number].dataset_key] % count for number in listed}
+        folds = [[number for number in numbers if queries[number].dataset_key == space] for space in spaces]
     else:
-        count = min(len(listed), most or FOLDS)
-        shuffled = sorted(listed, key=lambda number: digest(queries[number].id))
-        dealt = {number: order % count for order, number in enumerate(shuffled)}
-    folds = [sorted(number for number, fold in dealt.items() if fold == place) for place in range(count)]
-    return [np.array(fold, dtype=np.int64) for fold in folds if fold]
+        shuffled = sorted(numbers, key=lambda number: digest(queries[number].id))
+        folds = [sorted(shuffled[start::FOLDS]) for start in range(min(len(queries), FOLDS))]
+    return [np.array(fold, dtype=np.int64) for fold in folds]

@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from agentic_rag.domain import Hit
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery
 from agentic_rag.evaluation.tuning.replay import Changes, Collected, Outcome, Replay
 from agentic_rag.evaluation.tuning.run import FEWEST, TUNED, TuneOptions, TuneReport, _tuned, default_settings
@@ -71,28 +70,26 @@ def report(replay: Scripted | Replay, **options: Any) -> TuneReport:
 
 
 def test_each_query_is_held_out_once_in_folds_of_equal_size() -> None:
-    folds = folds_of(queries(52), np.arange(52))
+    folds = folds_of(queries(52))
     assert sorted(np.concatenate(folds).tolist()) == list(range(52))
     assert sorted(fold.size for fold in folds) == [10, 10, 10, 11, 11]
-    again = folds_of(queries(52), np.arange(52))
+    again = folds_of(queries(52))
     assert [fold.tolist() for fold in again] == [fold.tolist() for fold in folds]
 
 
-@pytest.mark.parametrize("most", [None, 3])
 @pytest.mark.parametrize("spaces", [2, 3, 8])
-def test_no_conversation_is_in_two_folds(spaces: int, most: int | None) -> None:
+def test_no_conversation_is_in_two_folds(spaces: int) -> None:
     told = queries(40, spaces)
-    chosen = np.arange(5, 40)
-    folds = folds_of(told, chosen, most)
-    assert len(folds) == (spaces if most is None else min(spaces, most))
-    assert sorted(np.concatenate(folds).tolist()) == chosen.tolist()
+    folds = folds_of(told)
+    assert len(folds) == spaces
+    assert sorted(np.concatenate(folds).tolist()) == list(range(40))
     seen = [{told[number].dataset_key for number in fold.tolist()} for fold in folds]
     assert sum(map(len, seen)) == len(set.union(*seen)) == spaces
 
 
 def test_fewer_queries_than_folds() -> None:
-    assert [fold.size for fold in folds_of(queries(3), np.arange(3))] == [1, 1, 1]
-    assert len(folds_of(queries(40), np.arange(40))) == FOLDS
+    assert [fold.size for fold in folds_of(queries(3))] == [1, 1, 1]
+    assert len(folds_of(queries(40))) == FOLDS
 
 
 # --- choosing ------------------------------------------------------------------------------------
@@ -163,7 +160,7 @@ def test_a_planted_gain_is_found_and_beyond_chance() -> None:
 def test_what_copies_the_labels_in_training_and_is_noise_held_out_is_chance() -> None:
     """For each fold there is a setting that is perfect on all queries but that fold's: choosing takes it."""
     told = queries()
-    folds = folds_of(told, np.arange(N))
+    folds = folds_of(told)
     fold_of = {number: place for place, fold in enumerate(folds) for number in fold.tolist()}
     rng = np.random.default_rng(5)
     default, noise = rng.random(N), rng.random((FOLDS, N))
@@ -254,52 +251,6 @@ def test_the_same_input_gives_the_same_report() -> None:
     first, second = (report(Scripted(queries(), does)).to_dict() for _ in range(2))
     assert first == second
     assert first["defaults"] == default_settings()
-
-
-# --- the learned ranker --------------------------------------------------------------------------
-
-
-def by_facts(count: int, *, told: bool) -> Replay:
-    """Queries whose relevant result has more facts than the others, or (not ``told``) is any of them."""
-    rng = np.random.default_rng(11)
-    collected = []
-    for number in range(count):
-        gold = int(rng.integers(10))
-        marked = gold if told else int(rng.integers(10))
-        found: list[Hit] = [
-            {
-                "id": f"{number}-{place}#0",
-                "content": "tea " * 40,
-                "type": "edge",
-                "rank": place + 1,
-                "score": float(rng.uniform(0.2, 0.8)),
-                "metadata": {"document_id": f"{number}-{place}", "ordinal": 0},
-                "facts": [{"id": str(fact), "cosine": 0.5} for fact in range(3 if place == marked else 1)],
-            }
-            for place in range(10)
-        ]
-        query = EvalQuery(f"q{number}", "tea", {f"{number}-{gold}": 1}, dataset_key="d")
-        collected.append(Collected(query, "tea", "document_retrieval", found, []))
-    return Replay(collected, Parameters(), "document", "mrr@10")
-
-
-def test_a_ranker_learns_what_no_weight_can_say() -> None:
-    pytest.importorskip("lightgbm")
-    found = report(by_facts(60, told=True), learned=True)
-    assert found.settings["rerank.method"] == "learned"
-    assert found.settings["fusion.strategy"] == "weighted_lancedb", "it reads what it was trained on"
-    assert found.ranker is not None
-    assert found.ranking.chosen["value"] > 0.9 > 0.5 > found.ranking.default["value"]
-    assert found.by_kind["learned"].beyond_chance
-    assert not found.by_kind["tuned"].beyond_chance
-    assert set(found.settings) <= set(TUNED)
-
-
-def test_a_ranker_that_learned_chance_is_not_written() -> None:
-    pytest.importorskip("lightgbm")
-    found = report(by_facts(40, told=False), learned=True)
-    assert not found.ranking.beyond_chance
-    assert (found.settings, found.ranker) == ({}, None)
 
 
 def test_there_is_a_least_number_of_queries() -> None:

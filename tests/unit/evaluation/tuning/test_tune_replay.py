@@ -19,7 +19,7 @@ from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
 from agentic_rag.nodes.check_quality import judged
 from agentic_rag.parameters import Parameters
 from agentic_rag.rerank import rerank_results
-from agentic_rag.rerank.features import FEATURES, TERMS
+from agentic_rag.rerank.features import TERMS
 
 WORDS = "Ann Ben red bicycle Lisbon lake swim dog tea oolong 茶树 in 2023 the".split()
 
@@ -111,16 +111,6 @@ def test_the_unanswerable_are_judged_and_not_ranked() -> None:
     assert [math.isnan(value) for value in outcome.values] == [False, True, False]
     assert outcome.confidences[1] > 0
     assert (outcome.values[2], outcome.confidences[2]) == (0.0, 0.0), "found nothing, and counts"
-
-
-def test_what_a_ranker_sees() -> None:
-    queries = collected(6, "document")
-    replay = Replay(queries, Parameters(), "document", "mrr@10")
-    for one, fused in zip(queries, replay.fused((("fusion.strategy", "rrf"),)), strict=True):
-        known = {hit["id"] for hit in (*one.graph, *one.vector)}
-        assert set(fused.ids) == known
-        assert fused.table.shape == (len(known), len(FEATURES))
-        assert fused.grades == [one.query.relevant.get(unit, 0) for unit in fused.units]
 
 
 def test_terms_that_differ_nowhere_are_not_varied() -> None:
