@@ -55,7 +55,8 @@ class FusionParameters(Section):
         description="Weight of the vector store; 0 leaves it out. Unset: 0.3 or 0.7 by strategy, 1 under RRF.",
     )
     normalization: Literal["min_max", "z_score"] = Field(
-        default="min_max", description="How weighted fusion brings scores to one scale: min_max or z_score."
+        default="min_max",
+        description="How weighted fusion brings scores to one scale, a source's best to 1: min_max (by the range) or z_score (by standard deviations).",
     )
     graphiti_threshold: int = Field(
         default=3,
