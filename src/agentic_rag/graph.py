@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from agentic_rag.fusion.cascade_retrieval import decide_tier
-from agentic_rag.fusion.strategy_selector import choose_strategy
+from agentic_rag.fusion.strategy_selector import resolve_parameters
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import current_results, fuse_results
@@ -22,7 +22,7 @@ from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
-from agentic_rag.parameters import FusionStrategy, Overrides, Parameters
+from agentic_rag.parameters import FusionParameters, FusionStrategy, Overrides, Parameters
 from agentic_rag.ports import Chat, Embedding, TokenCounter
 from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.rerank.model import Rerankers
@@ -108,7 +108,8 @@ def to_sources(
     state: CanvasRAGState, runtime: Runtime[Any], *, defaults: Parameters
 ) -> Sequence[Literal["retrieve_graphiti", "retrieve_lancedb"]]:
     """Both sources at once; under the cascade the graph alone."""
-    return SOURCES[:1] if _is_cascade(state, runtime, defaults) else SOURCES
+    cascade = _in_effect(state, runtime, defaults).strategy is FusionStrategy.CASCADE
+    return SOURCES[:1] if cascade else SOURCES
 
 
 def to_second_tier(
@@ -118,14 +119,10 @@ def to_second_tier(
 
     Where both sources ran at once, both arrive at fusion in one superstep, so it runs once.
     """
-    if not _is_cascade(state, runtime, defaults):
+    parameters = _in_effect(state, runtime, defaults)
+    if parameters.strategy is not FusionStrategy.CASCADE:
         return "fuse_results"
-    parameters = defaults.overridden(runtime.context).fusion
-    enough = decide_tier(
-        current_results(state, "graphiti") or [],
-        parameters.graphiti_threshold,
-        parameters.graphiti_min_score,
-    )
+    enough = decide_tier(current_results(state, "graphiti") or [], *parameters.enough())
     if enough["tier"] == 2 and parameters.use_lancedb_fallback:
         return "retrieve_lancedb"
     return "fuse_results"
@@ -136,7 +133,6 @@ def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answe
     return "rewrite_query" if state["quality"]["decision"] == "rewrite" else "answer"
 
 
-def _is_cascade(state: CanvasRAGState, runtime: Runtime[Any], defaults: Parameters) -> bool:
-    parameters = defaults.overridden(runtime.context).fusion
-    strategy = choose_strategy(state.get("operation") or DEFAULT_OPERATION, parameters)
-    return strategy is FusionStrategy.CASCADE
+def _in_effect(state: CanvasRAGState, runtime: Runtime[Any], defaults: Parameters) -> FusionParameters:
+    given = defaults.overridden(runtime.context).fusion
+    return resolve_parameters(state.get("operation") or DEFAULT_OPERATION, given)

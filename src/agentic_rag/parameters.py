@@ -29,11 +29,16 @@ class FusionStrategy(StrEnum):
     CASCADE = "cascade"
 
 
+CASCADE_THRESHOLD = 5
+CASCADE_MIN_SCORE = 0.7
+"""The cascade's first tier is enough with so many graph hits of so high a relevance, unless told otherwise."""
+
+
 class FusionParameters(Section):
     """Parameters of every strategy, each with its default; what a strategy does not use it ignores.
 
-    The cascade's defaults are those of the operation ``concept_relation`` (3 hits of 0.6);
-    ``cascade_retrieval`` called by itself has 5 and 0.7.
+    What is unset has the operation's own value, else the strategy's default: see
+    ``fusion.resolve_parameters``.
     """
 
     strategy: FusionStrategy | None = Field(
@@ -55,15 +60,19 @@ class FusionParameters(Section):
         description="Weight of the vector store; 0 leaves it out. Unset: 0.3 or 0.7 by strategy, 1 under RRF.",
     )
     normalization: Literal["min_max", "z_score"] = Field(
-        default="min_max", description="How weighted fusion brings scores to one scale: min_max or z_score."
+        default="min_max",
+        description="How weighted fusion brings scores to one scale, a source's best to 1: min_max (by the range) or z_score (by standard deviations).",
     )
-    graphiti_threshold: int = Field(
-        default=3,
+    graphiti_threshold: int | None = Field(
+        default=None,
         ge=1,
-        description="Cascade: this many relevant graph hits are enough without the vector store.",
+        description="Cascade: this many relevant graph hits are enough without the vector store. Unset: 3 under concept_relation, else 5.",
     )
-    graphiti_min_score: float = Field(
-        default=0.6, ge=0, le=1, description="Cascade: calibrated relevance from which a graph hit counts."
+    graphiti_min_score: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Cascade: calibrated relevance from which a graph hit counts. Unset: 0.6 under concept_relation, else 0.7.",
     )
     use_lancedb_fallback: bool = Field(
         default=True, description="Cascade: ask the vector store when the graph is not enough."
@@ -92,6 +101,14 @@ class FusionParameters(Section):
         if graph is None:
             return (1.0 - (vector or 0.0), vector or 0.0)
         return (graph, 1.0 - graph if vector is None else vector)
+
+    def enough(self) -> tuple[int, float]:
+        """How many graph hits of which relevance are enough for the cascade's first tier; unset: 5 and 0.7."""
+        count, score = self.graphiti_threshold, self.graphiti_min_score
+        return (
+            CASCADE_THRESHOLD if count is None else count,
+            CASCADE_MIN_SCORE if score is None else score,
+        )
 
 
 class RetrievalParameters(Section):

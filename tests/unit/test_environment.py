@@ -43,7 +43,7 @@ def test_each_layer_wins_over_the_one_below(folder: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("AGENTIC_RAG_FUSION__K", "3")
     assert load_config().fusion.k == 3
     fusion = load_config(overrides={"fusion": {"k": 4}}).fusion
-    assert (fusion.k, fusion.limit, fusion.graphiti_threshold, fusion.graphiti_min_score) == (4, 2, 1, 0.6)
+    assert (fusion.k, fusion.limit, fusion.graphiti_threshold, fusion.graphiti_min_score) == (4, 2, 1, None)
 
 
 def test_the_data_folder_has_the_same_precedence(folder: Path, monkeypatch: pytest.MonkeyPatch):

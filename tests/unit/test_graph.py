@@ -209,11 +209,41 @@ async def test_the_cascades_bounds_can_be_given():
     assert lancedb.asked == []
 
 
-async def test_any_operation_can_be_run_as_a_cascade():
+@pytest.mark.parametrize(
+    ("given", "hits", "score", "tier"),
+    [
+        ({}, 3, 0.6, 1),
+        ({}, 2, 0.9, 2),
+        ({"graphiti_threshold": 2}, 2, 0.6, 1),
+        ({"graphiti_threshold": 2}, 2, 0.59, 2),
+        ({"graphiti_min_score": 0.7}, 3, 0.69, 2),
+        ({"graphiti_min_score": 0.3}, 3, 0.3, 1),
+    ],
+)
+async def test_what_is_set_wins_and_the_rest_is_the_operations(
+    given: dict[str, Any], hits: int, score: float, tier: int
+):
+    """By the call or by the settings, and the edge decides by what the report says."""
+    for values, context in (({}, {"fusion": given}), ({"fusion": given}, None)):
+        lancedb = found(TEA)
+        graph = compiled(in_graph(*(TEA, MILK, TRAIN)[:hits], score=score), lancedb, **values)
+        state = await ask(graph, operation=RELATE, context=context)
+        assert (state["fusion"]["tier"], len(lancedb.asked)) == (tier, tier - 1)
+        used = state["fusion"]["parameters"]
+        effect = {"graphiti_threshold": 3, "graphiti_min_score": 0.6, **given}
+        assert {name: used[name] for name in effect} == effect
+
+
+@pytest.mark.parametrize(("count", "score", "tier"), [(5, 0.7, 1), (4, 0.9, 2), (5, 0.69, 2)])
+async def test_any_operation_can_be_run_as_a_cascade(count: int, score: float, tier: int):
+    """By the strategy's own bounds, which are not those of concept relation."""
     lancedb = found(TEA)
-    graph = compiled(in_graph(TEA, MILK, TRAIN), lancedb)
+    chunks = [fake_chunk(f"tea-{number}", "Oolong tea comes from Fujian.") for number in range(count)]
+    graph = compiled(in_graph(*chunks, score=score), lancedb)
     state = await ask(graph, operation=FIND, context={"fusion": {"strategy": "cascade"}})
-    assert (state["fusion"]["strategy"], lancedb.asked) == ("cascade", [])
+    assert (state["fusion"]["strategy"], state["fusion"]["tier"]) == ("cascade", tier)
+    assert len(lancedb.asked) == tier - 1
+    assert (state["fusion"]["threshold"], state["fusion"]["min_score"]) == (5, 0.7)
 
 
 async def test_without_a_fallback_the_graph_stands_alone():

@@ -18,8 +18,8 @@ def test_defaults():
         "graphiti_weight": None,
         "lancedb_weight": None,
         "normalization": "min_max",
-        "graphiti_threshold": 3,
-        "graphiti_min_score": 0.6,
+        "graphiti_threshold": None,
+        "graphiti_min_score": None,
         "use_lancedb_fallback": True,
         "limit": 200,
     }
@@ -95,3 +95,17 @@ def test_weights_that_are_unset(
     parameters = FusionParameters.parse(given)
     assert parameters.rank_weights() == rank
     assert parameters.sum_weights((0.7, 0.3)) == total
+
+
+@pytest.mark.parametrize(
+    ("given", "enough"),
+    [
+        ({}, (5, 0.7)),
+        ({"graphiti_threshold": 1}, (1, 0.7)),
+        ({"graphiti_min_score": 0.0}, (5, 0.0)),
+        ({"graphiti_threshold": "2", "graphiti_min_score": "0.5"}, (2, 0.5)),
+        ({"graphiti_threshold": None, "graphiti_min_score": None}, (5, 0.7)),
+    ],
+)
+def test_what_is_enough_for_the_cascade(given: dict[str, Any], enough: tuple[int, float]):
+    assert FusionParameters.parse(given).enough() == enough

@@ -21,6 +21,7 @@ from agentic_rag.fusion.strategy_selector import (
     execute_fusion,
     parse_operation,
     parse_strategy,
+    resolve_parameters,
     select_fusion_algorithm,
 )
 from agentic_rag.fusion.unified_result import (
@@ -82,6 +83,7 @@ __all__ = [  # noqa: RUF022 - grouped by stage
     "execute_fusion",
     "parse_operation",
     "parse_strategy",
+    "resolve_parameters",
     "select_fusion_algorithm",
     # the measure
     "calculate_mrr_at_k",

@@ -12,6 +12,7 @@ from agentic_rag.fusion.merge import checked_count
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
 from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.parameters import CASCADE_MIN_SCORE, CASCADE_THRESHOLD
 
 Relevance = Callable[[Hit], float | None]
 SearchGraphiti = Callable[[str], Awaitable[GraphitiResults]]
@@ -46,8 +47,8 @@ def score_as_relevance(hit: Hit) -> float | None:
 
 def decide_tier(
     graphiti_hits: GraphitiResults,
-    threshold: int = 5,
-    min_score: float = 0.7,
+    threshold: int = CASCADE_THRESHOLD,
+    min_score: float = CASCADE_MIN_SCORE,
     *,
     relevance: Relevance | None = None,
 ) -> CascadeReport:
@@ -55,8 +56,8 @@ def decide_tier(
 
     Args:
         graphiti_hits: the graph's result; each chunk counts once.
-        threshold: at least 1.
-        min_score: in [0, 1].
+        threshold: at least 1; default 5.
+        min_score: in [0, 1]; default 0.7.
         relevance: a hit's calibrated relevance in [0, 1], None where there is none; by default
             ``score_as_relevance``. A rank-made score such as Graphiti's own says nothing here.
 
@@ -108,8 +109,8 @@ async def cascade_retrieval(
     search_graphiti: SearchGraphiti,
     search_lancedb: SearchLanceDB,
     *,
-    graphiti_threshold: int = 5,
-    graphiti_min_score: float = 0.7,
+    graphiti_threshold: int = CASCADE_THRESHOLD,
+    graphiti_min_score: float = CASCADE_MIN_SCORE,
     use_lancedb_fallback: bool = True,
     num_results: int = 10,
     k: int = 60,
@@ -123,8 +124,8 @@ async def cascade_retrieval(
     Args:
         query: given to both searches as it is.
         search_graphiti, search_lancedb: async functions from query to results.
-        graphiti_threshold: relevant graph hits that are enough.
-        graphiti_min_score: relevance in [0, 1] from which a graph hit counts.
+        graphiti_threshold: relevant graph hits that are enough; default 5.
+        graphiti_min_score: relevance in [0, 1] from which a graph hit counts; default 0.7.
         use_lancedb_fallback: False stays with the graph whatever it found.
         num_results: return at most this many.
         k: of the fusion in tier 2, and of the graph's own rank scores in tier 1.

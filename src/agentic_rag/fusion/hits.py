@@ -23,10 +23,10 @@ LanceDBResults = Iterable[Mapping[str, object]]
 def read_lancedb(rows: LanceDBResults) -> list[Hit]:
     """The vector store's side as hits, best first, one per chunk.
 
-    Rows as LanceDB returns them are told by one of ``chunk_id``, ``text``, ``_distance``, ``_score``,
-    ``_relevance_score``; their order is their rank. The score is ``_relevance_score``, else
-    ``_score`` (BM25), else 1 - ``_distance`` (cosine distance); None where the row has none of them.
-    The other columns become metadata, except vectors.
+    Rows as LanceDB returns them are told by one of ``chunk_id``, ``text``, ``_distance``, ``distance``,
+    ``_score``, ``_relevance_score``; their order is their rank. The score is ``_relevance_score``, else
+    ``_score`` (BM25), else 1 - ``_distance`` (cosine distance), else 1 - ``distance``, else ``score``;
+    None where the row has none of them. The other columns become metadata, except vectors.
 
     Raises:
         InputError: as ``read_graphiti``.
@@ -215,7 +215,9 @@ def join_facts(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[
     return joined
 
 
-_ROW_KEYS = frozenset({"chunk_id", "text", "_distance", "_score", "_relevance_score"})
+_DISTANCES = ("_distance", "distance")
+"""LanceDB's own name first: a table's column of the other name may mean something else."""
+_ROW_KEYS = frozenset({"chunk_id", "text", *_DISTANCES, "_score", "_relevance_score"})
 _NOT_METADATA = {
     "chunk_id",
     "id",
@@ -251,8 +253,11 @@ def _row_score(row: Mapping[str, Any], identity: str) -> float | None:
     for key in ("_relevance_score", "_score"):
         if row.get(key) is not None:
             return _score(row[key], identity, "lancedb")
-    distance = _score(row.get("_distance"), identity, "lancedb")
-    return _score(row.get("score"), identity, "lancedb") if distance is None else 1.0 - distance
+    for key in _DISTANCES:
+        distance = _score(row.get(key), identity, "lancedb")
+        if distance is not None:
+            return 1.0 - distance
+    return _score(row.get("score"), identity, "lancedb")
 
 
 def plain(value: Any) -> Any:

@@ -29,33 +29,49 @@ class CanvasOperation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OperationProfile:
-    """An operation in the user's words, and the strategy that suits it."""
+    """An operation in the user's words, and the strategy that suits it with its parameters."""
 
     words: str
     purpose: str
     strategy: FusionStrategy
+    parameters: FusionParameters
+    """The strategy's, for this operation; what is unset is the strategy's default. ``k`` is never unset, so
+    that the one in effect is always the caller's; here stands its default."""
 
 
 OPERATIONS: Mapping[CanvasOperation, OperationProfile] = {
     CanvasOperation.VERIFICATION_CANVAS: OperationProfile(
-        "检验白板生成", "make a board of questions that checks what I know", FusionStrategy.RRF
+        "检验白板生成",
+        "make a board of questions that checks what I know",
+        FusionStrategy.RRF,
+        FusionParameters(k=60),
     ),
     CanvasOperation.WEAK_POINT_CLUSTERING: OperationProfile(
-        "薄弱点聚类", "group what I get wrong", FusionStrategy.WEIGHTED_GRAPHITI
+        "薄弱点聚类",
+        "group what I get wrong",
+        FusionStrategy.WEIGHTED_GRAPHITI,
+        FusionParameters(graphiti_weight=0.7, lancedb_weight=0.3),
     ),
     CanvasOperation.CONCEPT_RELATION: OperationProfile(
-        "概念关联检索", "how do these concepts hang together", FusionStrategy.CASCADE
+        "概念关联检索",
+        "how do these concepts hang together",
+        FusionStrategy.CASCADE,
+        FusionParameters(graphiti_threshold=3, graphiti_min_score=0.6),
     ),
     CanvasOperation.DOCUMENT_RETRIEVAL: OperationProfile(
-        "文档检索", "find the passage", FusionStrategy.WEIGHTED_LANCEDB
+        "文档检索",
+        "find the passage",
+        FusionStrategy.WEIGHTED_LANCEDB,
+        FusionParameters(graphiti_weight=0.3, lancedb_weight=0.7),
     ),
 }
+"""What each operation is fused by; ``resolve_parameters`` puts the caller's parameters on top."""
 DEFAULT_OPERATION = CanvasOperation.VERIFICATION_CANVAS
 DEFAULT_WEIGHTS: Mapping[FusionStrategy, tuple[float, float]] = {
     FusionStrategy.WEIGHTED_GRAPHITI: (0.7, 0.3),
     FusionStrategy.WEIGHTED_LANCEDB: (0.3, 0.7),
 }
-"""Weights (graph, vector store) of the weighted strategies."""
+"""Weights (graph, vector store) of the weighted strategies where neither is given."""
 
 
 def parse_operation(name: CanvasOperation | str) -> CanvasOperation:
@@ -98,6 +114,48 @@ def choose_strategy(
     return by_operation if parameters is None or parameters.strategy is None else parameters.strategy
 
 
+def resolve_parameters(
+    operation: CanvasOperation | str, parameters: FusionParameters | None = None
+) -> FusionParameters:
+    """The parameters in effect for an operation; strategy, weights and what is enough are all set.
+
+    What the caller set stands. What is unset has the value of ``OPERATIONS`` where the strategy is the
+    operation's own, else the strategy's default: weights of 1 under RRF and in the cascade's second tier,
+    0.7 and 0.3 or 0.3 and 0.7 under a weighted one; 5 hits of 0.7 under the cascade. Of a weighted
+    strategy's two weights one given alone is completed to 1.
+
+    Args:
+        operation: by either of its names.
+        parameters: the caller's; None sets nothing.
+
+    Raises:
+        UnknownOperation: there is no such operation.
+
+    >>> resolved = resolve_parameters("concept_relation", FusionParameters(graphiti_threshold=2))
+    >>> resolved.strategy.value, resolved.graphiti_threshold, resolved.graphiti_min_score
+    ('cascade', 2, 0.6)
+    """
+    given = FusionParameters() if parameters is None else parameters
+    strategy = choose_strategy(operation, given)
+    profile = OPERATIONS[parse_operation(operation)]
+    # Another strategy's weights and bounds would mean something else, so they go with their own.
+    own = profile.parameters if strategy is profile.strategy else FusionParameters()
+    count, score = own.enough()
+    if strategy in DEFAULT_WEIGHTS:
+        weights = given.sum_weights(own.sum_weights(DEFAULT_WEIGHTS[strategy]))
+    else:
+        weights = given.rank_weights()
+    return given.model_copy(
+        update={
+            "strategy": strategy,
+            "graphiti_weight": weights[0],
+            "lancedb_weight": weights[1],
+            "graphiti_threshold": count if given.graphiti_threshold is None else given.graphiti_threshold,
+            "graphiti_min_score": score if given.graphiti_min_score is None else given.graphiti_min_score,
+        }
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FusionOutcome:
     """Fused results, and what was done: plain JSON values.
@@ -127,7 +185,8 @@ def execute_fusion(
         strategy: carried out as given; ``choose_strategy`` is where ``parameters.strategy`` counts.
         graphiti_results: hits or ``SearchResults``; None is an empty list.
         lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
-        parameters: default ``FusionParameters()``.
+        parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
+            under the cascade; for an operation's own give those of ``resolve_parameters``.
         relevance: the cascade's calibrated relevance of a graph hit; see ``decide_tier``.
         episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
@@ -187,7 +246,7 @@ def _cascade(
     parameters: FusionParameters,
     relevance: Relevance | None,
 ) -> _Told:
-    threshold, floor = parameters.graphiti_threshold, parameters.graphiti_min_score
+    threshold, floor = parameters.enough()
     weights = parameters.rank_weights()
     results, report = fuse_tiers(
         graph,

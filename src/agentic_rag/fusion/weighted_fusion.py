@@ -30,17 +30,20 @@ def weighted_fusion(
     """Fuse by score: ``score(d) = α · norm(graphiti(d)) + β · norm(lancedb(d))`` with α + β = 1.
 
     Each source is normalised over its own hits, so that a hit it does not hold counts 0, and every hit
-    it does hold counts more than 0: absent lies below the lowest present. With n hits, their lowest
-    score m and highest M, population standard deviation σ:
+    it does hold counts more than 0: absent lies below the lowest present. Its best hit counts 1,
+    however long its list is, so that between the sources' best the weights alone decide. With n hits,
+    their lowest score m and highest M, population standard deviation σ:
 
     - ``min_max``: ``1/n + (1 - 1/n) · (s - m) / (M - m)``, in [1/n, 1]. Absent lies one mean gap below
       the last hit, where an (n+1)-th evenly spaced one would stand.
-    - ``z_score``: ``z - z_min + 1 = (s - m) / σ + 1``, at least 1. Absent lies one standard deviation
-      below the last hit.
+    - ``z_score``: ``1 / (1 + z_max - z) = 1 / (1 + (M - s) / σ)`` with z the standard score, in
+      [1 / (1 + √(2n)), 1]. A hit d standard deviations below the source's best counts 1 / (1 + d): one
+      counts 1/2, two count 1/3. Absent lies infinitely many below.
 
-    Equal scores, and a single hit, count 1 in both. A source that leaves any hit without a score is
-    normalised by minus its ranks instead, by the same formula (for ranks 1 … n ``min_max`` gives
-    ``(n + 1 - rank) / n``); ``normalise`` says which it was.
+    Equal scores, and a single hit, count 1 in both, and neither is changed by an affine change of a
+    source's scores. A source that leaves any hit without a score is normalised by minus its ranks
+    instead, by the same formula (for ranks 1 … n ``min_max`` gives ``(n + 1 - rank) / n``);
+    ``normalise`` says which it was.
 
     Args:
         graphiti_results: hits, or Graphiti's ``SearchResults`` (which has no relevance scores: by rank).
@@ -54,8 +57,9 @@ def weighted_fusion(
         ConfigError: weights that do not sum to 1 within 1e-6, or a parameter out of range.
         InputError: a hit that cannot be read.
 
-    Source: Fox, Shaw, Combination of Multiple Searches (CombSUM), TREC-2 1994; the treatment of absent
-    hits is this package's.
+    Source: Fox, Shaw, Combination of Multiple Searches (CombSUM), TREC-2 1994; standard scores: Montague,
+    Aslam, Relevance Score Normalization for Metasearch (ZMUV), CIKM 2001. What absent hits count, and how
+    standard scores are brought to (0, 1], is this package's; see ``z_score``.
 
     >>> [round(result.fused_score, 2) for result in weighted_fusion([{"id": "a"}], [{"id": "b", "score": 0.4}])]
     [0.7, 0.3]
@@ -117,13 +121,22 @@ def min_max(scores: Sequence[float]) -> list[float]:
 
 
 def z_score(scores: Sequence[float]) -> list[float]:
-    """``(s - m) / σ + 1``, at least 1, σ over all n; all 1 where the scores are equal."""
+    """``1 / (1 + (M - s) / σ)``, in [1 / (1 + √(2n)), 1], σ over all n; all 1 where the scores are equal.
+
+    Standard scores have no bound of their own: the best of n can reach √(n - 1), so that summed as they are
+    the longer list wins whatever the weights. Only their distance from the source's best is kept, in the
+    source's standard deviations: what lies as many below the best counts the same in every source. Divided
+    by the largest, ``(1 + z - z_min) / (1 + z_max - z_min)``, a standard deviation would count less the
+    wider the list is, which is ``min_max`` with another floor. The normal distribution function makes all
+    alike that are far above the mean, and reaches 0 far below it. ``1 / (1 + d)`` does neither; no distance
+    exceeds √(2n), as a range R and σ have ``R² ≤ 2nσ²``.
+    """
     shares = _shares(scores)
     if shares is None:
         return [1.0] * len(scores)
     mean = math.fsum(shares) / len(shares)
     deviation = math.sqrt(math.fsum([(share - mean) ** 2 for share in shares]) / len(shares))
-    return [1.0 + share / deviation for share in shares]
+    return [1.0 / (1.0 + (1.0 - share) / deviation) for share in shares]
 
 
 NORMALIZATIONS: Mapping[str, Callable[[Sequence[float]], list[float]]] = {

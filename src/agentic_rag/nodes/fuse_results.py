@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
-from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
+from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion, resolve_parameters
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION
 from agentic_rag.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
@@ -28,12 +28,13 @@ def fuse_results(
     Raises:
         AllSourcesFailed: every source that was asked is degraded.
     """
-    parameters = (defaults or Parameters()).overridden(runtime.context if runtime else None).fusion
+    given = (defaults or Parameters()).overridden(runtime.context if runtime else None).fusion
     operation = state.get("operation") or DEFAULT_OPERATION
     outcomes = {name: current_outcome(state, name) for name in SOURCES}
     asked = {name: outcome for name, outcome in outcomes.items() if outcome != SKIPPED}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):
         raise AllSourcesFailed({name: str(outcome["reason"]) for name, outcome in asked.items()})
+    parameters = resolve_parameters(operation, given)
     fused = execute_fusion(
         choose_strategy(operation, parameters),
         current_results(state, "graphiti") or [],

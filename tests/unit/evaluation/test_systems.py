@@ -85,9 +85,13 @@ async def test_fusions() -> None:
 
 
 async def test_the_cascade_asks_the_vector_store_only_where_it_would() -> None:
-    enough = Bench()
-    assert ids(await enough.run("cascade")) == ["a#0", "b#0", "e#0"]
-    assert enough.vector.asked == []
+    for enough, operation in (
+        (Bench(), "concept_relation"),
+        (Bench(fusion={"graphiti_threshold": 3}), "document_retrieval"),
+    ):
+        assert ids(await enough.run("cascade", operation)) == ["a#0", "b#0", "e#0"]
+        assert enough.vector.asked == []
+    assert "c#0" in ids(await Bench().run("cascade", "document_retrieval"))
     short = Bench(fusion={"graphiti_threshold": 5})
     assert "c#0" in ids(await short.run("cascade"))
     alone = Bench(fusion={"graphiti_threshold": 5, "use_lancedb_fallback": False})

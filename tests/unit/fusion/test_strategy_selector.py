@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import agentic_rag.fusion
 from agentic_rag.errors import ConfigError, UnknownOperation
@@ -16,6 +18,7 @@ from agentic_rag.fusion import (
     execute_fusion,
     parse_operation,
     reciprocal_rank_fusion,
+    resolve_parameters,
     select_fusion_algorithm,
     weighted_fusion,
 )
@@ -66,6 +69,109 @@ def test_parameters_may_name_another_strategy():
     )
 
 
+def test_the_table_of_the_design_is_read_off_one_place():
+    """k is the caller's default too, or the table's would have no effect."""
+    told = {
+        operation.value: (
+            profile.strategy.value,
+            profile.parameters.model_dump(exclude_defaults=operation != "verification_canvas"),
+        )
+        for operation, profile in OPERATIONS.items()
+    }
+    assert told == {
+        "verification_canvas": ("rrf", FusionParameters(k=60).model_dump()),
+        "weak_point_clustering": ("weighted_graphiti", {"graphiti_weight": 0.7, "lancedb_weight": 0.3}),
+        "concept_relation": ("cascade", {"graphiti_threshold": 3, "graphiti_min_score": 0.6}),
+        "document_retrieval": ("weighted_lancedb", {"graphiti_weight": 0.3, "lancedb_weight": 0.7}),
+    }
+    assert FusionParameters().k == 60
+
+
+def in_effect(operation: str, **given: Any) -> tuple[Any, ...]:
+    resolved = resolve_parameters(operation, FusionParameters.parse(given))
+    return (
+        resolved.strategy,
+        (resolved.graphiti_weight, resolved.lancedb_weight),
+        (resolved.graphiti_threshold, resolved.graphiti_min_score),
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "expected"),
+    [
+        ("verification_canvas", {}, ("rrf", (1.0, 1.0), (5, 0.7))),
+        ("weak_point_clustering", {}, ("weighted_graphiti", (0.7, 0.3), (5, 0.7))),
+        ("concept_relation", {}, ("cascade", (1.0, 1.0), (3, 0.6))),
+        ("概念关联检索", {}, ("cascade", (1.0, 1.0), (3, 0.6))),
+        ("document_retrieval", {}, ("weighted_lancedb", (0.3, 0.7), (5, 0.7))),
+        # one given leaves the operation's other
+        ("concept_relation", {"graphiti_threshold": 5}, ("cascade", (1.0, 1.0), (5, 0.6))),
+        ("concept_relation", {"graphiti_min_score": 0.0}, ("cascade", (1.0, 1.0), (3, 0.0))),
+        ("concept_relation", {"lancedb_weight": 0.5}, ("cascade", (1.0, 0.5), (3, 0.6))),
+        # two weights that sum to 1
+        ("weak_point_clustering", {"graphiti_weight": 0.5}, ("weighted_graphiti", (0.5, 0.5), (5, 0.7))),
+        ("document_retrieval", {"lancedb_weight": 0.0}, ("weighted_lancedb", (1.0, 0.0), (5, 0.7))),
+        # the operation's own strategy, said again
+        ("concept_relation", {"strategy": "cascade"}, ("cascade", (1.0, 1.0), (3, 0.6))),
+        # another strategy has its own defaults
+        ("document_retrieval", {"strategy": "cascade"}, ("cascade", (1.0, 1.0), (5, 0.7))),
+        ("concept_relation", {"strategy": "rrf"}, ("rrf", (1.0, 1.0), (5, 0.7))),
+        (
+            "weak_point_clustering",
+            {"strategy": "weighted_lancedb"},
+            ("weighted_lancedb", (0.3, 0.7), (5, 0.7)),
+        ),
+    ],
+)
+def test_what_is_set_wins_over_the_operation_and_that_over_the_strategy(
+    operation: str, given: dict[str, Any], expected: tuple[Any, ...]
+):
+    assert in_effect(operation, **given) == expected
+
+
+GIVEN = st.fixed_dictionaries(
+    {},
+    optional={
+        "strategy": st.sampled_from(FusionStrategy),
+        "k": st.integers(1, 1000),
+        "graphiti_weight": st.floats(0, 1),
+        "lancedb_weight": st.floats(0, 1),
+        "normalization": st.sampled_from(["min_max", "z_score"]),
+        "graphiti_threshold": st.integers(1, 9),
+        "graphiti_min_score": st.floats(0, 1),
+        "use_lancedb_fallback": st.booleans(),
+        "limit": st.integers(1, 99),
+    },
+)
+
+
+@given(st.sampled_from(CanvasOperation), GIVEN)
+def test_what_is_set_stands_and_nothing_the_strategy_needs_stays_unset(
+    operation: CanvasOperation, given: dict[str, Any]
+):
+    parameters = FusionParameters(**given)
+    resolved = resolve_parameters(operation, parameters)
+    assert {name: getattr(resolved, name) for name in given} == given
+    assert None not in resolved.model_dump().values()
+    assert resolved.strategy == choose_strategy(operation, parameters)
+    assert FusionParameters.parse(resolved.model_dump()) == resolved
+    assert resolve_parameters(operation, resolved) == resolved
+    assert parameters == FusionParameters(**given)
+
+
+@pytest.mark.parametrize("strategy", list(FusionStrategy))
+def test_without_an_operation_what_is_unset_is_the_strategys(strategy: FusionStrategy):
+    """An operation with another strategy of its own adds nothing to it."""
+    other = next(operation for operation in OPERATIONS if OPERATIONS[operation].strategy is not strategy)
+    resolved = resolve_parameters(other, FusionParameters(strategy=strategy))
+    assert execute_fusion(strategy, GRAPH, VECTOR) == execute_fusion(strategy, GRAPH, VECTOR, resolved)
+
+
+def test_resolving_for_an_unknown_operation_is_refused():
+    with pytest.raises(UnknownOperation, match="concept_relation"):
+        resolve_parameters("dance", FusionParameters(strategy=FusionStrategy.RRF))
+
+
 def test_rrf():
     outcome = execute_fusion("rrf", GRAPH, VECTOR, FusionParameters(k=10, limit=2))
     assert outcome.results == reciprocal_rank_fusion(GRAPH, VECTOR, 10, limit=2)
@@ -107,16 +213,30 @@ def test_weighted_refuses_weights_that_do_not_sum_to_one():
         )
 
 
-def test_the_cascade_defaults_are_those_of_the_operation():
-    outcome = execute_fusion("cascade", GRAPH, None)
+def test_the_cascades_defaults_are_its_own_without_an_operation():
+    enough: list[dict[str, Any]] = [
+        {"id": name, "rank": rank, "score": 0.7} for rank, name in enumerate("abcde", 1)
+    ]
+    for hits, tier, high in ((enough, 1, 5), (enough[:4], 2, 4), (GRAPH, 2, 1)):
+        report = execute_fusion("cascade", hits, []).report
+        assert (report["tier"], report["high_quality"]) == (tier, high)
+        assert (report["threshold"], report["min_score"]) == (5, 0.7)
+        assert report["parameters"]["graphiti_threshold"] == 5
+        assert report["parameters"]["graphiti_min_score"] == 0.7
+
+
+def test_under_concept_relation_the_cascades_are_the_operations():
+    outcome = execute_fusion("cascade", GRAPH, None, resolve_parameters("concept_relation"))
     assert [(result.id, result.tier) for result in outcome.results] == [("a", 1), ("b", 1), ("c", 1)]
     assert outcome.report["tier"] == 1
     assert (outcome.report["threshold"], outcome.report["min_score"]) == (3, 0.6)
+    assert outcome.report["parameters"]["graphiti_threshold"] == 3
+    assert outcome.report["parameters"]["graphiti_min_score"] == 0.6
     assert (outcome.report["decision"], outcome.report["lancedb_count"]) == ("sufficient", None)
 
 
 def test_the_cascade_leaves_an_unneeded_list_out():
-    outcome = execute_fusion("cascade", GRAPH, VECTOR)
+    outcome = execute_fusion("cascade", GRAPH, VECTOR, FusionParameters(graphiti_threshold=1))
     assert {result.source for result in outcome.results} == {"graphiti"}
 
 

@@ -206,6 +206,14 @@ def test_rows_rank_by_their_order_and_distance_becomes_similarity():
         ({"_relevance_score": 0.03, "_score": 7.0, "_distance": 0.1}, 0.03),
         ({"_score": 7.0}, 7.0),
         ({"_score": None, "_distance": 1.5}, 1 - 1.5),
+        ({"distance": 0.25}, 1 - 0.25),
+        ({"distance": 0.25, "_distance": 0.5}, 1 - 0.5),
+        ({"distance": "3 km", "_distance": 0.5}, 1 - 0.5),
+        ({"distance": 0.25, "_distance": None}, 1 - 0.25),
+        ({"distance": 0.25, "score": 0.5}, 1 - 0.25),
+        ({"distance": 0.25, "_score": 7.0}, 7.0),
+        ({"distance": None}, None),
+        ({"distance": None, "score": 0.5}, 0.5),
         ({"text": "t"}, None),
     ],
 )
@@ -218,6 +226,17 @@ def test_a_row_without_an_id_or_with_a_broken_distance_is_refused():
         read_lancedb([{"text": "t"}])
     with pytest.raises(InputError, match="'a'"):
         read_lancedb([{"id": "a", "_distance": float("nan")}])
+    with pytest.raises(InputError, match="'a'"):
+        read_lancedb([{"id": "a", "distance": float("nan")}])
+
+
+@pytest.mark.parametrize("name", ["_distance", "distance"])
+def test_either_distance_tells_rows_from_hits(name: str):
+    """By itself: the order of the rows is their rank, whatever their distances say."""
+    hits = read_lancedb([{"id": "b", name: 0.5}, {"id": "a", name: 0.25}])
+    assert [(hit["id"], hit["rank"], hit["score"]) for hit in hits] == [("b", 1, 0.5), ("a", 2, 0.75)]
+    assert [hit["metadata"] for hit in hits] == [{name: 0.5}, {name: 0.25}]
+    assert [result.original_score for result in reciprocal_rank_fusion([], hits)] == [0.5, 0.75]
 
 
 def test_a_repeated_row_counts_once_and_does_not_push_others_down():

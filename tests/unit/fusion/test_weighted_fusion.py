@@ -51,10 +51,43 @@ def test_min_max_by_hand():
 
 def test_z_score_by_hand():
     deviation = math.sqrt(((0.9 - 0.5) ** 2 + 0 + (0.1 - 0.5) ** 2) / 3)
-    fused = weighted_fusion(hits(a=0.9, b=0.5, c=0.1), [], normalization="z_score")
+    fused = weighted_fusion(hits(a=0.9, b=0.5, c=0.1), hits(b=8.0, d=2.0), normalization="z_score")
     assert scores(fused) == pytest.approx(
-        {"a": 0.7 * ((0.9 - 0.1) / deviation + 1), "b": 0.7 * ((0.5 - 0.1) / deviation + 1), "c": 0.7 * 1}
+        {
+            "a": 0.7 * 1,
+            "b": 0.7 / (1 + (0.9 - 0.5) / deviation) + 0.3 * 1,
+            "c": 0.7 / (1 + (0.9 - 0.1) / deviation),
+            "d": 0.3 / (1 + (8.0 - 2.0) / 3.0),
+        }
     )
+
+
+def test_z_score_counts_standard_deviations_below_the_best():
+    """Mean 3 and standard deviation 1 of both: 1/2 one deviation below the best, 1/3 two of them below."""
+    assert z_score([4.0, 2.0]) == pytest.approx([1, 1 / 3])
+    assert z_score([5.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 1.0]) == pytest.approx([1, *[1 / 3] * 6, 1 / 5])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("alpha", [0.7, 0.51])
+def test_one_hit_of_the_heavier_source_is_before_a_hundred_of_the_other(method: str, alpha: float):
+    """Standard scores of a long list reach several deviations: summed as they are, they outvote any weight."""
+    many = hits(**{f"v{number:03}": 0.9 - number * 0.005 for number in range(100)})
+    fused = weighted_fusion(hits(g=0.99), many, alpha, 1 - alpha, method)  # type: ignore[arg-type]
+    assert [result.id for result in fused[:2]] == ["g", "v000"]
+    assert [result.fused_score for result in fused[:2]] == [alpha, 1 - alpha]
+    mirrored = weighted_fusion(hits(g=0.99), many, 1 - alpha, alpha, method)  # type: ignore[arg-type]
+    assert mirrored[0].id == "v000"
+
+
+@pytest.mark.parametrize("outliers", [1, 3])
+def test_far_from_all_others_is_still_told_apart_and_present(outliers: int):
+    """Where the normal distribution function would have only 0s and 1s."""
+    apart = [float(place + 1) * 1e3 for place in range(outliers)]
+    raw = [*(-value for value in apart), *[0.0] * 20_000, *apart]
+    values = dict(zip(raw, z_score(raw), strict=True))
+    assert len(set(values.values())) == 2 * outliers + 1
+    assert min(values.values()) >= 1 / (1 + math.sqrt(2 * len(raw))) - 1e-12
 
 
 def test_the_weights_change_the_order():
@@ -103,7 +136,8 @@ def test_missing_scores_fall_back_to_ranks():
     assert (values, basis) == (pytest.approx([4 / 4, 3 / 4, 2 / 4, 1 / 4]), "rank")
     deviation = statistics.pstdev([1, 2, 3, 4])
     values, basis = normalise(read_hits(given, "graphiti"), "z_score")
-    assert (values, basis) == (pytest.approx([(4 - rank) / deviation + 1 for rank in (1, 2, 3, 4)]), "rank")
+    expected = [1 / (1 + (rank - 1) / deviation) for rank in (1, 2, 3, 4)]
+    assert (values, basis) == (pytest.approx(expected), "rank")
     assert weighted_fusion(given, [])[1].sources["graphiti"]["raw"] is None
 
 
@@ -142,10 +176,9 @@ def test_other_parameters_are_checked():
 @given(raw=raw_scores)
 def test_every_present_hit_counts_more_than_absent_and_order_is_kept(method: str, raw: list[float]):
     values = {"min_max": min_max, "z_score": z_score}[method](raw)
-    floor = 1 / len(raw) if method == "min_max" else 1.0
-    assert all(value >= floor and math.isfinite(value) for value in values)
-    if method == "min_max":
-        assert max(values) <= 1 + 1e-12
+    floor = 1 / len(raw) if method == "min_max" else 1 / (1 + math.sqrt(2 * len(raw)))
+    assert min(values) >= floor - 1e-12
+    assert values[raw.index(max(raw))] == max(values) == pytest.approx(1.0, rel=1e-15)
     ordered = sorted(zip(raw, values, strict=True))
     assert all(one[1] <= other[1] for one, other in pairwise(ordered))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed, ConfigError, UnknownOperation
@@ -98,6 +99,31 @@ def test_parameters_are_those_given():
     written = fuse_results(state(), defaults=defaults)
     assert ids(written) == ["b"]
     assert written["fused_results"][0]["rrf_score"] == pytest.approx(1 / (1 + 2) + 1 / (1 + 1))
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "expected"),
+    [
+        ("verification_canvas", {}, {"k": 60, "graphiti_weight": 1.0, "lancedb_weight": 1.0}),
+        ("weak_point_clustering", {}, {"graphiti_weight": 0.7, "lancedb_weight": 0.3}),
+        ("document_retrieval", {}, {"graphiti_weight": 0.3, "lancedb_weight": 0.7}),
+        ("document_retrieval", {"lancedb_weight": 0.5}, {"graphiti_weight": 0.5, "lancedb_weight": 0.5}),
+        ("concept_relation", {}, {"graphiti_threshold": 3, "graphiti_min_score": 0.6}),
+        ("概念关联检索", {"graphiti_threshold": 1}, {"graphiti_threshold": 1, "graphiti_min_score": 0.6}),
+        (
+            "document_retrieval",
+            {"strategy": "cascade"},
+            {"graphiti_threshold": 5, "graphiti_min_score": 0.7, "graphiti_weight": 1.0},
+        ),
+    ],
+)
+def test_the_report_has_the_parameters_in_effect(
+    operation: str, given: dict[str, Any], expected: dict[str, Any]
+):
+    told = fuse_results(state(operation=operation), Runtime(context={"fusion": given}))["fusion"]
+    assert {name: told["parameters"][name] for name in expected} == expected
+    by_settings = Parameters(fusion=FusionParameters.parse(given))
+    assert fuse_results(state(operation=operation), defaults=by_settings)["fusion"] == told
 
 
 def test_what_is_wrong_is_told():

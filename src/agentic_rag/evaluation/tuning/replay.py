@@ -17,7 +17,7 @@ from agentic_rag.domain import Hit
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import ranking_of
-from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
+from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion, resolve_parameters
 from agentic_rag.odds import probabilities
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import TERMS, graph_share, relevance, terms_of
@@ -178,8 +178,8 @@ class Replay:
     def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
         """Fused results as the rerank reads them, without the copies that the graph's state needs."""
         one = self.collected[number]
-        strategy = choose_strategy(one.operation, parameters.fusion)
-        found = execute_fusion(strategy, one.graph, one.vector, parameters.fusion).results
+        fusion = resolve_parameters(one.operation, parameters.fusion)
+        found = execute_fusion(choose_strategy(one.operation, fusion), one.graph, one.vector, fusion).results
         return [{name: getattr(result, name) for name in _READ} for result in found]
 
     def _units(self, results: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -15,7 +15,7 @@ from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import ranking_of
 from agentic_rag.evaluation.tuning.replay import Changes, Collected, Replay, Unit, nested, with_changes
 from agentic_rag.evaluation.tuning.search import coordinates, fusion_grid
-from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion
+from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion, resolve_parameters
 from agentic_rag.nodes.check_quality import judged
 from agentic_rag.parameters import Parameters
 from agentic_rag.rerank import rerank_results
@@ -68,8 +68,8 @@ def collected(count: int, unit: Unit, *, dialogue: bool = True) -> list[Collecte
 
 
 async def by_pipeline(one: Collected, parameters: Parameters, unit: Unit) -> tuple[float, float]:
-    strategy = choose_strategy(one.operation, parameters.fusion)
-    fused = execute_fusion(strategy, one.graph, one.vector, parameters.fusion)
+    fusion = resolve_parameters(one.operation, parameters.fusion)
+    fused = execute_fusion(choose_strategy(one.operation, fusion), one.graph, one.vector, fusion)
     results = await rerank_results(
         one.text, [result.to_dict() for result in fused.results], parameters.rerank, None
     )
@@ -83,6 +83,7 @@ SETTINGS: list[Changes] = [
     (("rerank.walk", 0.0), ("rerank.window", 2.0)),
     (("rerank.coverage", 3.0), ("rerank.length", 0.0), ("rerank.speaker", 0.0)),
     (("fusion.strategy", "rrf"), ("fusion.k", 1), ("rerank.method", "none")),
+    (("fusion.strategy", "cascade"),),
     *(with_changes((), fusion) for fusion in fusion_grid()[9::6]),
 ]
 
