@@ -117,7 +117,7 @@ def _hits(chance: random.Random, first: int) -> list[Hit]:
     return [
         {
             "id": name, "content": "Steam and stone. " * 20, "type": "document", "rank": rank,
-            "score": 1.0 - rank / 200, "metadata": {"document_id": name, "title": "note"}, "facts": [],
+            "score": 1.0 - rank / 200, "metadata": {"document_id": name, "title": "note"}, "evidence": {}, "facts": [],
         }
         for rank, name in enumerate(ids, start=1)
     ]  # fmt: skip

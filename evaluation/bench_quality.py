@@ -1,11 +1,12 @@
 """How well the whole graph finds what answers, on every judged set: with intervals, without the graph, without time.
 
-    python evaluation/bench_quality.py [--quick] [--only SET,…] [--data DIR] [--keep DIR] [--json FILE]
+    python evaluation/bench_quality.py [--quick] [--only SET,…] [--ablation] [--data DIR] [--keep DIR] [--json FILE]
 
 ``full`` runs with the defaults, the bundled model and no chat model. The defaults' parameters were chosen on
 the first halves of the queries of the sets marked * below, of which the second half is reported, and on
 ``vault_night_sky`` and ``vault_pottery``, which are not reported; ``vault_100``, ``scifact`` and ``pool3`` chose
-nothing and are reported whole. Needs data that are not part of this project (DIR, by default ../shared/data) for
+nothing and are reported whole, as are the two bilingual sets. ``--ablation`` shows instead what every term of the
+rerank, every part of the judgement by tokens and the rule of the weights bring, left out one at a time. Needs data that are not part of this project (DIR, by default ../shared/data) for
 all but ``vault_100``. Exits 1 when a floor is missed, 2 without the data.
 """
 
@@ -13,18 +14,28 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
-from agentic_rag import RagConfig, open_rag
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.report import EvalReport
-from agentic_rag.evaluation.run import EvalOptions, evaluate
+from agentic_rag.evaluation.run import EvalOptions, dataset_of, evaluate, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval
-from agentic_rag.parameters import RerankParameters
+from agentic_rag.evaluation.tuning.replay import Replay, with_changes
+from agentic_rag.evaluation.tuning.run import TuneOptions, collect
+from agentic_rag.parameters import FusionParameters, RerankParameters
+from agentic_rag.progress import silent
+from agentic_rag.retrieval import late_interaction
 from figures import Bound, Row, report, row
 from judged_answers import (
     FEW,
@@ -58,6 +69,8 @@ class JudgedSource:
     """Terms of the rerank that its questions need: it is run without each of them too."""
     answers: bool = False
     """Its judgements name sentences: its answers are looked at too."""
+    as_documented: dict[str, float] = field(default_factory=dict)
+    """By ``SYSTEM MEASURE``: what is fused, not reranked, by the documents' weights, without the rule."""
     abstained: float | None = None
     """Share of the unanswerable to abstain on where 10 % of the answerable are refused."""
 
@@ -68,19 +81,32 @@ SOURCES = {
         {"mrr@10": 0.70, "fused mrr@10": 0.60},
         systems=("full", "fused", "fused+rerank", "graphiti", "lancedb", "dense", "sparse"),
         abstained=8 / 12,
-        without=("dictionary", "mistake"),
+        without=("mistake",),
         answers=True,
+        as_documented={"weighted_lancedb mrr@10": 0.61},
     ),
+    "bilingual_vault": JudgedSource("bilingual_vault", {"mrr@10": 0.20}, systems=("full", "fused", "lancedb", "dense")),
+    "bilingual_help": JudgedSource("bilingual_help", {"mrr@10": 0.55}, systems=("full", "fused", "lancedb", "dense")),
     "LoCoMo*": JudgedSource("locomo", {"mrr@10": 0.56, "recall@10": 0.75}, "second"),
     "timeqa_human/train*": JudgedSource(
         "beir/timeqa_human/train", {"mrr@10": 0.65}, "second", systems=("full",), without=("time",), abstained=0.35
     ),
-    "musique_train100*": JudgedSource("beir/multihop/musique_train100", {"recall@10": 0.80}, "second", 0.04),
-    "2wiki_train500*": JudgedSource("beir/multihop/2wiki_train500", {"recall@10": 0.95}, "second", 0.15),
-    "hotpot_train100*": JudgedSource(
-        "beir/multihop/hotpot_train100", {"recall@10": 0.97}, "second", 0.04, without=("time",)
+    "musique_train100*": JudgedSource(
+        "beir/multihop/musique_train100", {"recall@10": 0.80}, "second", 0.04,
+        as_documented={"weighted_lancedb recall@10": 0.79, "weighted_graphiti recall@10": 0.83},
     ),
-    "multihop/pool3": JudgedSource("beir/multihop/pool3", {"recall@10": 0.92}, systems=("full",)),
+    "2wiki_train500*": JudgedSource(
+        "beir/multihop/2wiki_train500", {"recall@10": 0.95}, "second", 0.15,
+        as_documented={"weighted_lancedb recall@10": 0.89, "weighted_graphiti recall@10": 0.96},
+    ),
+    "hotpot_train100*": JudgedSource(
+        "beir/multihop/hotpot_train100", {"recall@10": 0.97}, "second", 0.04, without=("time",),
+        as_documented={"weighted_lancedb recall@10": 0.94, "weighted_graphiti recall@10": 0.96},
+    ),
+    "multihop/pool3": JudgedSource(
+        "beir/multihop/pool3", {"recall@10": 0.92}, systems=("full",),
+        as_documented={"weighted_lancedb recall@10": 0.87},
+    ),
     "scifact/train": JudgedSource("beir/scifact/train", {"ndcg@10": 0.745}),
     "cranfield*": JudgedSource("beir/cranfield", {"ndcg@10": 0.52}, "second"),
     "rgb/zh_fact*": JudgedSource("beir/rgb/zh_fact", {"ndcg@10": 0.56}, "second", without=("time",)),
@@ -91,8 +117,9 @@ SHOWN = ("mrr@10", "recall@10", "ndcg@10")
 
 def place(source: JudgedSource, data: Path) -> Path | None:
     """Where a set lies; None where it is not there."""
-    if source.path == "vault_100":
-        return OWN / source.path
+    if (own := OWN / source.path).is_dir():
+        there = (own / json.loads((own / "dataset.json").read_text("utf-8"))["corpus"]).is_dir()
+        return own if there else None
     path = data / source.path
     found = sorted(path.glob("*.json")) if source.path == "locomo" else [path] if path.is_dir() else []
     return found[0] if found else None
@@ -117,18 +144,29 @@ async def measured(
                 peer="without", theirs=without.systems["full"][measure]["value"],
             )
         )  # fmt: skip
+    if source.as_documented:
+        exact = RagConfig(data_dir=folder, fusion=FusionParameters(adapt=False))
+        async with open_rag(exact, embedding=embedding) as rag:
+            names = tuple(dict.fromkeys(key.split()[0] for key in source.as_documented))
+            fused = await evaluate(rag, path, EvalOptions(names, half=source.half, limit=options.limit))
+        for key, floor in source.as_documented.items():
+            system, measure = key.split()
+            value = fused.systems[system][measure]
+            told = f"{name}: {system} as documented, {measure} ({value['low']:.3f} to {value['high']:.3f})"
+            rows.append(row(told, "", value["value"], bound="min", floor=floor))
     if source.answers:
-        told = []
-        for weights in (RerankParameters(), RerankParameters(unfamiliar=0.0)):
-            async with open_rag(RagConfig(data_dir=folder, rerank=weights), embedding=embedding) as rag:
-                told.append(
-                    await answers(rag, path, [OWN / vault for vault in CHOOSING_VAULTS], options.limit)
-                )
-        rows += answer_rows(name, *told)
+        told_answers = []
+        for unfamiliar in (late_interaction.UNFAMILIAR, 0.0):
+            async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+                with patch.object(late_interaction, "UNFAMILIAR", unfamiliar):
+                    others = [OWN / vault for vault in CHOOSING_VAULTS]
+                    told_answers.append(await answers(rag, path, others, options.limit))
+        rows += answer_rows(name, *told_answers)
         mentioned = []
-        for weights in (RerankParameters(), RerankParameters(named=0.0)):
-            async with open_rag(RagConfig(data_dir=folder, rerank=weights), embedding=embedding) as rag:
-                mentioned.append(await refused_of_mentioned(rag, path, options.limit))
+        for named in (late_interaction.NAMED, 0.0):
+            async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+                with patch.object(late_interaction, "NAMED", named):
+                    mentioned.append(await refused_of_mentioned(rag, path, options.limit))
         rows.append(
             _share(f"{name}: plain questions on what it mentions, refused", "max", mentioned[0], mentioned[1])
         )
@@ -138,7 +176,7 @@ async def measured(
                 f"{name}: its own answerable questions, refused by {FEW} notes that answer them",
                 "max",
                 few,
-                told[0].refused,
+                told_answers[0].refused,
                 peer="by all notes",
             )
         )
@@ -153,6 +191,61 @@ async def measured(
             )
         )
     return rows
+
+
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "rerank.prior": {"rerank.prior": 0.0},
+    "rerank.time": {"rerank.time": 0.0},
+    "rerank.mistake": {"rerank.mistake": 0.0},
+    "rerank.window": {"rerank.window": 0.0},
+    "rerank.speaker": {"rerank.speaker": 0.0},
+    "rerank.length": {"rerank.length": 0.0},
+    "fusion.adapt": {"fusion.adapt": False},
+    "the graph": {"fusion.graphiti_weight": 0.0, "fusion.lancedb_weight": 1.0},
+}
+"""What is left out of fusion and rerank, as settings."""
+CONSTANTS = {"tokens": "WEIGHT", "more tokens in doubt": "DOUBT"}
+"""What is left out of ``retrieval.late_interaction``: its constant that is set to 0. The others there decide what is
+refused, and no order; their rows stand on the page of each vault."""
+
+
+async def left_out(
+    name: str, source: JudgedSource, path: Path, folder: Path, quick: bool, embedding: Any
+) -> list[Row]:
+    """A row for each term and rule: the set's first measure with all, and without it; the paired difference."""
+    measure = next(iter(source.floors))
+    options = TuneOptions(half=source.half, limit=QUICK if quick else None, measure=measure)
+    async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+        whole = await replay_of(rag, path, options)
+        with_all = ranked_values(whole, {})
+        without = {what: ranked_values(whole, settings) for what, settings in LEFT_OUT.items()}
+        for what, constant in CONSTANTS.items():
+            with patch.object(late_interaction, constant, 0.0):
+                without[what] = ranked_values(await replay_of(rag, path, options), {})
+    rows = []
+    for what, values in without.items():
+        gain = bootstrap_interval((with_all - values).tolist())
+        told = f"{name}: {measure}, {what} brings {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+        rows.append(
+            row(told, "", float(with_all.mean()), bound="min", peer="without", theirs=float(values.mean()))
+        )
+    return rows
+
+
+async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
+    """A set's questions asked once, with the present constants."""
+    loaded = load_dataset(path)
+    dataset = dataset_of(loaded.source)
+    await ingested(rag, loaded, dataset, silent)
+    chosen = loaded.selected(half=options.half, limit=options.limit)
+    found = await collect(rag, chosen, dataset, None, silent)
+    return Replay(found, rag.config, loaded.unit, options.measure)
+
+
+def ranked_values(replay: Replay, settings: dict[str, Any]) -> NDArray[np.float64]:
+    """The measure of each question that has something relevant."""
+    values: NDArray[np.float64] = replay.outcome(with_changes((), settings)).values[replay.ranked]
+    return values
 
 
 def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
@@ -244,6 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help=f"the small sets, {QUICK} queries of each")
     parser.add_argument("--only", metavar="SET,…", help=", ".join(SOURCES))
+    parser.add_argument("--ablation", action="store_true", help="what each term and rule brings")
     parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is ingested there, and use it")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
@@ -264,9 +358,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder = given.keep or Path(temporary)
         for name, path in paths.items():
             assert path is not None  # noqa: S101  it was just looked for
-            rows += asyncio.run(
-                measured(name, SOURCES[name], path, folder, given.quick, KeptEmbedding(CACHE))
-            )
+            how = left_out if given.ablation else measured
+            rows += asyncio.run(how(name, SOURCES[name], path, folder, given.quick, KeptEmbedding(CACHE)))
     return report("quality of retrieval", rows, given.json)
 
 

@@ -45,6 +45,7 @@ def _hits(ids: list[str], kind: HitKind, texts: dict[str, str], rng: random.Rand
             "rank": rank,
             "score": score / 1_000_000,
             "metadata": {"document_id": identity.split("#")[0], "ordinal": int(identity.split("#")[1])},
+            "evidence": {},
             "facts": [],
         }
         for rank, (identity, score) in enumerate(zip(ids, scores, strict=True), start=1)

@@ -25,9 +25,7 @@ from agentic_rag.ports import (
     GraphStore,
     Ledger,
     Reranker,
-    TokenEmbedding,
 )
-from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.retrieval.embedding_calibration import (
     EmbeddingCalibration,
@@ -232,8 +230,7 @@ async def open_rag(
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
         rerankers = ConfiguredRerankers(chat, reranker)
         await _check_reranker(config.rerank, rerankers)
-        by_tokens = LateInteraction(embedding, chunks) if isinstance(embedding, TokenEmbedding) else None
-        parts = GraphParts(graph_engine, engine, embedding, chat, rerankers, token_counter(), by_tokens)
+        parts = GraphParts(graph_engine, engine, embedding, chat, rerankers, token_counter())
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         yield Rag(config, graph, parts, chunks, knowledge, ledger)
 

@@ -216,6 +216,17 @@ class GraphHit:
     invalid_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one source found for a question."""
+
+    hits: list[Hit]
+    """Best first."""
+    question: dict[str, Any]
+    """What the source knows of the question itself: ``names`` and ``telling`` of the graph, ``familiarity`` of the
+    vector store. Plain values."""
+
+
 class Hit(TypedDict):
     """One source's result, projected to the chunk it supports. Plain JSON values."""
 
@@ -229,10 +240,8 @@ class Hit(TypedDict):
     score: float | None
     """The source's own, higher is better; None where it gave none."""
     metadata: dict[str, Any]
+    """The chunk's place in its source and the note's own properties; nothing else."""
+    evidence: dict[str, Any]
+    """What the source's judgement rests on: ``legs`` and ``tokens`` of the vector store, ``walk`` of the graph."""
     facts: list[dict[str, Any]]
     """What of the graph supports it."""
-
-
-TOLD = frozenset({"legs", "walk", "entities", "token_similarity", "familiarity"})
-"""Keys of a result's metadata by which sources and rerank tell what they found of it. A note's property of such a
-name is searched and filtered as any other, but is not repeated there, where it would be taken for theirs."""

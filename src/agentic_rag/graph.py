@@ -24,7 +24,6 @@ from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.parameters import FusionParameters, FusionStrategy, Overrides, Parameters
 from agentic_rag.ports import Chat, Embedding, TokenCounter
-from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
@@ -44,8 +43,6 @@ class GraphParts:
     rerankers: Rerankers | None = None
     count_tokens: TokenCounter | None = None
     """For post-retrieval steps that keep to a budget."""
-    late_interaction: LateInteraction | None = None
-    """For the rerank, where the model tells tokens apart."""
 
 
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
@@ -83,9 +80,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> dict[str, Any]:
     def check(context: Any) -> None:
         check_requirements(defaults.overridden(context), parts.chat, parts.rerankers)
 
-    tools = RerankTools(
-        parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens, parts.late_interaction
-    )
+    tools = RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens)
     return {
         "prepare_query": partial(prepare_query, check=check),
         "retrieve_graphiti": retrieve_graphiti(parts.graphiti, defaults),

@@ -1,4 +1,4 @@
-"""Probabilities, log-odds and visits of a walk: evidence adds up in log-odds, people and thresholds read probabilities."""
+"""Probabilities and log-odds: evidence adds up in log-odds, people and thresholds read probabilities."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 LEAST = 1e-6
 """Probabilities nearer to 0 or 1 than this count as so near."""
 MOST_ODDS = 60.0
-FEWEST_VISITS = 1e-4
-"""What a walk visits less, or not at all, counts as visited so often."""
 
 
 def log_odds(probability: float) -> float:
@@ -29,8 +27,3 @@ def probabilities(odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """``probability`` of each, of any shape."""
     each: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-np.clip(odds, -MOST_ODDS, MOST_ODDS)))
     return each
-
-
-def log_visits(visits: float | None) -> float:
-    """``ln`` of how often a walk visits a place, in [0, 1] of the most visited; finite, ≤ 0."""
-    return math.log(max(visits or 0.0, FEWEST_VISITS))

@@ -78,6 +78,10 @@ class FusionParameters(Section):
         default=True, description="Cascade: ask the vector store when the graph is not enough."
     )
     limit: int = Field(default=200, ge=1, le=100_000, description="Fused results to keep.")
+    adapt: bool = Field(
+        default=True,
+        description="Let the weights follow how much the graph knows of the question; never weights that are set.",
+    )
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> FusionParameters:
@@ -126,22 +130,19 @@ MOST_WEIGHT = 100.0
 class RerankParameters(Section):
     """How fused results are put in their final order.
 
-    ``walk`` to ``length`` weigh what ``rerank.features`` knows of a result, in units of the log-odds of
-    relevance (``doubt`` weighs four of the weights); ``agentic-rag tune`` sets them.
+    ``prior`` weighs the fused result, ``time`` to ``length`` what ``rerank.features`` knows of a result besides, in
+    units of the log-odds of relevance; ``agentic-rag tune`` sets them.
     """
 
     method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
         "offline", description="by what is known of each result, by a model, or not at all"
     )
     depth: int = Field(
-        200, ge=1, le=1000, description="fused results that are looked at again; few make more unfamiliar"
+        20, ge=1, le=1000, description="cross_encoder, chat: fused results that the model looks at"
     )
     model: str | None = Field(None, description="name or folder of the cross-encoder")
-    walk: float = Field(
-        6.0,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline: how near in the graph to what the question names, times the graph's share",
+    prior: float = Field(
+        2.0, ge=0, le=MOST_WEIGHT, description="offline: the fused result, by the logarithm of its score"
     )
     time: float = Field(
         2.0,
@@ -149,50 +150,14 @@ class RerankParameters(Section):
         le=MOST_WEIGHT,
         description="offline: less for what fits the time the question states worse than the best do",
     )
-    interaction: float = Field(
-        0.5,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline: how like the question's tokens the passage's are, by tenth of a cosine",
-    )
-    dictionary: float = Field(
-        0.3,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline: what the passage says of the question in another language or in other words",
-    )
     mistake: float = Field(
-        1.25,
+        3.0,
         ge=0,
         le=MOST_WEIGHT,
         description="offline, weak-point clustering: the note records what somebody got wrong",
     )
-    doubt: float = Field(
-        16.0,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline: how many times more walk, interaction, dictionary and mistake count where the best is surely irrelevant",
-    )
-    unfamiliar: float = Field(
-        2.0,
-        ge=0,
-        le=MOST_WEIGHT,
-        description="offline: less for all where no result comes near the question's tokens, by tenth of a cosine",
-    )
-    named: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="offline, no dialogue: least relevance of what has every word the question asks about; 0: none",
-    )
-    brief: float = Field(
-        1.0, ge=0, le=MOST_WEIGHT, description="offline, no dialogue: a heading or a line alone says little"
-    )
-    coverage: float = Field(
-        1.0, ge=0, le=MOST_WEIGHT, description="offline, dialogue: the question's words in the turn"
-    )
     window: float = Field(
-        0.8, ge=0, le=MOST_WEIGHT, description="offline, dialogue: relevance of the turns beside it"
+        0.4, ge=0, le=MOST_WEIGHT, description="offline, dialogue: relevance of the turns beside it"
     )
     speaker: float = Field(
         2.5, ge=0, le=MOST_WEIGHT, description="offline, dialogue: the question names the speaker"

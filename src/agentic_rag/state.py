@@ -10,8 +10,19 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no 
 
 from agentic_rag.domain import Hit
 
-Outcome = TypedDict("Outcome", {"status": str, "reason": str | None, "count": int, "ms": float, "pass": int})
-"""How asking one source went: status ``ok``, ``empty`` or ``degraded``; milliseconds; the pass it belongs to."""
+Outcome = TypedDict(
+    "Outcome",
+    {
+        "status": str,
+        "reason": str | None,
+        "count": int,
+        "ms": float,
+        "pass": int,
+        "question": dict[str, Any],
+    },
+)
+"""How asking one source went: status ``ok``, ``empty`` or ``degraded``; milliseconds; the pass it belongs to; and what
+the source knows of the question (see ``domain.Findings``)."""
 
 
 class CallerKeys(TypedDict, total=False):

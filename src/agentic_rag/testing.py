@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, Hit
+from agentic_rag.domain import Chunk, Findings, Hit
 from agentic_rag.errors import ModelError
 from agentic_rag.filters import Expression
 from agentic_rag.ports import FloatArray, PassageVectors
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.retrieval.schemas import Leg, RetrievalResult, chunk_metadata
+from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult, chunk_metadata
 from agentic_rag.text import tokens
 from agentic_rag.token_vectors import QuestionTokens, packed
 
@@ -115,7 +115,7 @@ class FakeGraphEngine(GraphEngine):
     async def ready(self) -> None:
         """Always."""
 
-    async def search(
+    async def find(
         self,
         dataset: str,
         query: str,
@@ -124,7 +124,7 @@ class FakeGraphEngine(GraphEngine):
         filters: Expression | None = None,
         as_of: datetime | None = None,
         judged_as: str | None = None,
-    ) -> list[Hit]:
+    ) -> Findings:
         self.asked.append(
             {
                 "dataset": dataset,
@@ -138,7 +138,7 @@ class FakeGraphEngine(GraphEngine):
         await asyncio.sleep(self.seconds)
         if self.error is not None:
             raise self.error
-        return [
+        hits: list[Hit] = [
             {
                 "id": chunk.id,
                 "content": chunk.text,
@@ -146,10 +146,12 @@ class FakeGraphEngine(GraphEngine):
                 "rank": rank,
                 "score": score,
                 "metadata": chunk_metadata(chunk),
+                "evidence": {},
                 "facts": [],
             }
             for rank, (chunk, score) in enumerate(self.found[:limit], start=1)
         ]
+        return Findings(hits, {})
 
 
 class FakeRetrievalEngine(RetrievalEngine):
@@ -170,7 +172,7 @@ class FakeRetrievalEngine(RetrievalEngine):
     async def ready(self, strategy: Strategy | None = None) -> None:
         """Always."""
 
-    async def search(
+    async def find(
         self,
         dataset_id: str,
         query_text: str,
@@ -181,7 +183,7 @@ class FakeRetrievalEngine(RetrievalEngine):
         as_of: datetime | None = None,
         strategy: Strategy | None = None,
         judged_as: str | None = None,
-    ) -> list[RetrievalResult]:
+    ) -> Judged:
         self.asked.append(
             {
                 "dataset": dataset_id,
@@ -196,10 +198,12 @@ class FakeRetrievalEngine(RetrievalEngine):
         await asyncio.sleep(self.seconds)
         if self.error is not None:
             raise self.error
-        return [
-            RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
-            for rank, (chunk, score) in enumerate(self.found[:top_k], start=1)
-        ]
+        return Judged(
+            [
+                RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
+                for rank, (chunk, score) in enumerate(self.found[:top_k], start=1)
+            ]
+        )
 
     async def why_nothing_passes(
         self, dataset_id: str, filters: Mapping[str, Any] | Expression | None

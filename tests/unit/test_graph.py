@@ -25,6 +25,7 @@ from agentic_rag.errors import (
     UnknownOperation,
 )
 from agentic_rag.filters import parse_filters
+from agentic_rag.fusion.adaptive_weights import adapted_weights
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.parameters import Parameters
@@ -546,7 +547,7 @@ async def state_over_stores() -> Mapping[str, Any]:
         vectors = await embedding.embed_passages([one.text])
         await chunks.replace_documents("notes", [EmbeddedDocument(one.document_id, (one,), vectors)])
     fact = Fact("oolong", "fujian", "COMES_FROM", chunk.text, chunk.id, valid_at=chunk.date)
-    entities = (Entity("oolong", "Oolong"), Entity("fujian", "Fujian"))
+    entities = (Entity("oolong", "Oolong", ("Tag",)), Entity("fujian", "Fujian", ("Tag",)))
     await knowledge.replace_documents("notes", [DocumentGraph("tea", (chunk,), entities, (fact,))])
     await knowledge.replace_documents("notes", [DocumentGraph("other", (other,))])
     graph = compiled(GraphEngine(knowledge, chunks, embedding), RetrievalEngine(chunks, embedding), **WEAK)
@@ -568,6 +569,34 @@ async def test_a_run_over_the_in_memory_stores():
     assert "Fujian" in state["answer"]
     assert state["citations"][0]["heading_path"] == ["Origin"]
     assert all(0 <= hit["score"] <= 1 for hit in (*state["graphiti_results"], *state["lancedb_results"]))
+    assert state["graphiti_results"][0]["evidence"]["entities"] == ["Oolong"]
+    assert state["fused_results"][0]["evidence"].keys() >= {"walk", "legs"}
+
+
+async def test_what_the_graph_knows_of_the_question_moves_the_weights():
+    state = await state_over_stores()
+    assert state["outcomes"]["graphiti"]["question"] == {"names": ["Oolong"], "telling": 1.0}
+    graph, vector = adapted_weights((0.3, 0.7), 1.0)
+    assert state["fusion"]["weights"]["telling"] == 1.0
+    assert state["fusion"]["weights"]["used"] == {"graphiti": graph, "lancedb": vector}
+    sources = state["fused_results"][0]["sources"]
+    assert {name: said["weight"] for name, said in sources.items()} == {"graphiti": graph, "lancedb": vector}
+
+
+async def test_the_operations_strategy_decides_the_final_order():
+    """The same two lists: what both sources found second, what only the graph found first, what only the other did."""
+    both, by_graph, by_vectors = TEA, MILK, TRAIN
+    graphiti, lancedb = in_graph(by_graph, both), found(by_vectors, both)
+    graphiti.found[1], lancedb.found[1] = (both, 0.7), (both, 0.7)
+    orders = {}
+    for operation in ("verification_canvas", "weak_point_clustering", "document_retrieval"):
+        state = await ask(compiled(graphiti, lancedb), operation=operation)
+        orders[operation] = ids(state["reranked_results"])
+    assert orders == {
+        "verification_canvas": ["tea#0", "milk#0", "train#0"],
+        "weak_point_clustering": ["milk#0", "tea#0", "train#0"],
+        "document_retrieval": ["train#0", "tea#0", "milk#0"],
+    }
 
 
 async def test_every_value_of_the_state_is_plain():

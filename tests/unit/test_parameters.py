@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion import FusionParameters, FusionStrategy
-from agentic_rag.parameters import Parameters
+from agentic_rag.parameters import Parameters, RerankParameters
 
 
 def test_defaults():
@@ -22,6 +22,7 @@ def test_defaults():
         "graphiti_min_score": None,
         "use_lancedb_fallback": True,
         "limit": 200,
+        "adapt": True,
     }
 
 
@@ -53,12 +54,28 @@ def test_override_keeps_the_rest_and_changes_nothing_in_place():
         ("normalization", "softmax"),
         ("strategy", "borda"),
         ("limit", 0),
+        ("adapt", "perhaps"),
         ("colour", "red"),
     ],
 )
 def test_a_bad_value_is_named(name: str, value: Any):
     with pytest.raises(ConfigError, match=f"{name!r}"):
         FusionParameters.parse({name: value})
+
+
+def test_defaults_of_the_rerank():
+    assert RerankParameters().model_dump() == {
+        "method": "offline",
+        "depth": 20,
+        "model": None,
+        "prior": 2.0,
+        "time": 2.0,
+        "mistake": 3.0,
+        "window": 0.4,
+        "speaker": 2.5,
+        "length": 1.1,
+    }
+    assert all(field.description for field in RerankParameters.model_fields.values())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from itertools import zip_longest
 from typing import Any
 
 from agentic_rag.answering.facts import is_plain
-from agentic_rag.dictionary.other_words import in_other_words
 from agentic_rag.rerank.mistakes import failures
 from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
@@ -24,8 +23,8 @@ MIN_TERMS = 3
 """Terms a sentence needs to say something."""
 MIN_UNLINKED = 4
 """Letters outside of links: a list of links points on and says nothing itself."""
-SHARED, OTHERWISE = 2.0, 0.2
-"""Points for all the question's words that any sentence has, and for a unit of ``in_other_words``."""
+SHARED = 2.0
+"""Points for all the question's words that any sentence has."""
 ASKING = -3.0
 """Points for a question, which answers none. Chosen on two vaults, as the shapes' points for failures."""
 WRONG = "✗"
@@ -110,13 +109,12 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
-    otherwise = in_other_words(query, [words for _, words in found])
     return [
         _rescored(
             quote,
-            quote.score + SHARED * sum(rarity[token] for token in words & asked) / total + OTHERWISE * said,
+            quote.score + SHARED * sum(rarity[token] for token in words & asked) / total,
         )
-        for (quote, words), said in zip(found, otherwise, strict=True)
+        for quote, words in found
     ]
 
 

@@ -206,7 +206,7 @@ def ask(
     from agentic_rag.cli.ask import asked, request
 
     state = request(question, dataset, operation, top_k, filters or [], as_of)
-    result = run(asked(config, state, parse_assignments(assignments or [])))
+    result = run(asked(config, state, parse_assignments(assignments or []), explain=explain))
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
         print_json(result)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from agentic_rag.composition import open_rag
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import InputError
 from agentic_rag.filters import as_dict, parse_terms
+from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.nodes.fuse_results import SOURCES, current_results, telling_of
+from agentic_rag.nodes.prepare_query import whole_question
+from agentic_rag.parameters import Parameters
+from agentic_rag.rerank.moved import moved
+from agentic_rag.state import CanvasRAGState
 
 ASK_KEYS = (
     "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
@@ -42,8 +48,10 @@ def _require_words(question: str, command: str) -> None:
         raise InputError(f'the question is empty; write it in quotes: agentic-rag {command} "…"')
 
 
-async def asked(config: RagConfig, state: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    """The graph's answer as the contract's JSON.
+async def asked(
+    config: RagConfig, state: dict[str, Any], context: dict[str, Any], *, explain: bool = False
+) -> dict[str, Any]:
+    """The graph's answer as the contract's JSON; ``explain`` adds ``fusion.moved`` (see ``rerank.moved``).
 
     Raises:
         UnknownDataset: nothing was ingested under the name.
@@ -54,8 +62,30 @@ async def asked(config: RagConfig, state: dict[str, Any], context: dict[str, Any
         await rag.require_dataset(state["dataset"])
         done = await rag.graph.ainvoke(state, context=context)
     done["results"] = done["reranked_results"][: state["top_k"]]
+    if explain:
+        done["fusion"] = {**done["fusion"], **_moved(config.overridden(context), done)}
     done["outcomes"] = {**done["outcomes"], **_degraded_steps(done)}
     return {key: done[key] for key in ASK_KEYS}
+
+
+def _moved(parameters: Parameters, done: dict[str, Any]) -> dict[str, Any]:
+    """Nothing where a model reranked, steps chose among the results, or the vector store was not asked."""
+    offline = parameters.rerank.method == "offline" and not parameters.post_retrieval.steps
+    state = cast(CanvasRAGState, done)
+    by_graph, by_vectors = (current_results(state, name) for name in SOURCES)
+    if not offline or by_graph is None or by_vectors is None:
+        return {}
+    return {
+        "moved": moved(
+            whole_question(state),
+            (by_graph, by_vectors),
+            [result["id"] for result in done["results"]],
+            used=done["fusion"]["strategy"],
+            operation=parse_operation(done["operation"]),
+            parameters=parameters,
+            telling=telling_of(state),
+        )
+    }
 
 
 def _degraded_steps(done: dict[str, Any]) -> dict[str, Any]:

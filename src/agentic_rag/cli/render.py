@@ -50,6 +50,8 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
             out.print(f"{outcome['status']}: {name}: {outcome['reason']}", style=style, markup=False)
     if explain:
         out.print(explain_table(result))
+        for line in fusion_lines(result["fusion"]):
+            out.print(line, style="dim", markup=False)
 
 
 def _print_nearest(out: Console, results: list[dict[str, Any]]) -> None:
@@ -96,6 +98,22 @@ def explain_table(result: dict[str, Any]) -> Table:
             _said(found["sources"].get("lancedb")),
         )
     return table
+
+
+def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
+    """The weights, and what another strategy would have changed."""
+    weights = fusion["weights"]
+    given, used = (
+        " : ".join(f"{weights[key][name]:.2f}" for name in weights[key]) for key in ("given", "used")
+    )
+    why = "as given"
+    if weights["telling"] is not None:
+        why = f"{given} by the operation; the graph's start is {weights['telling']:.2f} telling"
+    lines = [f"weights, graph : vectors = {used} ({why})"]
+    if fusion.get("moved"):
+        told = ", ".join(f"{name} {count}" for name, count in fusion["moved"].items())
+        lines.append(f"of these results another strategy would not have had: {told}")
+    return lines
 
 
 def _telling(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -166,7 +184,7 @@ def _number(value: float | None, digits: int = 3) -> str:
 def _said(said: dict[str, Any] | None) -> str:
     if said is None:
         return "–"
-    weighed = f"{_number(said['normalised'])} × {said['weight']:g}"
+    weighed = f"{_number(said['normalised'])} × {said['weight']:.2f}"
     return f"#{said['rank']} raw {_number(said['raw'])}\n{weighed}"
 
 

@@ -35,8 +35,8 @@ _TELLS = frozenset(
     }
 )
 """Modules of this folder that work on answers and change none."""
-_ANSWERS = frozenset({".gz", ".json", ".model", ".npz", ".onnx", ".py"})
-"""What the files are called that say what is answered: code, dictionary, coefficients, tokens, projection, model."""
+_ANSWERS = frozenset({".json", ".model", ".npz", ".onnx", ".py"})
+"""What the files are called that say what is answered: code, coefficients, tokens, projection, model."""
 
 
 @dataclass(frozen=True, slots=True)

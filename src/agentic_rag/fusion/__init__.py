@@ -1,5 +1,6 @@
 """Fusion: two sources' hits become one ranked list, in the way the operation needs it. Pure, no I/O."""
 
+from agentic_rag.fusion.adaptive_weights import adapted_weights
 from agentic_rag.fusion.cascade_retrieval import (
     CascadeReport,
     Relevance,
@@ -19,6 +20,7 @@ from agentic_rag.fusion.strategy_selector import (
     OperationProfile,
     choose_strategy,
     execute_fusion,
+    fuse_for_operation,
     parse_operation,
     parse_strategy,
     resolve_parameters,
@@ -79,8 +81,10 @@ __all__ = [  # noqa: RUF022 - grouped by stage
     "FusionStrategy",
     "OPERATIONS",
     "OperationProfile",
+    "adapted_weights",
     "choose_strategy",
     "execute_fusion",
+    "fuse_for_operation",
     "parse_operation",
     "parse_strategy",
     "resolve_parameters",

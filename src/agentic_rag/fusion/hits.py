@@ -88,17 +88,17 @@ def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[s
     return listed
 
 
-_VALUES = itemgetter("id", "content", "type", "rank", "score", "metadata", "facts")
+_VALUES = itemgetter("id", "content", "type", "rank", "score", "metadata", "evidence", "facts")
 
 
 def _are_read(items: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a reader would change nothing: complete hits, best first, each id once. The common case, in one pass."""
-    if set(map(type, items)) != {dict} or set(map(len, items)) != {7}:
+    if set(map(type, items)) != {dict} or set(map(len, items)) != {8}:
         return False
     before = 0
     ids = set()
     try:
-        for identity, content, kind, rank, score, metadata, facts in map(_VALUES, items):
+        for identity, content, kind, rank, score, metadata, evidence, facts in map(_VALUES, items):
             if not (
                 type(identity) is type(content) is type(kind) is str
                 and identity
@@ -106,7 +106,7 @@ def _are_read(items: Sequence[Mapping[str, Any]]) -> bool:
                 and type(rank) is int
                 and rank > before
                 and (score is None or (type(score) is float and math.isfinite(score)))
-                and type(metadata) is dict
+                and type(metadata) is type(evidence) is dict
                 and type(facts) is list
                 and (not facts or set(map(type, facts)) == {dict})
             ):
@@ -140,16 +140,17 @@ def _read_hit(item: Mapping[str, Any], source: str) -> Hit:
         "type": kind,
         "rank": rank,
         "score": _score(get("score"), identity, source),
-        "metadata": metadata if type(metadata) is dict else _metadata(metadata, identity, source),
+        "metadata": metadata if type(metadata) is dict else _object(metadata, "metadata", identity, source),
+        "evidence": _object(get("evidence"), "evidence", identity, source),
         "facts": [] if not facts and type(facts) is list else _facts(facts, identity, source),
     }
 
 
-def _metadata(value: Any, identity: str, source: str) -> dict[str, Any]:
+def _object(value: Any, name: str, identity: str, source: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InputError(f"{source} hit {identity!r} has metadata {value!r:.80}; give an object")
+        raise InputError(f"{source} hit {identity!r} has {name} {value!r:.80}; give an object")
     return dict(value)
 
 
@@ -197,6 +198,7 @@ def _once(hits: Sequence[Hit]) -> list[Hit]:
         if first is hit:
             continue
         first["metadata"] = {**hit["metadata"], **first["metadata"]}
+        first["evidence"] = {**hit["evidence"], **first["evidence"]}
         first["facts"] = join_facts(first["facts"], hit["facts"])
         if first["type"] not in PASSAGES and hit["type"] in PASSAGES:
             first["type"], first["content"] = hit["type"], hit["content"]
@@ -226,6 +228,7 @@ _NOT_METADATA = {
     "vector",
     "embedding",
     "metadata",
+    "evidence",
     "facts",
     "type",
     "rank",
@@ -245,6 +248,7 @@ def _read_row(row: Mapping[str, Any], rank: int) -> Hit:
         "rank": rank,
         "score": _row_score(row, identity),
         "metadata": {**columns, **(plain(given) if isinstance(given, Mapping) else {})},
+        "evidence": {},
         "facts": [],
     }
 

@@ -89,7 +89,7 @@ def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str |
     """What the legs found under one identity, in name order, as one result."""
     leg, best, value = finds[0]
     names, passage = leg.name, best
-    metadata, facts = {**best["metadata"]}, [*best["facts"]]
+    metadata, evidence, facts = {**best["metadata"]}, {**best["evidence"]}, [*best["facts"]]
     sources = {names: _said(best, value, leg.weight)}
     tier = None if first_tier is None else 1 if any(leg.name == first_tier for leg, _, _ in finds) else 2
     if len(finds) > 1:
@@ -97,6 +97,7 @@ def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str |
             names = f"{names}+{leg.name}"
             sources[leg.name] = _said(hit, value, leg.weight)
             metadata.update(hit["metadata"])
+            evidence.update(hit["evidence"])
             if hit["facts"]:
                 facts = join_facts(facts, hit["facts"])
             if _ranks_better(hit, best):
@@ -105,7 +106,9 @@ def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str |
         metadata.update(best["metadata"])
     text, kind, raw = passage["content"], passage["type"], best["score"]
     rrf_score = score if reciprocal else 0.0
-    return unified(best["id"], text, names, kind, raw, rrf_score, metadata, score, None, tier, sources, facts)
+    return unified(
+        best["id"], text, names, kind, raw, rrf_score, metadata, score, None, tier, sources, facts, evidence
+    )
 
 
 def _said(hit: Hit, normalised: float, weight: float) -> dict[str, Any]:

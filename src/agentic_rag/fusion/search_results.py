@@ -119,6 +119,7 @@ def _evidence_hit(identity: str, evidence: _Evidence, rank: int) -> Hit:
         "rank": rank,
         "score": None,
         "metadata": evidence.metadata,
+        "evidence": {},
         "facts": evidence.facts,
     }
 

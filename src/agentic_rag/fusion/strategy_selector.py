@@ -9,6 +9,7 @@ from typing import Any
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError, UnknownOperation
+from agentic_rag.fusion.adaptive_weights import adapted_weights
 from agentic_rag.fusion.cascade_retrieval import Relevance, decide_tier, fuse_tiers
 from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
@@ -72,6 +73,7 @@ DEFAULT_WEIGHTS: Mapping[FusionStrategy, tuple[float, float]] = {
     FusionStrategy.WEIGHTED_LANCEDB: (0.3, 0.7),
 }
 """Weights (graph, vector store) of the weighted strategies where neither is given."""
+SOURCES = ("graphiti", "lancedb")
 
 
 def parse_operation(name: CanvasOperation | str) -> CanvasOperation:
@@ -203,6 +205,47 @@ def execute_fusion(
     report = {"strategy": chosen.value, "tier": None, "counts": counts, **told}
     report["parameters"]["limit"] = settings.limit
     return FusionOutcome(results, report)
+
+
+def fuse_for_operation(
+    operation: CanvasOperation | str,
+    graphiti_results: GraphitiResults | None,
+    lancedb_results: LanceDBResults | None,
+    parameters: FusionParameters | None = None,
+    *,
+    telling: float | None = None,
+) -> FusionOutcome:
+    """Fuse two given lists as an operation asks, the weights following what the graph knows of the question.
+
+    Args:
+        operation: by either of its names.
+        graphiti_results, lancedb_results: as for ``execute_fusion``.
+        parameters: the caller's; what they leave unset is the operation's.
+        telling: in [0, 1], how much the graph knows of the question (see ``adaptive_weights``); None: not known.
+            The rule acts only where the caller gave no weight, and ``parameters.adapt`` is on.
+
+    Returns:
+        As ``execute_fusion``; the report has ``weights`` too: ``given`` (the caller's or the operation's) and
+        ``used`` by source, and ``telling``, None where the rule did not act.
+
+    Raises:
+        UnknownOperation: there is no such operation.
+        ConfigError, InputError: as ``execute_fusion``.
+    """
+    caller = FusionParameters() if parameters is None else parameters
+    resolved = resolve_parameters(operation, caller)
+    given = resolved.rank_weights()
+    by_caller = caller.graphiti_weight is not None or caller.lancedb_weight is not None
+    acts = caller.adapt and telling is not None and not by_caller
+    used = adapted_weights(given, telling) if acts and telling is not None else given
+    adapted = resolved.model_copy(update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True)))
+    outcome = execute_fusion(choose_strategy(operation, resolved), graphiti_results, lancedb_results, adapted)
+    weights = {
+        "given": dict(zip(SOURCES, given, strict=True)),
+        "used": dict(zip(SOURCES, used, strict=True)),
+        "telling": telling if acts else None,
+    }
+    return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 
 
 _Told = tuple[list[UnifiedResult], dict[str, Any]]

@@ -54,6 +54,8 @@ class UnifiedResult:
     """By source: ``rank``, ``raw`` score, ``normalised`` score, ``weight``.
     ``fused_score`` is Σ weight · normalised."""
     facts: list[dict[str, Any]] = field(default_factory=list)
+    evidence: dict[str, Any] = field(default_factory=dict)
+    """What the sources' judgements rest on (see ``Hit``), all in one."""
 
     def to_dict(self) -> dict[str, Any]:
         """A deep copy of plain JSON values, for graph state; ``from_dict`` reads it back."""

@@ -15,15 +15,18 @@ from agentic_rag.answering.quotes import best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.errors import ModelError
 from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.nodes.check_quality import judged
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K, whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
 from agentic_rag.prompts import ANSWER_SYSTEM, fenced
+from agentic_rag.rerank.relevance import judged
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
+FIRST = 10
+"""Results that are quoted from once the best is relevant enough, as many as one is shown: of the next ones the order
+says more than the level."""
 _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 """What the prompt asks for, with the marks and explanations that models put around it."""
 
@@ -40,8 +43,14 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         parameters = defaults.overridden(runtime.context).answer
         shape = SHAPES[parse_operation(state.get("operation") or DEFAULT_OPERATION)]
         floor = parameters.abstain_below * shape.choice.reach
+        results = state["reranked_results"]
         usable = _with_texts(
-            [r for r in state["reranked_results"] if judged(r) >= floor], state["reranked_results"]
+            [
+                result
+                for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
+                if known >= floor or rank < FIRST
+            ],
+            results,
         )
         # What a rewrite added is from the passages themselves, and would choose them again.
         question, asked = state["run"]["query"], whole_question(state)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 
 from agentic_rag.parameters import Parameters
-from agentic_rag.rerank.features import relevance
+from agentic_rag.rerank.relevance import judged
 from agentic_rag.state import CanvasRAGState
 
 Decision = Literal["answer", "rewrite", "abstain"]
@@ -23,7 +23,7 @@ def check_quality(
     score. A weak result is tried again while tries and time are left; the reasons say why it stopped.
     """
     parameters = (defaults or Parameters()).overridden(runtime.context if runtime else None)
-    best = max((judged(result) for result in state["reranked_results"]), default=0.0)
+    best = max(judged(state["reranked_results"]), default=0.0)
     floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
     grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
     reasons = [_found(state, best, grade)]
@@ -44,12 +44,6 @@ def check_quality(
             "pass": state["pass"],
         }
     }
-
-
-def judged(result: dict[str, Any]) -> float:
-    """Calibrated relevance of a result in [0, 1]: the rerank score, else the best a source gave."""
-    score = result.get("rerank_score")
-    return relevance(result) if score is None else float(score)
 
 
 def _found(state: CanvasRAGState, best: float, grade: str) -> str:

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
-from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion, resolve_parameters
+from agentic_rag.fusion.strategy_selector import fuse_for_operation
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION
 from agentic_rag.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
@@ -34,18 +34,25 @@ def fuse_results(
     asked = {name: outcome for name, outcome in outcomes.items() if outcome != SKIPPED}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):
         raise AllSourcesFailed({name: str(outcome["reason"]) for name, outcome in asked.items()})
-    parameters = resolve_parameters(operation, given)
-    fused = execute_fusion(
-        choose_strategy(operation, parameters),
+    fused = fuse_for_operation(
+        operation,
         current_results(state, "graphiti") or [],
         current_results(state, "lancedb"),
-        parameters,
+        given,
+        telling=telling_of(state),
     )
     return {
         "fused_results": [result.to_dict() for result in fused.results],
         "fusion": {"operation": operation, **fused.report},
         "outcomes": outcomes,
     }
+
+
+def telling_of(state: CanvasRAGState) -> float | None:
+    """How much the graph knows of the question, in [0, 1]; None where it made no walk in this pass."""
+    outcome = current_outcome(state, "graphiti")
+    known = None if outcome == SKIPPED else outcome.get("question", {}).get("telling")
+    return None if known is None else float(known)
 
 
 def current_outcome(state: CanvasRAGState, source: str) -> Any:

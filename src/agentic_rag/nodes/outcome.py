@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 
-from agentic_rag.domain import Hit
+from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
 from agentic_rag.state import CanvasRAGState, Outcome
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 async def asked(
-    search: Callable[[], Awaitable[list[Hit]]],
+    search: Callable[[], Awaitable[Findings]],
     state: CanvasRAGState,
     timeout_seconds: float,
     why_empty: Callable[[], Awaitable[str | None]] | None = None,
@@ -31,7 +31,7 @@ async def asked(
     the caller's and pass through. What ``ready`` takes, up to READY_SECONDS, is not the search's time.
     """
     started = time.perf_counter()
-    hits: list[Hit] = []
+    found = Findings([], {})
     status: str = "ok"
     reason: str | None = None
     allowed = max(timeout_seconds, READY_SECONDS)
@@ -41,8 +41,8 @@ async def asked(
                 await ready()
         allowed = timeout_seconds
         async with asyncio.timeout(allowed) as limit:
-            hits = await search()
-            if not hits and why_empty is not None:
+            found = await search()
+            if not found.hits and why_empty is not None:
                 reason = await why_empty()
     except (InputError, ManifestMismatch):
         raise
@@ -50,7 +50,7 @@ async def asked(
         late = isinstance(error, TimeoutError) and limit.expired()
         reason = f"no answer within {allowed:g} s" if late else f"{type(error).__name__}: {error}"
         status = "degraded"
-    if status == "ok" and not hits:
+    if status == "ok" and not found.hits:
         status = "empty"
     if status == "degraded":
         logger.warning("a source is degraded: %s", reason)
@@ -58,8 +58,9 @@ async def asked(
     outcome: Outcome = {
         "status": status,
         "reason": reason,
-        "count": len(hits),
+        "count": len(found.hits),
         "ms": milliseconds,
         "pass": state["pass"],
+        "question": found.question,
     }
-    return hits, outcome
+    return found.hits, outcome

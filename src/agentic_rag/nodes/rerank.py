@@ -7,14 +7,13 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from agentic_rag.errors import ModelError, StoreError
+from agentic_rag.errors import ModelError
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, DEFAULT_OPERATION, whole_question
+from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, whole_question
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
-from agentic_rag.rerank import compared_by_tokens, rerank_results
-from agentic_rag.rerank.late_interaction import SIMILARITY
+from agentic_rag.rerank import rerank_results
 from agentic_rag.state import CanvasRAGState
 
 logger = logging.getLogger(__name__)
@@ -23,8 +22,7 @@ logger = logging.getLogger(__name__)
 def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
     """The node; writes ``reranked_results``, all fused results in a new order, and ``rerank_outcome``.
 
-    A model that fails is replaced by the offline method, tokens that cannot be read are done without, and
-    ``rerank_outcome`` says so. Where ``post_retrieval.steps`` are set, they run on what was reranked, and
+    A model that fails is replaced by the offline method, and ``rerank_outcome`` says so. Where ``post_retrieval.steps`` are set, they run on what was reranked, and
     ``post_retrieval`` says what each did.
 
     Args:
@@ -41,14 +39,6 @@ def rerank(defaults: Parameters, tools: RerankTools | None = None) -> Node:
         operation = parse_operation(state.get("operation") or DEFAULT_OPERATION)
         outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
         fused = state["fused_results"]
-        try:
-            fused = await compared_by_tokens(
-                question, fused, state.get("dataset") or DEFAULT_DATASET, parameters, tools.late_interaction
-            )
-        except (ModelError, StoreError) as error:
-            logger.warning("the passages' tokens cannot be compared, reranking without: %s", error)
-            outcome |= {"status": "degraded", "reason": str(error)}
-        outcome["compared"] = sum(SIMILARITY in result["metadata"] for result in fused)
         try:
             results = await rerank_results(question, fused, parameters, tools.rerankers, operation=operation)
         except ModelError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentic_rag.ports import Chat, TokenCounter
-from agentic_rag.rerank.late_interaction import LateInteraction
 from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
 
@@ -20,5 +19,3 @@ class RerankTools:
     engine: RetrievalEngine | None = None
     count_tokens: TokenCounter | None = None
     """The three above serve ``post_retrieval.steps``."""
-    late_interaction: LateInteraction | None = None
-    """What the method ``offline`` compares question and passages by, token by token."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from agentic_rag.domain import Hit
+from agentic_rag.domain import Findings
 from agentic_rag.filters import parse_filters
 from agentic_rag.instants import parse_as_of
 from agentic_rag.nodes.node import Node
@@ -23,8 +23,8 @@ def retrieve_graphiti(engine: GraphEngine, defaults: Parameters) -> Node:
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
         parameters = defaults.overridden(runtime.context).retrieval
 
-        async def search() -> list[Hit]:
-            return await engine.search(
+        async def search() -> Findings:
+            return await engine.find(
                 state.get("dataset") or DEFAULT_DATASET,
                 state["search_query"],
                 limit=parameters.candidates,

@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from agentic_rag.domain import Hit
+from agentic_rag.domain import Findings, Hit
 from agentic_rag.instants import parse_as_of
 from agentic_rag.nodes.node import Node
 from agentic_rag.nodes.outcome import asked
@@ -24,8 +24,8 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
         parameters = defaults.overridden(runtime.context).retrieval
         dataset = state.get("dataset") or DEFAULT_DATASET
 
-        async def search() -> list[Hit]:
-            results = await engine.search(
+        async def search() -> Findings:
+            found = await engine.find(
                 dataset,
                 state["search_query"],
                 top_k=parameters.candidates,
@@ -35,7 +35,9 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
                 as_of=parse_as_of(state.get("as_of")),
                 strategy=parameters.strategy,
             )
-            return [as_hit(result, rank) for rank, result in enumerate(results, start=1)]
+            hits = [as_hit(result, rank) for rank, result in enumerate(found.results, start=1)]
+            known = {} if found.familiarity is None else {"familiarity": round(found.familiarity, 6)}
+            return Findings(hits, known)
 
         async def why_empty() -> str | None:
             return await engine.why_nothing_passes(dataset, state.get("filters"))
@@ -50,14 +52,16 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
 
 
 def as_hit(result: RetrievalResult, rank: int) -> Hit:
-    """A result as the state holds it; the legs stand in the metadata."""
+    """A result as the state holds it."""
     legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
+    tokens = {} if result.tokens is None else {"tokens": round(result.tokens, 6)}
     return {
         "id": result.id,
         "content": result.content,
         "type": "document",
         "rank": rank,
         "score": result.score,
-        "metadata": {**result.metadata, "legs": legs},
+        "metadata": result.metadata,
+        "evidence": {"legs": legs, **tokens},
         "facts": [],
     }

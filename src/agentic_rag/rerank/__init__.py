@@ -8,30 +8,10 @@ from typing import Any
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.parameters import RerankParameters
-from agentic_rag.rerank.late_interaction import LateInteraction, with_similarity
 from agentic_rag.rerank.model import Rerankers, rerank_by_model
 from agentic_rag.rerank.offline import rerank_offline
 
-__all__ = ["compared_by_tokens", "rerank_results"]
-
-
-async def compared_by_tokens(
-    query: str,
-    results: Sequence[dict[str, Any]],
-    dataset: str,
-    parameters: RerankParameters,
-    late_interaction: LateInteraction | None,
-) -> list[dict[str, Any]]:
-    """The results as they are, the first ``depth`` with what late interaction tells, where the method reads it.
-
-    Raises:
-        StoreError, ModelError: as ``LateInteraction.compare``.
-    """
-    reads = parameters.method == "offline" and max(parameters.interaction, parameters.unfamiliar) > 0
-    if late_interaction is None or not reads:
-        return list(results)
-    ids = [result["id"] for result in results[: parameters.depth]]
-    return with_similarity(results, await late_interaction.compare(dataset, query, ids))
+__all__ = ["rerank_results"]
 
 
 async def rerank_results(
@@ -42,24 +22,23 @@ async def rerank_results(
     *,
     operation: str | None = None,
 ) -> list[dict[str, Any]]:
-    """All results, the first ``depth`` of them in a new order, each with ``rerank_score``.
+    """All results in their final order, each that a method looked at with ``rerank_score`` in [0, 1].
 
-    The ``operation`` says what the question is for; the method ``offline`` reads it.
-
-    Order is total: rerank score descending, then id; results beyond ``depth`` follow as they were,
-    without a score. Method ``none`` keeps the fused order and scores nothing.
+    ``offline`` looks at all of them, and reads what the ``operation`` asks for; a model looks at the first
+    ``depth``, and the others follow as they were, without a score. ``none`` keeps the fused order and scores
+    nothing. Order is total: rerank score descending, then id.
 
     Raises:
         ConfigError: a model is needed and none is configured.
         MissingExtra: what the method needs is not installed.
         ModelError: the model cannot be loaded, or failed.
     """
-    head, tail = list(results[: parameters.depth]), list(results[parameters.depth :])
     if parameters.method == "none":
         return list(results)
     if parameters.method == "offline":
-        return [*await asyncio.to_thread(rerank_offline, query, head, parameters, operation), *tail]
+        return await asyncio.to_thread(rerank_offline, query, results, parameters, operation)
     if rerankers is None:
         raise ConfigError(f"rerank.method is {parameters.method!r} and there is no model to ask")
     model = await asyncio.to_thread(rerankers.model, parameters)
+    head, tail = results[: parameters.depth], results[parameters.depth :]
     return [*await rerank_by_model(query, head, model), *tail]

@@ -25,6 +25,7 @@ from agentic_rag.retrieval.calibration import (
     Coefficients,
     Sense,
 )
+from agentic_rag.retrieval.graph_relevance import GraphRelevance
 from agentic_rag.text_cache import TextCache
 
 LEAST_SPREAD = 1e-3
@@ -65,6 +66,8 @@ class FittedCalibration(NamedTuple):
     calibration: Calibration
     levels: Mapping[str, Levels]
     """Of that embedding, by script pair."""
+    graph: GraphRelevance
+    """Of what a walk visits; reads no cosine."""
 
 
 class EmbeddingCalibration:
@@ -151,9 +154,8 @@ def fitted_calibration() -> FittedCalibration:
     data = json.loads(file.read_text(encoding="utf-8"))
     models = {name: Coefficients(**model) for name, model in data["models"].items()}
     calibration = Calibration(data["centres"], models, Sense(**data["sense"]))
-    return FittedCalibration(
-        data["model"], calibration, {pair: Levels(*held) for pair, held in data["levels"].items()}
-    )
+    levels_held = {pair: Levels(*held) for pair, held in data["levels"].items()}
+    return FittedCalibration(data["model"], calibration, levels_held, GraphRelevance(**data["graph"]))
 
 
 def _levels(questions: FloatArray, passages: FloatArray, scripts: list[str], pair: str) -> Levels:

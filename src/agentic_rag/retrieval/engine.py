@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.filters import Expression, keys_of, parse_filters
 from agentic_rag.identity import dataset_name
-from agentic_rag.ports import ChunkStore, Embedding, Restriction
+from agentic_rag.ports import ChunkStore, Embedding, Restriction, TokenEmbedding
 from agentic_rag.retrieval.config import (
     DEFAULT_SCORE_THRESHOLD,
     DEFAULT_TOP_K,
@@ -19,14 +19,16 @@ from agentic_rag.retrieval.config import (
 )
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.floor import Nats
-from agentic_rag.retrieval.schemas import RetrievalResult
+from agentic_rag.retrieval.late_interaction import LateInteraction
+from agentic_rag.retrieval.schemas import Judged, RetrievalResult
 from agentic_rag.retrieval.strategies import STRATEGIES
 
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
 
-MIN_CANDIDATES = 50
-"""Each leg is asked for at least this many, so that a chunk low in one can still win by both."""
+MIN_CANDIDATES = 100
+"""Each leg is asked for at least this many, and as many are judged together, however few are wanted: a chunk low in
+one leg can still win by both, and a passage has one relevance for a question."""
 
 MOST_KEYS = 12
 """Of what a dataset can be filtered by, named where a filter names something else; the most alike first."""
@@ -56,6 +58,8 @@ class RetrievalEngine:
         self._strategies = {
             name: kind(store, embedding, self._calibration, nats) for name, kind in STRATEGIES.items()
         }
+        tokens = embedding if isinstance(embedding, TokenEmbedding) else None
+        self._late_interaction = LateInteraction(tokens, store)
         self._default = strategy
         self._store = store
 
@@ -101,6 +105,31 @@ class RetrievalEngine:
             UnknownDataset: nothing was ever ingested under the name.
             StoreError, ModelError: something behind the engine failed.
         """
+        found = await self.find(
+            dataset_id,
+            query_text,
+            top_k,
+            score_threshold,
+            filters,
+            as_of=as_of,
+            strategy=strategy,
+            judged_as=judged_as,
+        )
+        return found.results
+
+    async def find(
+        self,
+        dataset_id: str,
+        query_text: str,
+        top_k: int = DEFAULT_TOP_K,
+        score_threshold: float | None = None,
+        filters: Mapping[str, Any] | Expression | None = None,
+        *,
+        as_of: datetime | None = None,
+        strategy: Strategy | None = None,
+        judged_as: str | None = None,
+    ) -> Judged:
+        """The results of ``search``, with what was learnt of the question; the same arguments and errors."""
         chosen = strategy or self._default
         if chosen not in self._strategies:
             raise InputError(f"unknown strategy {chosen!r}; use one of: {', '.join(self._strategies)}")
@@ -111,19 +140,22 @@ class RetrievalEngine:
             raise InputError(f"score_threshold must lie in [0, 1], not {threshold!r}")
         restriction = Restriction(parse_filters(filters), as_of)
         if not query_text.strip():
-            return []
+            return Judged([])
         question = query_text if judged_as is None else judged_as
         limit = max(top_k, MIN_CANDIDATES)
         by = self._strategies[chosen]
-        found = await by.retrieve(dataset_id, question, limit=limit, wanted=top_k, restriction=restriction)
+        found = await by.retrieve(dataset_id, question, limit=limit, restriction=restriction)
         if question != query_text:
-            more = await by.retrieve(
-                dataset_id, query_text, limit=limit, wanted=top_k, restriction=restriction
-            )
-            found = (await by.joined(dataset_id, question, found, more))[:top_k]
+            more = await by.retrieve(dataset_id, query_text, limit=limit, restriction=restriction)
+            found = await by.joined(dataset_id, question, found, more)
+        judged = Judged(found)
+        if chosen == "hybrid":
+            judged = await self._late_interaction.judged(dataset_id, question, found)
         if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
             raise UnknownDataset(dataset_id, known)
-        return [result for result in found if result.score >= threshold]
+        return judged._replace(
+            results=[result for result in judged.results[:top_k] if result.score >= threshold]
+        )
 
     async def why_nothing_passes(
         self, dataset_id: str, filters: Mapping[str, Any] | Expression | None

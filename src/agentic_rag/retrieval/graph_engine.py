@@ -1,16 +1,17 @@
-"""The graph half of retrieval: search a graph store under the same restrictions, give hits on chunks."""
+"""The graph half of retrieval: walk the graph from what a question names, give the chunks it comes by as hits."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, GraphHit, Hit, filterable
+from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.filters import Expression, matches
 from agentic_rag.instants import as_utc
@@ -24,25 +25,21 @@ from agentic_rag.ports import (
     Restriction,
     ScoredChunk,
 )
-from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
-from agentic_rag.retrieval.evidence import Legs
+from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
+from agentic_rag.retrieval.graph_relevance import FACTS, NEAR_FACT, START_FACTS
 from agentic_rag.retrieval.passage_graph import PassageGraph
-from agentic_rag.retrieval.projection import Passages, Projection
+from agentic_rag.retrieval.projection import alone, hits_of, ranked
+from agentic_rag.text import Script, script, script_beside
 
 WITHIN_LIMIT = 2000
 """Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
 too little to starve the search, and what it found is filtered instead."""
 WIDENING = 4
-"""How much more is asked for where a filter left too little of what was found."""
-
+"""How many times as many visited chunks are looked at where a filter may leave out many of them."""
 MIN_PER_KIND = 25
-"""Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule: a
-chunk is mostly found by more than one kind, and each kind's tail is the weakest evidence there is."""
-
-NONSENSE = 4.0
-"""Log-odds taken from all that the graph found where the floor says that the question means nothing. It is not
-dropped: a rare word ("pu-erh") may only look like gibberish, and its nearest notes are worth naming."""
+"""Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule."""
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -58,11 +55,28 @@ class _Scope:
     within: list[str] | None
     """Chunk ids, where the filters are that selective."""
 
+    @property
+    def visited(self) -> int:
+        """Chunks of the walk to look at."""
+        return self.limit * (WIDENING if self.filters is not None and self.within is None else 1)
+
     def passes(self, chunk: Chunk) -> bool:
         dated_later = (
             self.as_of is not None and chunk.date is not None and as_utc(chunk.date) > as_utc(self.as_of)
         )
         return not dated_later and (self.filters is None or matches(self.filters, filterable(chunk)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where the walk for a question starts."""
+
+    entities: Mapping[int, float]
+    """Weights by place."""
+    telling: float
+    """In (0, 1]; see ``graph_relevance``."""
+    names: list[str]
+    """What the question names."""
 
 
 class GraphEngine:
@@ -72,7 +86,7 @@ class GraphEngine:
         graph: the knowledge graph.
         chunks: resolves metadata filters to chunk ids, and has the passages' vectors.
         embedding: the model the graph's facts and names were embedded with.
-        calibration: turns cosine and BM25 into relevance in [0, 1]; None: the embedding's own.
+        calibration: reads cosines; None: the embedding's own.
         nats: tells language from gibberish; see ``floor``.
     """
 
@@ -105,94 +119,92 @@ class GraphEngine:
         as_of: datetime | None = None,
         judged_as: str | None = None,
     ) -> list[Hit]:
+        """The hits of ``find``."""
+        found = await self.find(
+            dataset, query, limit=limit, filters=filters, as_of=as_of, judged_as=judged_as
+        )
+        return found.hits
+
+    async def find(
+        self,
+        dataset: str,
+        query: str,
+        *,
+        limit: int,
+        filters: Expression | None = None,
+        as_of: datetime | None = None,
+        judged_as: str | None = None,
+    ) -> Findings:
         """Up to ``limit`` hits on chunks, relevance in [0, 1] descending, then id.
 
-        First the graph store's own search; then, where the question names something the graph knows, a
-        walk over the graph from there (see ``passage_graph``), which brings passages of a second hop and
-        holds back what lies far from what was named.
+        A walk over the graph starts at the entities that the question names, or, where it names none, at the
+        ends of the facts nearest to it, and at the passages that the store's own search found best. How often
+        it visits a chunk judges the chunk (see ``graph_relevance``); the chunk's own words and vector do not.
+        Nothing is found where the question names nothing and no fact is near.
 
-        Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. [] for an unknown
-        dataset or a question without a letter or digit. What a question finds that means nothing to the
-        dataset (see ``floor``) has hardly any relevance. ``judged_as``: see ``RetrievalEngine.search``.
+        Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
+        dataset. ``judged_as``: see ``RetrievalEngine.search``. ``Findings.question`` has ``names`` and, where a
+        walk was made, ``telling``.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
         """
+        nothing = Findings([], {"names": []})
         if not any(map(str.isalnum, query)):
-            return []
+            return nothing
         within = await self._within(dataset, filters)
-        if within == []:
-            return []
+        graph = await self._passage_graph(dataset)
+        if within == [] or graph is None:
+            return nothing
         question = query if judged_as is None else judged_as
-        vector = (await self._embedding.embed_queries([question]))[0]
         scope = _Scope(dataset, limit, filters, as_of, within)
-        found, passages = await self._found(scope, question, vector, judged_by=vector)
-        profile = await self._profile(dataset)
+        vectors = await self._embedding.embed_queries(list(dict.fromkeys([question, query])))
+        found = await self._graph.search(
+            dataset, query, vectors[-1], limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
+        )
         calibration = await self._calibration.of_cosines()
-        legs = _as_legs(found, passages)
-        doubted = doubt(calibration, question, legs, vector, profile, self._nats)
-        projection = Projection(
-            question,
-            found,
-            calibration,
-            passages.cosines,
-            doubt=NONSENSE if doubted is None else doubted,
-            chunks=profile.chunks if profile else None,
-        )
-        hits = projection.hits(passages.chunks)
-        if question != query:
-            reworded = (await self._embedding.embed_queries([query]))[0]
-            _, more = await self._found(scope, query, reworded, judged_by=vector)
-            hits = projection.joined(hits, more)
-        visits = await self._visits(scope, question, hits)
-        only_reached = visits.keys() - {hit["id"] for hit in hits}
-        reached = await self._passages_of(scope, only_reached, vector)
-        return projection.walked(hits, reached, visits)[:limit]
-
-    async def _found(
-        self, scope: _Scope, query: str, vector: FloatArray, *, judged_by: FloatArray
-    ) -> tuple[list[GraphHit], Passages]:
-        """The graph store's hits, and the passages they come from that pass, with their cosines to the question."""
-        asked_for = max(MIN_PER_KIND, scope.limit // 2)
-        while True:
-            found = await self._graph.search(
-                scope.dataset, query, vector, limit=asked_for, as_of=scope.as_of, within=scope.within
+        asked_in = script(question)
+        passages = await self._passages(scope, found, vectors[0])
+        start = _named(graph, question)
+        if start is None and await self._means_something(
+            dataset, question, vectors[0], passages, calibration
+        ):
+            start = _at_facts(graph, found, calibration, asked_in)
+        if start is None:
+            return nothing
+        relevances = {
+            scored.chunk.id: calibration.of_cosine(
+                scored.score, (asked_in, script_beside(asked_in, scored.chunk.text))
             )
-            passing = [hit for hit in found if scope.filters is None or hit.chunk_ids]
-            ids = {chunk_id for hit in passing for chunk_id in hit.chunk_ids}
-            passages = await self._passages_of(scope, ids, judged_by)
-            exhausted = max((hit.rank for hit in found), default=0) < asked_for
-            starved = scope.within is None and scope.filters is not None
-            if not starved or len(passages.chunks) >= scope.limit or exhausted:
-                return passing, passages
-            asked_for *= WIDENING
-
-    async def _profile(self, dataset: str) -> DatasetProfile | None:
-        """Of the dataset; None where the vector store fails."""
-        try:
-            return await self._chunks.profile(dataset)
-        except ManifestMismatch:
-            raise
-        except StoreError as error:
-            _LOGGER.warning("whether the question means anything to %r is not known: %s", dataset, error)
-            return None
-
-    async def _visits(self, scope: _Scope, question: str, hits: list[Hit]) -> dict[str, float]:
-        """How often a walk from what the question names visits each chunk; {} where it names nothing."""
-        links = await self._graph.links(scope.dataset)
-        if links is None:
-            return {}
-        kept = self._graphs.get(scope.dataset)
-        if kept is None or kept[0] is not links:
-            kept = self._graphs[scope.dataset] = links, await asyncio.to_thread(PassageGraph, links)
-        graph = kept[1]
-        named = graph.named_in(question)
-        if not named:
-            return {}
-        relevance = {hit["id"]: hit["score"] or 0.0 for hit in hits}
-        return await asyncio.to_thread(
-            graph.visits, named, relevance, limit=scope.limit, within=scope.within, as_of=scope.as_of
+            for scored in passages
+        }
+        visits = await asyncio.to_thread(
+            graph.visits, start.entities, relevances, limit=scope.visited, within=within, as_of=as_of
         )
+        chunks = await self._graph.get_chunks(dataset, sorted(visits))
+        passing = {chunk_id: chunk for chunk_id, chunk in chunks.items() if scope.passes(chunk)}
+        relevance = fitted_calibration().graph
+        hits = hits_of(
+            passing,
+            {chunk_id: relevance.relevance(visits[chunk_id], start.telling) for chunk_id in passing},
+            visits,
+            graph.mentioned_in(passing, start.entities),
+            found,
+        )
+        if scope.filters is None:
+            hits = ranked([*hits, *(alone(hit, calibration, asked_in) for hit in found if not hit.chunk_ids)])
+        told: dict[str, Any] = {"names": start.names, "telling": round(start.telling, 6)}
+        return Findings(hits[:limit], told)
+
+    async def _passage_graph(self, dataset: str) -> PassageGraph | None:
+        """Of the dataset as it is; None where it has no graph."""
+        links = await self._graph.links(dataset)
+        if links is None or not len(links.chunk_ids):
+            return None
+        kept = self._graphs.get(dataset)
+        if kept is None or kept[0] is not links:
+            kept = self._graphs[dataset] = links, await asyncio.to_thread(PassageGraph, links)
+        return kept[1]
 
     async def _within(self, dataset: str, filters: Expression | None) -> list[str] | None:
         if filters is None:
@@ -200,44 +212,82 @@ class GraphEngine:
         allowed = await self._chunks.matching_chunk_ids(dataset, Restriction(filters), limit=WITHIN_LIMIT + 1)
         return allowed if len(allowed) <= WITHIN_LIMIT else None
 
-    async def _passages_of(self, scope: _Scope, ids: Collection[str], vector: FloatArray) -> Passages:
-        """Those of the chunks that exist and pass, and a query's cosine with each of them.
+    async def _means_something(
+        self,
+        dataset: str,
+        question: str,
+        vector: FloatArray,
+        passages: Sequence[ScoredChunk],
+        calibration: Calibration,
+    ) -> bool:
+        """Whether the question does to this dataset: the facts nearest to gibberish are near as well."""
+        profile = await self._profile(dataset)
+        doubted = doubt(calibration, question, {"dense": passages}, vector, profile, self._nats)
+        return doubted is not None and doubted <= 0
 
-        No cosines where the vector store fails: the graph then answers by what it knows itself.
-        """
-        if not ids:
-            return Passages({}, {})
-        asked = sorted(ids)
-        chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(scope.dataset, asked), self._vectors(scope.dataset, asked)
-        )
-        passing = {chunk_id: chunk for chunk_id, chunk in chunks.items() if scope.passes(chunk)}
-        return Passages(passing, {i: float(np.dot(vectors[i], vector)) for i in passing if i in vectors})
-
-    async def _vectors(self, dataset: str, ids: Sequence[str]) -> dict[str, FloatArray]:
+    async def _profile(self, dataset: str) -> DatasetProfile | None:
+        """None where the vector store fails."""
         try:
-            return await self._chunks.get_vectors(dataset, ids)
+            return await self._chunks.profile(dataset)
+        except ManifestMismatch:
+            raise
+        except StoreError as error:
+            _LOGGER.warning("nothing is known of the dataset %r: %s", dataset, error)
+            return None
+
+    async def _passages(
+        self, scope: _Scope, found: Sequence[GraphHit], vector: FloatArray
+    ) -> list[ScoredChunk]:
+        """Those that the found things come from, nearest first; they start the walk and do no more."""
+        ids = sorted({chunk_id for hit in found for chunk_id in hit.chunk_ids})
+        chunks, vectors = await asyncio.gather(
+            self._graph.get_chunks(scope.dataset, ids), self._vectors(scope.dataset, ids)
+        )
+        scored = [
+            ScoredChunk(chunk, float(np.dot(vectors[chunk_id], vector)))
+            for chunk_id, chunk in chunks.items()
+            if chunk_id in vectors and scope.passes(chunk)
+        ]
+        return sorted(scored, key=lambda one: (-one.score, one.chunk.id))
+
+    async def _vectors(self, dataset: str, ids: Collection[str]) -> dict[str, FloatArray]:
+        """None where the vector store fails: the walk then starts at the entities alone."""
+        try:
+            return await self._chunks.get_vectors(dataset, list(ids))
         except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
             raise
         except StoreError as error:
-            _LOGGER.warning("the graph's passages are judged without their vectors: %s", error)
+            _LOGGER.warning("the walk starts without passages, whose vectors cannot be read: %s", error)
             return {}
 
 
-def _as_legs(found: Sequence[GraphHit], passages: Passages) -> Legs:
-    """The passages as a search for vectors and one for words would have found them."""
-    words = {
-        chunk_id: hit.bm25
+def _named(graph: PassageGraph, question: str) -> _Start | None:
+    """At what the question names, by rarity."""
+    named = graph.named_in(question)
+    return _Start(graph.rarity(named), graph.telling(named), graph.names(named)) if named else None
+
+
+def _at_facts(
+    graph: PassageGraph, found: Sequence[GraphHit], calibration: Calibration, asked_in: Script
+) -> _Start | None:
+    """At the ends of the nearest facts."""
+    ends: dict[int, float] = {}
+    for relevance, fact in _nearest_facts(found, calibration, asked_in):
+        for place in graph.places((fact.source_name, fact.target_name)):
+            if place is not None:
+                ends[place] = ends.get(place, 0.0) + relevance**2
+    rarity = graph.rarity(ends)
+    return _Start({place: ends[place] * rarity[place] for place in ends}, FACTS, []) if ends else None
+
+
+def _nearest_facts(
+    found: Sequence[GraphHit], calibration: Calibration, asked_in: Script
+) -> list[tuple[float, GraphHit]]:
+    """The best START_FACTS facts with their relevance, where the best of them reaches NEAR_FACT."""
+    facts = [
+        (calibration.of_cosine(hit.cosine, (asked_in, script_beside(asked_in, hit.text))), hit)
         for hit in found
-        if hit.kind == "episode" and hit.bm25 is not None
-        for chunk_id in hit.chunk_ids
-    }
-    scores = {"dense": passages.cosines, "sparse": words}
-    return {
-        name: [
-            ScoredChunk(passages.chunks[chunk_id], score)
-            for chunk_id, score in sorted(of_chunks.items(), key=lambda entry: (-entry[1], entry[0]))
-            if chunk_id in passages.chunks
-        ]
-        for name, of_chunks in scores.items()
-    }
+        if hit.kind == "edge" and hit.cosine is not None
+    ]
+    facts.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return facts[:START_FACTS] if facts and facts[0][0] >= NEAR_FACT else []

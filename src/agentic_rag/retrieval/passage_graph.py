@@ -1,8 +1,9 @@
 """Multi-hop search: personalised PageRank over the graph of chunks and the entities they mention.
 
 A question names some entities; what answers it may lie two links away, in a passage that shares no word
-with it. A walk that starts at the named entities and at the passages the graph's own search found best,
-goes from entity to passage to entity, and restarts every tenth step or so, visits such passages often.
+with it. A walk that starts at these entities (or, where none is named, at the ends of the facts nearest to the
+question) and at the passages the graph's own search found best, goes from entity to passage to entity, and
+restarts every tenth step or so, visits such passages often.
 Source: Gutiérrez et al., HippoRAG 2 (From RAG to Memory), 2025; the push is Andersen, Chung, Lang, Local
 Graph Partitioning using PageRank Vectors, FOCS 2006.
 """
@@ -10,7 +11,7 @@ Graph Partitioning using PageRank Vectors, FOCS 2006.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,7 +27,7 @@ from agentic_rag.retrieval.entity_linking import EntityNames
 CONTINUE = 0.9
 """Probability that the walk goes on instead of starting again."""
 ENTITY_SHARE = 0.8
-"""Of all starts: at the named entities, by rarity. The rest start at the best passages."""
+"""Of all starts: at the entities. The rest start at the best passages."""
 START_PASSAGES = 20
 """Passages the walk starts from, by the square of their relevance."""
 OWN_WEIGHT = 3.0
@@ -56,6 +57,7 @@ class PassageGraph:
             aliases[title].update(names)
         self._names = EntityNames(links.entities, aliases)
         self._placed = np.array([self._names.is_placed(n) for n in range(len(links.entities))], dtype=bool)
+        self._by_key = {entity.key: number for number, entity in enumerate(links.entities)}
         self._place = {chunk_id: number for number, chunk_id in enumerate(links.chunk_ids)}
         chunks, entities = len(links.chunk_ids), len(links.entities)
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
@@ -75,10 +77,41 @@ class PassageGraph:
         named = self._names.named_in(question)
         return named if any(self._placed[named]) else []
 
+    def names(self, places: Iterable[int]) -> list[str]:
+        """Of entities by their places, sorted."""
+        return sorted({self._links.entities[place].name for place in places})
+
+    def rarity(self, places: Iterable[int]) -> dict[int, float]:
+        """``log(1 + N / df)`` of entities by their places."""
+        return {place: float(self._rarity[place]) for place in places}
+
+    def places(self, names: Iterable[str | None]) -> list[int | None]:
+        """Where entities of such names are; None for one that is not there."""
+        return [None if name is None else self._by_key.get(entity_key(name)) for name in names]
+
+    def telling(self, named: Collection[int]) -> float:
+        """How telling the most telling of the named entities is that has a place of its own, in (0, 1].
+
+        Its rarity over the greatest there can be: 1 for a note that one passage speaks of, .3 for a person who
+        takes part in every other one.
+        """
+        placed = [place for place in named if self._placed[place]]
+        return float(self._rarity[placed].max() / np.log1p(len(self._links.chunk_ids)))
+
+    def mentioned_in(self, chunk_ids: Iterable[str], named: Collection[int]) -> dict[str, list[str]]:
+        """By chunk id the names of those entities that it mentions, sorted."""
+        found: dict[str, list[str]] = {}
+        for chunk_id in chunk_ids:
+            ties = self._to_entities.forward
+            place = self._place[chunk_id]
+            own = ties.indices[ties.indptr[place] : ties.indptr[place + 1]]
+            found[chunk_id] = self.names(set(own.tolist()).intersection(named))
+        return found
+
     def visits(
         self,
-        named: Collection[int],
-        found: Mapping[str, float],
+        entities: Mapping[int, float],
+        passages: Mapping[str, float],
         *,
         limit: int,
         within: Collection[str] | None = None,
@@ -86,51 +119,44 @@ class PassageGraph:
     ) -> dict[str, float]:
         """The passages a walk visits most, up to ``limit``: visits in (0, 1], the most visited has 1.
 
-        They are raised to the power of how telling the most telling name is, in (0, 1]: 1 for a note that
-        one passage speaks of, .3 for a person who takes part in every other one.
-
         Args:
-            named: see ``named_in``; not empty.
-            found: relevance in [0, 1] by chunk id of what a search found; chunks unknown here are ignored.
+            entities: where the walk starts, by place, each with its weight > 0; not empty.
+            passages: relevance in [0, 1] by chunk id of passages it starts at too; chunks unknown here are
+                ignored.
             within: only these chunk ids, or those without a date or dated up to ``as_of``; the walk does
                 not pass through others either.
         """
         allowed = self._allowed(within, as_of)
-        chunks, entities = self._starts(named, found, allowed)
-        seen = np.zeros_like(chunks)
+        at_chunks, at_entities = self._starts(entities, passages, allowed)
+        seen = np.zeros_like(at_chunks)
         for _ in range(MOST_STEPS):
-            seen += (1 - CONTINUE) * chunks
-            reached_entities = self._to_entities.step(chunks)
-            chunks = CONTINUE * self._to_chunks.step(entities)
+            seen += (1 - CONTINUE) * at_chunks
+            reached_entities = self._to_entities.step(at_chunks)
+            at_chunks = CONTINUE * self._to_chunks.step(at_entities)
             if allowed is not None:
-                chunks *= allowed
-            entities = CONTINUE * reached_entities
-            if max(chunks.max(initial=0.0), entities.max(initial=0.0)) < LEAST_VISITS:
+                at_chunks *= allowed
+            at_entities = CONTINUE * reached_entities
+            if max(at_chunks.max(initial=0.0), at_entities.max(initial=0.0)) < LEAST_VISITS:
                 break
-        telling = self._rarity[list(named)][self._placed[list(named)]].max()
-        trust = float(telling / np.log1p(len(seen)))
         best = np.argsort(-seen, kind="stable")[:limit]
         most = float(seen[best[0]]) if len(best) else 0.0
-        return {
-            self._links.chunk_ids[n]: (float(seen[n]) / most) ** trust for n in best.tolist() if seen[n] > 0
-        }
+        return {self._links.chunk_ids[n]: float(seen[n]) / most for n in best.tolist() if seen[n] > 0}
 
     def _starts(
-        self, named: Collection[int], found: Mapping[str, float], allowed: Floats | None
+        self, entities: Mapping[int, float], passages: Mapping[str, float], allowed: Floats | None
     ) -> tuple[Floats, Floats]:
         """Where the walk starts: over chunks and over entities, together 1 (or less where nothing is there)."""
-        chunks, entities = np.zeros(len(self._links.chunk_ids)), np.zeros(len(self._links.entities))
-        places = list(named)
-        entities[places] = self._rarity[places]
-        known = [(self._place[chunk], score) for chunk, score in found.items() if chunk in self._place]
+        at_chunks, at_entities = np.zeros(len(self._links.chunk_ids)), np.zeros(len(self._links.entities))
+        at_entities[list(entities)] = list(entities.values())
+        known = [(self._place[chunk], score) for chunk, score in passages.items() if chunk in self._place]
         for place, score in sorted(known, key=lambda pair: (-pair[1], pair[0]))[:START_PASSAGES]:
-            chunks[place] = score**2
+            at_chunks[place] = score**2
         if allowed is not None:
-            chunks *= allowed
-        total = float(chunks.sum())
+            at_chunks *= allowed
+        total = float(at_chunks.sum())
         share = ENTITY_SHARE if total > 0 else 1.0
-        return chunks * ((1 - share) / total if total > 0 else 0.0), entities * (
-            share / max(float(entities.sum()), 1e-12)
+        return at_chunks * ((1 - share) / total if total > 0 else 0.0), at_entities * (
+            share / max(float(at_entities.sum()), 1e-12)
         )
 
     def _allowed(self, within: Collection[str] | None, as_of: datetime | None) -> Floats | None:

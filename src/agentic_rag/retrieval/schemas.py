@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from agentic_rag.domain import TOLD, Chunk
+from agentic_rag.domain import Chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class RetrievalResult:
     chunk: Chunk
     score: float
     legs: Mapping[str, Leg]
+    tokens: float | None = None
+    """How near its tokens come to the question's, about in [-1, 1]; None where they were not compared."""
 
     @property
     def id(self) -> str:
@@ -44,10 +46,20 @@ class RetrievalResult:
         return chunk_metadata(self.chunk)
 
 
+class Judged(NamedTuple):
+    """What a search found and judged."""
+
+    results: list[RetrievalResult]
+    """By relevance descending, then id."""
+    familiarity: float | None = None
+    """How near the question's tokens come to those of all results together, about in [-1, 1]; None where none are
+    stored."""
+
+
 def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
-    """A chunk's user metadata, but what is in ``TOLD``, and its place in the source, as plain values for the state."""
+    """A chunk's user metadata and its place in the source, as plain values for the state."""
     return {
-        **{name: value for name, value in chunk.metadata.items() if name not in TOLD},
+        **chunk.metadata,
         "document_id": chunk.document_id,
         "path": chunk.path,
         "title": chunk.title,

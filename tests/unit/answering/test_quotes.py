@@ -30,19 +30,6 @@ def test_the_sentence_that_shares_the_words_comes_first():
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
-    [
-        ("At what temperature is it fired?", "窑里的温度升到一千二百度。"),
-        ("要用什么望远镜看土星?", "Saturn needs a telescope of some size."),
-    ],
-)
-def test_in_the_other_language_the_sentence_that_says_it_comes_first(query: str, said: str):
-    text = f"火车整夜都在开,牛奶是白的。Trains run all night long. {said} Milk is white. 雨停了,天还没有亮。"
-    quotes = best_quotes(query, [result("a", text)], limit=3)
-    assert quotes[0].text == said
-
-
-@pytest.mark.parametrize(
     "results",
     [
         [],

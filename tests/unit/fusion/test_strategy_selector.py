@@ -14,8 +14,10 @@ from agentic_rag.fusion import (
     CanvasOperation,
     FusionParameters,
     FusionStrategy,
+    adapted_weights,
     choose_strategy,
     execute_fusion,
+    fuse_for_operation,
     parse_operation,
     reciprocal_rank_fusion,
     resolve_parameters,
@@ -141,6 +143,7 @@ GIVEN = st.fixed_dictionaries(
         "graphiti_min_score": st.floats(0, 1),
         "use_lancedb_fallback": st.booleans(),
         "limit": st.integers(1, 99),
+        "adapt": st.booleans(),
     },
 )
 
@@ -271,6 +274,149 @@ def test_reports_are_plain_values_and_nothing_found_is_no_error(strategy: Fusion
         assert report == outcome.report
         assert {"strategy", "parameters", "counts", "tier", "reason"} <= set(report)
         assert report["counts"]["fused"] == len(outcome.results)
+
+
+# --- for an operation ----------------------------------------------------------------------------
+
+GIVEN_WEIGHTS = {
+    "verification_canvas": (1.0, 1.0),
+    "weak_point_clustering": (0.7, 0.3),
+    "concept_relation": (1.0, 1.0),
+    "document_retrieval": (0.3, 0.7),
+}
+
+
+def by_source(weights: tuple[float, float]) -> dict[str, float]:
+    return dict(zip(("graphiti", "lancedb"), weights, strict=True))
+
+
+@pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
+@pytest.mark.parametrize("parameters", [None, FusionParameters(limit=3), FusionParameters(adapt=False)])
+def test_where_nothing_is_known_of_the_question_it_is_the_operations_fusion(
+    operation: str, parameters: FusionParameters | None
+):
+    resolved = resolve_parameters(operation, parameters)
+    expected = execute_fusion(choose_strategy(operation), GRAPH, VECTOR, resolved)
+    outcome = fuse_for_operation(operation, GRAPH, VECTOR, parameters)
+    weights = by_source(GIVEN_WEIGHTS[operation])
+    assert outcome.results == expected.results
+    assert outcome.report == {
+        **expected.report,
+        "weights": {"given": weights, "used": weights, "telling": None},
+    }
+
+
+@pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
+@pytest.mark.parametrize("telling", [0.0, 0.3, 1.0])
+def test_the_weights_of_every_strategy_follow_what_the_graph_knows(operation: str, telling: float):
+    """Of the cascade those of its second tier, in which the graph alone is not enough."""
+    given_weights = GIVEN_WEIGHTS[operation]
+    used = adapted_weights(given_weights, telling)
+    assert used != given_weights, "or nothing is tested"
+    outcome = fuse_for_operation(
+        operation, GRAPH, VECTOR, FusionParameters(graphiti_min_score=0.8), telling=telling
+    )
+    assert outcome.report["weights"] == {
+        "given": by_source(given_weights),
+        "used": by_source(used),
+        "telling": telling,
+    }
+    assert outcome.report["parameters"]["graphiti_weight"] == used[0]
+    assert outcome.report["parameters"]["lancedb_weight"] == used[1]
+    for result in outcome.results:
+        assert {name: said["weight"] for name, said in result.sources.items()} == {
+            name: weight for name, weight in by_source(used).items() if name in result.sources
+        }
+    if operation in ("verification_canvas", "concept_relation"):
+        expected = reciprocal_rank_fusion(
+            GRAPH, VECTOR, 60, graphiti_weight=used[0], lancedb_weight=used[1]
+        )
+    else:
+        expected = weighted_fusion(GRAPH, VECTOR, *used)
+    assert [(result.id, result.fused_score) for result in outcome.results] == [
+        (result.id, result.fused_score) for result in expected
+    ]
+    if operation == "concept_relation":
+        assert outcome.report["tier"] == 2
+
+
+def test_what_the_graph_knows_can_turn_the_order():
+    graph, vector = [{"id": "g", "score": 0.9}], [{"id": "v", "score": 0.9}]
+    for operation in ("document_retrieval", "verification_canvas"):
+        orders = [
+            [result.id for result in fuse_for_operation(operation, graph, vector, telling=telling).results]
+            for telling in (0.0, 1.0)
+        ]
+        assert orders == [["v", "g"], ["g", "v"]]
+
+
+@pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
+@pytest.mark.parametrize(
+    "given_weights",
+    [{"graphiti_weight": 0.25}, {"lancedb_weight": 0.75}, {"graphiti_weight": 0.25, "lancedb_weight": 0.75}],
+)
+def test_weights_that_the_caller_gave_are_as_they_are(operation: str, given_weights: dict[str, float]):
+    parameters = FusionParameters(**given_weights)
+    outcome = fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=1.0)
+    assert outcome == fuse_for_operation(operation, GRAPH, VECTOR, parameters)
+    resolved = resolve_parameters(operation, parameters)
+    assert outcome.report["weights"] == {
+        "given": by_source(resolved.rank_weights()),
+        "used": by_source(resolved.rank_weights()),
+        "telling": None,
+    }
+
+
+@pytest.mark.parametrize("operation", list(GIVEN_WEIGHTS))
+def test_the_rule_can_be_turned_off(operation: str):
+    off = FusionParameters(adapt=False)
+    outcome = fuse_for_operation(operation, GRAPH, VECTOR, off, telling=1.0)
+    assert outcome == fuse_for_operation(operation, GRAPH, VECTOR, telling=None)
+
+
+@pytest.mark.parametrize("strategy", list(FusionStrategy))
+def test_of_a_strategy_that_the_caller_named_the_weights_follow_too(strategy: FusionStrategy):
+    parameters = FusionParameters(strategy=strategy, graphiti_min_score=0.8)
+    for operation in GIVEN_WEIGHTS:
+        own = resolve_parameters(operation, parameters).rank_weights()
+        report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=1.0).report
+        assert report["strategy"] == strategy
+        assert report["weights"]["given"] == by_source(own)
+        assert report["weights"]["used"] == by_source(adapted_weights(own, 1.0))
+
+
+def test_enough_in_the_first_tier_is_enough_whatever_the_graph_knows():
+    outcome = fuse_for_operation("concept_relation", GRAPH, VECTOR, telling=0.0)
+    assert [result.id for result in outcome.results] == ["a", "b", "c"]
+    assert outcome.report["tier"] == 1
+
+
+def test_an_operation_may_be_named_in_the_users_words_and_must_be_known():
+    told = (fuse_for_operation(name, GRAPH, VECTOR, telling=0.3) for name in ("文档检索", "document_retrieval"))
+    assert len({json.dumps(outcome.report) for outcome in told}) == 1
+    with pytest.raises(UnknownOperation, match="concept_relation"):
+        fuse_for_operation("dance", GRAPH, VECTOR)
+
+
+@given(st.sampled_from(CanvasOperation), GIVEN, st.none() | st.floats(0, 1))
+def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_kept(
+    operation: CanvasOperation, given_values: dict[str, Any], telling: float | None
+):
+    parameters = FusionParameters(**given_values)
+    resolved = resolve_parameters(operation, parameters)
+    weighted = resolved.strategy in (FusionStrategy.WEIGHTED_GRAPHITI, FusionStrategy.WEIGHTED_LANCEDB)
+    if weighted and abs(sum(resolved.rank_weights()) - 1) > 1e-6:
+        with pytest.raises(ConfigError, match="sum to"):
+            fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=telling)
+        return
+    report = fuse_for_operation(operation, GRAPH, VECTOR, parameters, telling=telling).report
+    assert json.loads(json.dumps(report)) == report
+    weights = report["weights"]
+    assert sum(weights["used"].values()) == pytest.approx(sum(weights["given"].values()))
+    set_by_caller = {"graphiti_weight", "lancedb_weight"} & given_values.keys()
+    acts = telling is not None and parameters.adapt and not set_by_caller
+    assert weights["telling"] == (telling if acts else None)
+    assert acts or weights["used"] == weights["given"]
 
 
 def test_an_unknown_strategy_is_an_error_that_lists_the_known():

@@ -94,7 +94,14 @@ def test_given_ranks_are_taken_as_they_are():
 def test_a_chunk_counts_once_at_its_best_rank_and_keeps_what_the_others_said():
     hits = read_graphiti(
         [
-            {"id": "a", "rank": 3, "type": "episode", "content": "the text", "metadata": {"x": 1, "y": 1}},
+            {
+                "id": "a",
+                "rank": 3,
+                "type": "episode",
+                "content": "the text",
+                "metadata": {"x": 1, "y": 1},
+                "evidence": {"walk": {"visits": 0.1}, "tokens": 0.4},
+            },
             {
                 "id": "a",
                 "rank": 1,
@@ -102,6 +109,7 @@ def test_a_chunk_counts_once_at_its_best_rank_and_keeps_what_the_others_said():
                 "content": "a fact",
                 "facts": [{"id": "f"}],
                 "metadata": {"x": 2},
+                "evidence": {"walk": {"visits": 1.0}},
             },
             {"id": "a", "rank": 2, "type": "edge", "content": "again", "facts": [{"id": "f"}, {"id": "g"}]},
         ]
@@ -114,6 +122,7 @@ def test_a_chunk_counts_once_at_its_best_rank_and_keeps_what_the_others_said():
             "rank": 1,
             "score": None,
             "metadata": {"x": 2, "y": 1},
+            "evidence": {"walk": {"visits": 1.0}, "tokens": 0.4},
             "facts": [{"id": "f"}, {"id": "g"}],
         }
     ]
@@ -159,6 +168,8 @@ def test_an_impossible_rank_is_refused(rank: object):
         [{"id": "a", "type": ["node"]}],
         [{"id": "a", "metadata": "x"}],
         [{"id": "a", "metadata": [1]}],
+        [{"id": "a", "evidence": "x"}],
+        [{"id": "a", "evidence": [1]}],
         [{"id": "a", "facts": ["x"]}],
         [{"id": "a", "facts": "x"}],
         [{"id": "a", "rank": 1}, {"id": "b"}],
@@ -174,9 +185,37 @@ def test_what_is_no_list_of_hits_is_refused(items: Any):
 
 
 def test_any_mapping_will_do():
-    item = MappingProxyType({"id": "a", "content": 3, "metadata": MappingProxyType({"x": 1}), "facts": ()})
+    told = MappingProxyType({"x": 1})
+    item = MappingProxyType({"id": "a", "content": 3, "metadata": told, "evidence": told, "facts": ()})
     hit = read_graphiti([item])[0]
-    assert (hit["content"], hit["metadata"], hit["facts"]) == ("3", {"x": 1}, [])
+    assert (hit["content"], hit["metadata"], hit["evidence"], hit["facts"]) == ("3", {"x": 1}, {"x": 1}, [])
+
+
+COMPLETE: dict[str, Any] = {
+    "id": "a", "content": "t", "type": "document", "rank": 1, "score": 0.5, "metadata": {}, "evidence": {"x": 1},
+    "facts": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("read", [read_graphiti, read_lancedb])
+def test_complete_hits_are_taken_as_they_are(read: Any):
+    (hit,) = read([COMPLETE])
+    assert hit is COMPLETE
+
+
+@pytest.mark.parametrize("read", [read_graphiti, read_lancedb])
+@pytest.mark.parametrize("evidence", [None, "left out"])
+def test_a_hit_without_evidence_has_none(read: Any, evidence: Any):
+    given = {**COMPLETE, "evidence": evidence}
+    if evidence is not None:
+        del given["evidence"]
+    assert read([given]) == [{**COMPLETE, "evidence": {}}]
+
+
+@pytest.mark.parametrize("read", [read_graphiti, read_lancedb])
+def test_evidence_that_is_no_object_is_refused_by_name(read: Any):
+    with pytest.raises(InputError, match="hit 'a' has evidence 'much'; give an object"):
+        read([{**COMPLETE, "evidence": "much"}])
 
 
 def test_numpy_numbers_are_numbers():
@@ -192,6 +231,7 @@ def test_rows_rank_by_their_order_and_distance_becomes_similarity():
         {"chunk_id": "a", "text": "A", "_distance": 0.5, "metadata": {"title": "T"}},
     ]
     hits = read_lancedb(rows)
+    assert [hit["evidence"] for hit in hits] == [{}, {}]
     assert [(hit["id"], hit["rank"], hit["score"], hit["content"]) for hit in hits] == [
         ("b", 1, 1 - 0.25, "B"),
         ("a", 2, 1 - 0.5, "A"),
@@ -281,7 +321,7 @@ def test_graphitis_reranker_scores_are_kept_but_are_no_score():
         episode_reranker_scores=[1.5],
     )
     (hit,) = read_graphiti(found)
-    assert hit["score"] is None
+    assert (hit["score"], hit["evidence"]) == (None, {})
     assert hit["metadata"]["reranker_score"] == 1.5
     assert hit["facts"][0]["reranker_score"] == 2.0
 
@@ -364,6 +404,7 @@ def test_a_result_survives_json():
         metadata={"k": [1, {"x": None}]},
         sources={"lancedb": {"rank": 1, "raw": 0.5, "normalised": 1.0, "weight": 1.0}},
         facts=[{"id": "f"}],
+        evidence={"walk": {"visits": 1.0, "names": ["茶"]}},
         tier=2,
         rerank_score=0.0,
     )
@@ -374,6 +415,22 @@ def test_to_dict_shares_nothing_with_the_result():
     whole = result(metadata={"k": [1]})
     whole.to_dict()["metadata"]["k"].append(2)
     assert whole.metadata == {"k": [1]}
+
+
+def test_what_was_written_before_there_was_evidence_is_read_without_any():
+    before = result().to_dict()
+    del before["evidence"]
+    assert UnifiedResult.from_dict(before) == result()
+
+
+def test_evidence_of_both_sources_is_in_one_and_metadata_stays_the_notes():
+    walked = {"id": "a", "rank": 1, "evidence": {"walk": {"visits": 1.0}}, "metadata": {"title": "T"}}
+    read = {"id": "a", "rank": 1, "evidence": {"legs": {}, "tokens": 0.6}}
+    (both,) = reciprocal_rank_fusion([walked], [read])
+    assert both.evidence == {"walk": {"visits": 1.0}, "legs": {}, "tokens": 0.6}
+    assert both.metadata == {"title": "T"}
+    (alone,) = reciprocal_rank_fusion([walked], [])
+    assert alone.evidence == {"walk": {"visits": 1.0}}
 
 
 @pytest.mark.parametrize("values", [{"id": "a"}, {**result().to_dict(), "colour": "red"}])
@@ -410,11 +467,14 @@ def test_plain_values():
 
 def test_reading_leaves_its_input_alone():
     items = [
-        {"id": "a", "facts": [{"id": "f"}], "metadata": {"x": 1}},
-        {"id": "a", "facts": [{"id": "g"}], "metadata": {"y": 1}},
+        {"id": "a", "facts": [{"id": "f"}], "metadata": {"x": 1}, "evidence": {"e": 1}},
+        {"id": "a", "facts": [{"id": "g"}], "metadata": {"y": 1}, "evidence": {"f": 1}},
     ]
-    before = copy.deepcopy(items)
-    for fused in reciprocal_rank_fusion(items, items):
-        fused.metadata["z"] = 1
-        fused.facts.append({"id": "h"})
-    assert items == before
+    complete = [COMPLETE]
+    before = copy.deepcopy(items), copy.deepcopy(complete)
+    for given in (items, complete):
+        for fused in reciprocal_rank_fusion(given, given):
+            fused.metadata["z"] = 1
+            fused.evidence["z"] = 1
+            fused.facts.append({"id": "h"})
+    assert (items, complete) == before

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
-from agentic_rag.nodes.answer import answer
+from agentic_rag.nodes.answer import FIRST, answer
 from agentic_rag.parameters import Parameters
 
 QUESTION = "Where does oolong tea come from?"
@@ -48,7 +48,7 @@ async def test_it_writes_its_four_keys():
 
 @pytest.mark.parametrize(
     ("results", "decision"),
-    [([], "answer"), ([result("a", TEA, 0.9)], "abstain"), ([result("a", TEA, 0.01)], "answer")],
+    [([], "answer"), ([result("a", TEA, 0.9)], "abstain")],
 )
 async def test_it_abstains_where_nothing_is_relevant(results: list[dict[str, Any]], decision: str):
     written = await answered(*results, decision=decision)
@@ -59,11 +59,19 @@ async def test_it_abstains_where_nothing_is_relevant(results: list[dict[str, Any
     )
 
 
-async def test_what_is_not_relevant_enough_is_not_quoted():
-    written = await answered(
-        result("a", TEA, 0.9), result("b", "Oolong tea comes from the moon, they say.", 0.01)
-    )
+MOON = "Oolong tea comes from the moon, they say."
+
+
+async def test_what_is_far_less_relevant_than_the_best_is_not_quoted_where_one_passage_answers():
+    written = await answered(result("a", TEA, 0.9), result("b", MOON, 0.01))
     assert {citation["chunk_id"] for citation in written["citations"]} == {"a"}
+
+
+async def test_of_the_first_results_the_order_says_more_than_the_level():
+    written = await answered(
+        result("a", TEA, 0.9), result("b", MOON, 0.01), operation="weak_point_clustering"
+    )
+    assert {citation["chunk_id"] for citation in written["citations"]} == {"a", "b"}
 
 
 async def test_a_result_without_sentences_is_quoted_whole():
@@ -91,13 +99,16 @@ async def test_every_operation_answers_with_citations(operation: str | None):
 
 
 async def test_where_a_note_only_names_itself_what_it_says_is_quoted():
+    """Though ten other passages are found before it."""
     properties = result("tea.md", "---\norigin: Fujian\n---\n", 0.9)
     properties["metadata"]["kind"] = "properties"
     said = result("tea.md", TEA, 0.01)
-    other = result("milk.md", "Milk tea comes from Taiwan and is sweet.", 0.01)
     said["id"] = "tea.md#text"
-    written = await answered(properties, other, said)
-    assert [citation["quote"] for citation in written["citations"]] == [TEA]
+    others = [result(f"{n}.md", f"The station closes at {n} in the night.", 0.01) for n in range(FIRST)]
+    written = await answered(properties, *others, said)
+    assert written["citations"][0]["quote"] == TEA
+    alone = await answered(properties, *others)
+    assert TEA not in {citation["quote"] for citation in alone["citations"]}
 
 
 async def test_properties_bring_the_best_of_their_notes_text_beside_what_others_say():

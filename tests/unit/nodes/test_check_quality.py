@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.nodes.check_quality import check_quality, judged
+from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.parameters import AnswerParameters, Parameters, QualityParameters
 
 PARAMETERS = Parameters(
@@ -16,12 +16,20 @@ PARAMETERS = Parameters(
 )
 
 
+def result(score: float | None, **raws: float | None) -> dict[str, Any]:
+    return {
+        "rerank_score": score,
+        "fused_score": 0.033,
+        "sources": {name: {"raw": raw} for name, raw in raws.items()},
+    }
+
+
 def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) -> dict[str, Any]:
     state: Any = {
         "pass": 3,
         "run": {"first_pass": 3, "started": time.time(), "query": "tea?"},
         "search_query": "tea?",
-        "reranked_results": [{"rerank_score": score} for score in scores],
+        "reranked_results": [result(score) for score in scores],
         **keys,
     }
     written = check_quality(state, defaults=parameters)
@@ -86,11 +94,18 @@ def test_a_floor_above_the_weak_bound_counts():
     assert checked(0.7, parameters=high)["grade"] == "strong"
 
 
-def test_without_a_rerank_score_the_sources_are_read_and_never_the_fused_score():
-    result = {
-        "rerank_score": None,
-        "fused_score": 0.033,
-        "sources": {"lancedb": {"raw": 0.8}, "graphiti": {"raw": None}},
-    }
-    assert judged(result) == 0.8
-    assert judged({**result, "rerank_score": 0.0}) == 0.0
+@pytest.mark.parametrize(
+    ("results", "score"),
+    [
+        ([result(None, lancedb=0.8, graphiti=None)], 0.8),
+        ([result(0.0, lancedb=0.8)], 0.0),
+        # odds of 4 and of 1.5 make 6
+        ([result(None, lancedb=0.8, graphiti=0.6)], 6 / 7),
+        ([result(None, lancedb=0.2), result(None, lancedb=0.7), result(0.4, lancedb=0.9)], 0.7),
+        ([result(None, lancedb=None)], 0.01),
+    ],
+)
+def test_without_a_rerank_score_the_sources_are_read_and_never_the_fused_score(
+    results: list[dict[str, Any]], score: float
+):
+    assert checked(reranked_results=results)["score"] == pytest.approx(score, abs=1e-6)

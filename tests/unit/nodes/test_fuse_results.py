@@ -9,18 +9,22 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed, ConfigError, UnknownOperation
-from agentic_rag.nodes.fuse_results import current_outcome, current_results, fuse_results
+from agentic_rag.fusion.strategy_selector import fuse_for_operation
+from agentic_rag.nodes.fuse_results import current_outcome, current_results, fuse_results, telling_of
 from agentic_rag.parameters import FusionParameters, Parameters
 
 
 def hit(identity: str, rank: int, score: float = 0.9) -> Hit:
     return {
-        "id": identity, "content": identity, "type": "document", "rank": rank, "score": score, "metadata": {}, "facts": []
+        "id": identity, "content": identity, "type": "document", "rank": rank, "score": score, "metadata": {},
+        "evidence": {}, "facts": [],
     }  # fmt: skip
 
 
-def outcome(status: str = "ok", number: int = 2, reason: str | None = None) -> Any:
-    return {"status": status, "reason": reason, "count": 1, "ms": 1.0, "pass": number}
+def outcome(status: str = "ok", number: int = 2, reason: str | None = None, **known: Any) -> Any:
+    return {
+        "status": status, "reason": reason, "count": 1, "ms": 1.0, "pass": number, "question": known
+    }  # fmt: skip
 
 
 def state(**keys: Any) -> Any:
@@ -124,6 +128,57 @@ def test_the_report_has_the_parameters_in_effect(
     assert {name: told["parameters"][name] for name in expected} == expected
     by_settings = Parameters(fusion=FusionParameters.parse(given))
     assert fuse_results(state(operation=operation), defaults=by_settings)["fusion"] == told
+
+
+OPERATIONS = ["verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("telling", [0.0, 0.25, 1.0])
+def test_the_weights_follow_what_the_graph_knows_of_the_question(operation: str, telling: float):
+    given = state(graphiti_outcome=outcome(telling=telling), operation=operation)
+    written = fuse_results(given)
+    expected = fuse_for_operation(
+        operation, given["graphiti_results"], given["lancedb_results"], telling=telling
+    )
+    assert written["fused_results"] == [result.to_dict() for result in expected.results]
+    assert written["fusion"] == {"operation": operation, **expected.report}
+    assert written["fusion"]["weights"]["telling"] == telling
+    assert written["fusion"]["weights"]["used"] != written["fusion"]["weights"]["given"]
+
+
+def without_question(known: dict[str, Any]) -> dict[str, Any]:
+    """An outcome as it was written before it told of the question."""
+    return {name: value for name, value in known.items() if name != "question"}
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        outcome(),
+        outcome(names=[]),
+        outcome(number=1, telling=0.9),
+        without_question(outcome()),
+        None,
+    ],
+)
+def test_where_the_graph_made_no_walk_in_this_pass_the_weights_are_the_operations(unknown: Any):
+    given = state(graphiti_outcome=unknown, operation="document_retrieval")
+    assert telling_of(given) is None
+    weights = fuse_results(given)["fusion"]["weights"]
+    assert weights == {
+        "given": {"graphiti": 0.3, "lancedb": 0.7},
+        "used": {"graphiti": 0.3, "lancedb": 0.7},
+        "telling": None,
+    }
+
+
+def test_weights_that_are_set_are_not_adapted():
+    given = state(graphiti_outcome=outcome(telling=1.0), operation="document_retrieval")
+    for fusion in ({"graphiti_weight": 0.3}, {"lancedb_weight": 0.7}, {"adapt": False}):
+        told = fuse_results(given, Runtime(context={"fusion": fusion}))["fusion"]
+        assert (told["weights"]["used"], told["weights"]["telling"]) == (told["weights"]["given"], None)
+        assert told["parameters"]["graphiti_weight"] == pytest.approx(0.3)
 
 
 def test_what_is_wrong_is_told():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.domain import Hit
+from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import FilterError, ManifestMismatch, ModelError, StoreError, StoreLocked
 from agentic_rag.nodes import outcome as outcome_module
 from agentic_rag.nodes.outcome import asked
@@ -19,16 +19,18 @@ HIT: Hit = {
     "rank": 1,
     "score": 0.5,
     "metadata": {},
+    "evidence": {},
     "facts": [],
 }
+KNOWN = {"names": ["Tea"], "telling": 0.5}
 
 
 async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) -> tuple[list[Hit], Any]:
-    async def search() -> list[Hit]:
+    async def search() -> Findings:
         await asyncio.sleep(seconds)
         if isinstance(result, BaseException):
             raise result
-        return list(result)
+        return Findings(list(result), KNOWN)
 
     return await asked(search, {"pass": 7}, timeout)
 
@@ -36,13 +38,16 @@ async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) ->
 async def test_hits_are_ok():
     hits, told = await outcome([HIT])
     assert hits == [HIT]
-    assert told == {"status": "ok", "reason": None, "count": 1, "ms": told["ms"], "pass": 7}
+    assert told == {
+        "status": "ok", "reason": None, "count": 1, "ms": told["ms"], "pass": 7, "question": KNOWN
+    }  # fmt: skip
     assert 0 <= told["ms"] < 5000
 
 
 async def test_no_hits_are_empty():
     hits, told = await outcome([])
     assert (hits, told["status"], told["reason"], told["count"]) == ([], "empty", None, 0)
+    assert told["question"] == KNOWN, "a source may know the question and find nothing"
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,7 @@ async def test_no_hits_are_empty():
 async def test_a_failure_is_degraded_with_its_reason(error: Exception, reason: str):
     hits, told = await outcome(error)
     assert (hits, told["status"], told["reason"], told["count"]) == ([], "degraded", reason, 0)
+    assert told["question"] == {}
 
 
 async def test_a_search_that_takes_too_long_is_degraded():
@@ -68,8 +74,8 @@ async def test_a_search_that_takes_too_long_is_degraded():
 
 
 async def ready_outcome(ready: Any, timeout: float) -> tuple[list[Hit], Any]:
-    async def search() -> list[Hit]:
-        return [HIT]
+    async def search() -> Findings:
+        return Findings([HIT], {})
 
     return await asked(search, {"pass": 7}, timeout, ready=ready)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langgraph.runtime import Runtime
 
+from agentic_rag.domain import Chunk, Findings
 from agentic_rag.errors import StoreError
 from agentic_rag.filters import Comparison
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
@@ -18,7 +19,7 @@ from agentic_rag.parameters import Parameters
 from agentic_rag.ports import EmbeddedDocument, FloatArray
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.retrieval.schemas import Leg, RetrievalResult
+from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, HashingEmbedding, fake_chunk
@@ -68,7 +69,7 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
         }
     ]
     assert set(written) == {"lancedb_results", "lancedb_outcome"}
-    assert written["lancedb_results"][0]["metadata"]["legs"] == {"dense": {"rank": 1, "score": 0.8}}
+    assert written["lancedb_results"][0]["evidence"] == {"legs": {"dense": {"rank": 1, "score": 0.8}}}
 
 
 async def test_a_call_overrides_what_is_asked():
@@ -135,17 +136,54 @@ async def test_words_alone_need_no_reference_pairs():
     assert len(embedding.embedded) == 80
 
 
-def test_a_result_as_a_hit():
-    result = RetrievalResult(TEA, 0.7, {"dense": Leg(2, 0.9), "sparse": Leg(1, 8.5)})
+class Knowing(FakeGraphEngine):
+    """Knows something of every question."""
+
+    async def find(self, *arguments: Any, **keys: Any) -> Findings:
+        return Findings((await super().find(*arguments, **keys)).hits, {"names": ["Tea"], "telling": 0.25})
+
+
+class Familiar(FakeRetrievalEngine):
+    """Finds every question as familiar as it is told to."""
+
+    familiarity: float | None = None
+
+    async def find(self, *arguments: Any, **keys: Any) -> Judged:
+        return Judged((await super().find(*arguments, **keys)).results, self.familiarity)
+
+
+@pytest.mark.parametrize("hits", [[(TEA, 0.8)], []])
+async def test_what_the_graph_knows_of_the_question_is_told(hits: list[tuple[Chunk, float]]):
+    written = await retrieve_graphiti(Knowing(hits), SPARSE)(STATE, runtime=called())
+    assert written["graphiti_outcome"]["count"] == len(hits)
+    assert written["graphiti_outcome"]["question"] == {"names": ["Tea"], "telling": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("familiarity", "told"), [(None, {}), (0.0, {"familiarity": 0.0}), (1 / 3, {"familiarity": 0.333333})]
+)
+async def test_how_familiar_a_question_is_is_told_where_it_is_known(
+    familiarity: float | None, told: dict[str, float]
+):
+    engine = Familiar([(TEA, 0.8)])
+    engine.familiarity = familiarity
+    written = await retrieve_lancedb(engine, SPARSE)(STATE, runtime=called())
+    assert written["lancedb_outcome"]["question"] == told
+
+
+@pytest.mark.parametrize(("near", "told"), [(None, {}), (0.0, {"tokens": 0.0}), (2 / 3, {"tokens": 0.666667})])
+def test_a_result_as_a_hit(near: float | None, told: dict[str, float]):
+    result = RetrievalResult(TEA, 0.7, {"dense": Leg(2, 0.9), "sparse": Leg(1, 8.5)}, near)
     assert as_hit(result, 3) == {
         "id": "tea#0",
         "content": "tea",
         "type": "document",
         "rank": 3,
         "score": 0.7,
-        "metadata": {
-            **result.metadata,
+        "metadata": result.metadata,
+        "evidence": {
             "legs": {"dense": {"rank": 2, "score": 0.9}, "sparse": {"rank": 1, "score": 8.5}},
+            **told,
         },
         "facts": [],
     }

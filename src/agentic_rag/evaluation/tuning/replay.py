@@ -1,7 +1,7 @@
 """The replay: what any settings would have ranked, from hits that were collected once.
 
-Under the offline rerank the fusion decides which results there are and how much the graph weighs, so the
-rerank's terms are kept by the set of results, and a setting costs one sort a query.
+Under the offline rerank the fusion decides which results there are and with which scores, so the rerank's
+terms are kept by the set of results, and a setting costs one sort a query.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from agentic_rag.domain import Hit
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import ranking_of
-from agentic_rag.fusion.strategy_selector import choose_strategy, execute_fusion, resolve_parameters
+from agentic_rag.fusion.strategy_selector import fuse_for_operation
 from agentic_rag.odds import probabilities
-from agentic_rag.parameters import Parameters, RerankParameters
-from agentic_rag.rerank.features import TERMS, graph_share, relevance, terms_of
-from agentic_rag.rerank.offline import REORDERS, dealt_odds
+from agentic_rag.parameters import Parameters
+from agentic_rag.rerank.features import TERMS, terms_of
+from agentic_rag.rerank.offline import dealt_odds
+from agentic_rag.rerank.relevance import relevance_odds
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -41,6 +42,10 @@ class Collected:
     operation: str
     graph: list[Hit]
     vector: list[Hit]
+    telling: float | None = None
+    """How much the graph knows of it, in [0, 1]; None where it made no walk."""
+    names: tuple[str, ...] = ()
+    """Of what the graph knows, that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +60,24 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """One set of results in id order, with all that decides their order under any weights."""
+    """One set of results in id order, with all but the fused score that decides their order under any weights."""
 
     units: list[str]
-    judged: Floats
-    visits: Floats
-    others: Mapping[str, Floats]
-    familiarity: float | None
-    named: NDArray[np.bool_]
-    relevance: Floats
+    odds: Floats
+    """Log-odds of relevance by the sources."""
+    columns: Mapping[str, Floats]
+    """The rerank's terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A fusion of one query: which results, in which order, and how much the graph weighs."""
+    """A fusion of one query: which results, with which scores, in which order."""
 
     rows: _Rows
+    fused: Floats
+    """Scores, in the rows' order."""
     order: NDArray[np.int16]
-    """The fused order of the first ``depth``, as places in the rows."""
-    share: float
-    tail: list[str]
-    """Units of the results beyond the depth."""
-    tail_relevance: float
+    """The fused order, as places in the rows."""
 
 
 class Replay:
@@ -118,23 +119,23 @@ class Replay:
     def telling_weights(self) -> list[str]:
         """The rerank's weights whose terms differ between some query's results; the others decide nothing."""
         rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
-        columns = {"walk": [of_query.visits for of_query in rows]}
-        columns |= {name: [of_query.others[name] for of_query in rows] for name in TERMS if name != "walk"}
-        telling = [name for name in TERMS if any(len(set(column.tolist())) > 1 for column in columns[name])]
-        return [*telling, "doubt"] if set(telling) & set(REORDERS) else telling
+        telling = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
+        return ["prior", *telling] if telling else []
 
     def _one(self, number: int, parameters: Parameters) -> tuple[float, float]:
         """Measure and confidence of a query."""
         view = self._view(number, parameters)
+        if not view.rows.units:
+            return self.value(number, []), 0.0
         if parameters.rerank.method == "none":
-            order, scores = view.order.astype(np.int64), view.rows.relevance
+            order, odds = view.order.astype(np.int64), view.rows.odds
         else:
-            scores = _scores(view, parameters.rerank)
-            order = np.argsort(-scores, kind="stable")  # rows are in id order, which settles what is equal
-        units = [view.rows.units[place] for place in order.tolist()] + view.tail
-        return self._value(number, units), max([view.tail_relevance, *scores.tolist()])
+            odds = dealt_odds(view.fused, view.rows.odds, view.rows.columns, parameters.rerank)
+            order = np.argsort(-odds, kind="stable")  # rows are in id order, which settles what is equal
+        units = [view.rows.units[place] for place in order.tolist()]
+        return self.value(number, units), float(probabilities(odds).max())
 
-    def _value(self, number: int, units: Sequence[str]) -> float:
+    def value(self, number: int, units: Sequence[str]) -> float:
         """The measure of one query's results, given by their units in order; not a number if not ranked."""
         if number not in self._is_ranked:
             return float("nan")
@@ -148,39 +149,32 @@ class Replay:
 
     def _viewed(self, number: int, parameters: Parameters) -> _View:
         results = self._results(number, parameters)
-        head, tail = results[: parameters.rerank.depth], results[parameters.rerank.depth :]
-        ordered = sorted(head, key=lambda result: str(result["id"]))
+        ordered = sorted(results, key=lambda result: str(result["id"]))
         place = {str(result["id"]): row for row, result in enumerate(ordered)}
-        key = (number, frozenset(name for result in head for name in result["sources"]), tuple(place))
+        key = (number, frozenset(name for result in results for name in result["sources"]), tuple(place))
         if key not in self._rows:
             self._rows[key] = self._rows_of(number, ordered)
         return _View(
             rows=self._rows[key],
-            order=np.array([place[str(result["id"])] for result in head], dtype=np.int16),
-            share=graph_share(head),
-            tail=self._units(tail),
-            tail_relevance=max((relevance(result) for result in tail), default=0.0),
+            fused=np.array([result["fused_score"] for result in ordered], dtype=np.float64),
+            order=np.array([place[str(result["id"])] for result in results], dtype=np.int16),
         )
 
     def _rows_of(self, number: int, ordered: Sequence[Mapping[str, Any]]) -> _Rows:
         one = self.collected[number]
-        terms = terms_of(one.text, ordered, one.operation)
         return _Rows(
             units=self._units(ordered),
-            judged=np.array(terms.judged),
-            visits=np.array(terms.visits),
-            others={name: np.array(column) for name, column in terms.others.items()},
-            familiarity=terms.familiarity,
-            named=np.array(terms.named, dtype=bool),
-            relevance=np.array([relevance(result) for result in ordered]),
+            odds=np.array(relevance_odds(ordered), dtype=np.float64),
+            columns=terms_of(one.text, ordered, one.operation),
         )
 
     def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
         """Fused results as the rerank reads them, without the copies that the graph's state needs."""
         one = self.collected[number]
-        fusion = resolve_parameters(one.operation, parameters.fusion)
-        found = execute_fusion(choose_strategy(one.operation, fusion), one.graph, one.vector, fusion).results
-        return [{name: getattr(result, name) for name in _READ} for result in found]
+        found = fuse_for_operation(
+            one.operation, one.graph, one.vector, parameters.fusion, telling=one.telling
+        )
+        return [{name: getattr(result, name) for name in _READ} for result in found.results]
 
     def _units(self, results: Sequence[Mapping[str, Any]]) -> list[str]:
         return [ranking_of([dict(result)], self._unit)[0] for result in results]
@@ -201,15 +195,7 @@ def with_changes(changes: Changes, more: Mapping[str, Any]) -> Changes:
     return tuple(sorted((name, value) for name, value in joined.items() if value is not None))
 
 
-_READ = ("id", "content", "metadata", "sources")
-
-
-def _scores(view: _View, parameters: RerankParameters) -> Floats:
-    """Relevance by the offline rerank, over a view's rows."""
-    rows = view.rows
-    columns = {**rows.others, "walk": view.share * rows.visits}
-    odds = dealt_odds(rows.judged, columns, parameters, familiarity=rows.familiarity, named=rows.named)
-    return probabilities(odds)
+_READ = ("id", "content", "metadata", "sources", "fused_score")
 
 
 def _places(chosen: Sequence[bool]) -> Places:

@@ -33,7 +33,6 @@ from agentic_rag.nodes.prepare_query import bounded
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters
 from agentic_rag.progress import Progress, in_this_loop, silent
-from agentic_rag.rerank.late_interaction import with_similarity
 
 ABSTAIN, WEAK = "answer.abstain_below", "quality.weak_below"
 TUNED = (*SEARCHED, ABSTAIN, WEAK)
@@ -175,7 +174,7 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress 
         )
     dataset = await asyncio.to_thread(dataset_of, loaded.source)
     odd = await ingested(rag, loaded, dataset, progress)
-    collected = await _collect(rag, loaded, dataset, options.operation, progress)
+    collected = await collect(rag, loaded, dataset, options.operation, progress)
     stop = threading.Event()
     shown = in_this_loop(progress)
 
@@ -214,7 +213,7 @@ def _base(config: Parameters) -> Parameters:
     return Parameters().overridden(plain).overridden(nested(tuple(default_settings().items())))
 
 
-async def _collect(
+async def collect(
     rag: Rag, loaded: EvalDataset, dataset: str, operation: str | None, progress: Progress
 ) -> list[Collected]:
     """Ask both sources every query, as the graph does in its first pass."""
@@ -225,21 +224,27 @@ async def _collect(
     for number, query in enumerate(queries, start=1):
         text = bounded(query.text)
         filters = {"conversation": query.dataset_key} if loaded.sessions else None
-        graph = await rag.graph_engine.search(
+        graph = await rag.graph_engine.find(
             dataset, text, limit=retrieval.candidates, filters=parse_filters(filters)
         )
         found = await rag.retrieval.search(
             dataset, text, retrieval.candidates, filters=filters, strategy=retrieval.strategy
         )
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
-        if rag.parts.late_interaction is not None:
-            ids = list(dict.fromkeys(hit["id"] for hit in (*graph, *vector)))
-            compared = await rag.parts.late_interaction.compare(dataset, text, ids)
-            graph, vector = with_similarity(graph, compared), with_similarity(vector, compared)
-        for hit in (*graph, *vector):  # one text a passage, not one a time it is found
+        for hit in (*graph.hits, *vector):  # one text a passage, not one a time it is found
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
         asked = operation or query.operation or DEFAULT_OPERATION
-        collected.append(Collected(query, text, parse_operation(asked).value, graph, vector))
+        collected.append(
+            Collected(
+                query=query,
+                text=text,
+                operation=parse_operation(asked).value,
+                graph=graph.hits,
+                vector=vector,
+                telling=graph.question.get("telling"),
+                names=tuple(graph.question.get("names", ())),
+            )
+        )
         progress("ask", number, len(queries))
     return collected
 

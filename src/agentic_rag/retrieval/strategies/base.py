@@ -42,9 +42,9 @@ class BaseStrategy(ABC):
 
     @abstractmethod
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, restriction: Restriction
     ) -> list[RetrievalResult]:
-        """Up to ``wanted`` results, relevance descending, ties by chunk id; [] where nothing is found.
+        """Up to ``limit`` results, relevance descending, ties by chunk id; [] where nothing is found.
 
         Each leg looks at its first ``limit`` chunks.
         """

@@ -11,7 +11,7 @@ class DenseStrategy(BaseStrategy):
     """Meaning across wordings and languages."""
 
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         vector = await self.embed(query)
         dense = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
@@ -21,4 +21,4 @@ class DenseStrategy(BaseStrategy):
         doubted = self.doubt(calibration, profile, query, legs, vector)
         if doubted is None:
             return []
-        return self.judged(calibration, query, legs, wanted, profile, doubt=doubted)
+        return self.judged(calibration, query, legs, limit, profile, doubt=doubted)

@@ -12,11 +12,11 @@ class HybridStrategy(BaseStrategy):
     """Dense and sparse in parallel; a chunk that one leg missed is judged by its vector all the same."""
 
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         asked = await self.embed(query)
         dense, sparse = await self.store.search_both(
-            dataset, query, asked, limit=limit, wanted=wanted, restriction=restriction
+            dataset, query, asked, limit=limit, wanted=limit, restriction=restriction
         )
         legs = {"dense": dense, "sparse": sparse}
         profile = await self.store.profile(dataset)
@@ -26,7 +26,7 @@ class HybridStrategy(BaseStrategy):
             return []
         vectors = await self._vectors(dataset, legs)
         return self.judged(
-            calibration, query, legs, wanted, profile, vectors=vectors, asked=asked, doubt=doubted
+            calibration, query, legs, limit, profile, vectors=vectors, asked=asked, doubt=doubted
         )
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:

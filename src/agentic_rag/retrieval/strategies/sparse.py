@@ -11,8 +11,8 @@ class SparseStrategy(BaseStrategy):
     """Exact words: names, numbers, identifiers."""
 
     async def retrieve(
-        self, dataset: str, query: str, *, limit: int, wanted: int, restriction: Restriction
+        self, dataset: str, query: str, *, limit: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         sparse = await self.store.search_sparse(dataset, query, limit=limit, restriction=restriction)
         profile = await self.store.profile(dataset)
-        return self.judged(self.calibration.of_words, query, {"sparse": sparse}, wanted, profile)
+        return self.judged(self.calibration.of_words, query, {"sparse": sparse}, limit, profile)

@@ -1,0 +1,223 @@
+"""Does the operation's strategy decide something, and what does it cost or bring? Three vaults and 2wiki.
+
+    python evaluation/bench_strategies.py [--quick] [--data DIR] [--keep DIR] [--json FILE]
+
+Every question is searched once; each strategy fuses the same hits and is reranked offline, the weights as documented
+and without the rule (``fusion.adapt`` off) but where a row says otherwise. Rows: for each operation its own strategy
+beside the other three on its own questions; how often the final ten or the first result depend on the strategy, over
+the questions that name something the graph knows; whether the whole graph's quality follows the fused list's; under
+the cascade, how many questions end with the graph alone, with what quality, and what is saved.
+2wiki (second half) needs data that are not part of this project (DIR, by default ../shared/data) and is left out
+where they are not there. Exits 1 when a floor is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.evaluation.datasets import load_dataset
+from agentic_rag.evaluation.run import dataset_of, ingested, ranking_of
+from agentic_rag.evaluation.statistics import bootstrap_interval
+from agentic_rag.evaluation.systems import Systems, Task
+from agentic_rag.evaluation.tuning.replay import Collected, Replay, with_changes
+from agentic_rag.evaluation.tuning.run import collect
+from agentic_rag.fusion.strategy_selector import OPERATIONS, fuse_for_operation
+from agentic_rag.parameters import FusionStrategy, Parameters
+from agentic_rag.progress import silent
+from agentic_rag.rerank.offline import rerank_offline
+from figures import Row, report, row
+from judged_sets import CACHE, DATA, OWN, KeptEmbedding
+
+VAULTS = ("vault_100", "vault_night_sky", "vault_pottery")
+WIKI = "beir/multihop/2wiki_train500"
+DIFFERING = 1 / 3
+"""Share of the questions that name something whose final ten or first must depend on the strategy."""
+REACH = ("rrf", "weighted_graphiti", "weighted_lancedb")
+CONFIGURATIONS: list[dict[str, Any]] = [
+    *({"fusion.strategy": "rrf", "fusion.k": k} for k in (1, 20, 60)),
+    *(
+        {
+            "fusion.strategy": "weighted_graphiti",
+            "fusion.graphiti_weight": weight,
+            "fusion.lancedb_weight": round(1 - weight, 1),
+            "fusion.normalization": normalization,
+        }
+        for weight in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
+        for normalization in ("min_max", "z_score")
+    ),
+]
+"""Over which the whole graph's quality is held against the fused list's."""
+QUICK = 30
+Floats = NDArray[np.float64]
+
+
+async def asked(rag: Rag, path: Path, half: str | None, limit: int | None) -> tuple[Replay, str]:
+    """A set's questions, searched once, and the dataset."""
+    loaded = load_dataset(path)
+    dataset = dataset_of(loaded.source)
+    await ingested(rag, loaded, dataset, silent)
+    chosen = loaded.selected(half=half, limit=limit)
+    measure = "mrr@10" if path.parent == OWN else "recall@10"
+    return Replay(
+        await collect(rag, chosen, dataset, None, silent), rag.config, loaded.unit, measure
+    ), dataset
+
+
+def values_of(replay: Replay, settings: dict[str, Any]) -> Floats:
+    """The measure of every question under settings, not a number where nothing is relevant."""
+    found: Floats = replay.outcome(with_changes((), {"fusion.adapt": False, **settings})).values
+    return found
+
+
+def operation_rows(replays: Sequence[Replay]) -> list[Row]:
+    """Each operation's strategy beside the others on the operation's questions, all vaults together."""
+    rows = []
+    for operation, profile in OPERATIONS.items():
+        own = of_operation(replays, operation, {})
+        for strategy in FusionStrategy:
+            if strategy is profile.strategy:
+                continue
+            other = of_operation(replays, operation, {"fusion.strategy": strategy.value})
+            gain = bootstrap_interval((own - other).tolist())
+            told = f"{operation}, {len(own)} questions: {profile.strategy} less {strategy}"
+            told += f" {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f}), MRR@10"
+            rows.append(row(told, "", own.mean(), bound="min", peer=strategy.value, theirs=other.mean()))
+    return rows
+
+
+def of_operation(replays: Sequence[Replay], operation: str, settings: dict[str, Any]) -> Floats:
+    """The measure of the operation's questions."""
+    parts = []
+    for replay in replays:
+        wanted = [n for n in replay.ranked.tolist() if replay.collected[n].operation == operation]
+        parts.append(values_of(replay, settings)[wanted])
+    return np.concatenate(parts)
+
+
+def final_ids(one: Collected, strategy: str, parameters: Parameters) -> list[str]:
+    """The ids of the final ten."""
+    fusion = parameters.fusion.model_copy(update={"strategy": FusionStrategy(strategy), "adapt": False})
+    fused = fuse_for_operation(one.operation, one.graph, one.vector, fusion)
+    results = [result.to_dict() for result in fused.results]
+    ranked = rerank_offline(one.text, results, parameters.rerank, one.operation)
+    return [str(result["id"]) for result in ranked[:10]]
+
+
+def reach_rows(replays: Sequence[Replay]) -> list[Row]:
+    """How often the strategy reaches the final ten, over questions that name something the graph knows."""
+    differing, first = [], []
+    for replay in replays:
+        for one in replay.collected:
+            if one.telling is None or not one.names:
+                continue
+            finals = [final_ids(one, strategy, replay.base) for strategy in REACH]
+            first.append(len({ids[0] for ids in finals if ids}) > 1)
+            differing.append(first[-1] or len({frozenset(ids) for ids in finals}) > 1)
+    told = f"{len(differing)} questions that name something"
+    return [
+        row(
+            f"{told}: final ten or first differ by strategy",
+            "share",
+            float(np.mean(differing)),
+            bound="min",
+            floor=DIFFERING,
+        ),
+        row(f"{told}: first differs", "share", float(np.mean(first))),
+    ]
+
+
+def follow_row(names: Sequence[str], replays: Sequence[Replay]) -> list[Row]:
+    """Rank correlation, over configurations, of the fused list's and the whole graph's quality."""
+    rows = []
+    for name, replay in zip(names, replays, strict=True):
+        fused, whole = [], []
+        for settings in CONFIGURATIONS:
+            fused.append(values_of(replay, {**settings, "rerank.method": "none"})[replay.ranked].mean())
+            whole.append(values_of(replay, settings)[replay.ranked].mean())
+        correlation = float(spearmanr(fused, whole).statistic)
+        told = f"{name}: rank correlation of fused and final {replay.measure}, {len(fused)} configurations"
+        rows.append(row(told, "", correlation, bound="min"))
+    return rows
+
+
+async def cascade_rows(rag: Rag, name: str, replay: Replay, dataset: str, unit: str) -> list[Row]:
+    """Under ``concept_relation``: what ends in the first tier, its quality beside the full search's, time saved."""
+    systems = Systems(rag)
+    alone: list[float] = []
+    both: list[float] = []
+    saved: list[float] = []
+    ended = 0
+    for number in replay.ranked.tolist():
+        one = replay.collected[number]
+        task = Task(one.query, dataset, None, "concept_relation")
+        lazily, seconds = await _timed(systems, "cascade", task)
+        if not lazily or any("lancedb" in result["sources"] for result in lazily):
+            continue
+        ended += 1
+        fully, full_seconds = await _timed(systems, "rrf", task)
+        for values, results in ((alone, lazily), (both, fully)):
+            values.append(replay.value(number, ranking_of(results, unit)))
+        saved.append(1 - seconds / full_seconds)
+    rows = [row(f"{name}: cascade ends in the first tier", "share", ended / max(len(replay.ranked), 1))]
+    if ended:
+        told = f"{name}: {ended} questions that end there"
+        rows += [
+            row(f"{told}: fused {replay.measure}, the graph alone", "", float(np.mean(alone)), bound="min",
+                peer="both sources", theirs=float(np.mean(both))),
+            row(f"{told}: time saved, median", "share", float(np.median(saved))),
+        ]  # fmt: skip
+    return rows
+
+
+async def _timed(systems: Systems, name: str, task: Task) -> tuple[Any, float]:
+    systems.forget()
+    started = time.perf_counter()
+    results = (await systems.run(name, task)).results
+    return results, time.perf_counter() - started
+
+
+async def run(data: Path, folder: Path, limit: int | None) -> list[Row]:
+    rows: list[Row] = []
+    places: dict[str, tuple[Path, str | None]] = {name: (OWN / name, None) for name in VAULTS}
+    if (data / WIKI).is_dir():
+        places["2wiki_train500, second half"] = (data / WIKI, "second")
+    else:
+        print(f"2wiki is left out: {data} lacks {WIKI}", file=sys.stderr)
+    async with open_rag(RagConfig(data_dir=folder), embedding=KeptEmbedding(CACHE)) as rag:
+        found = {name: await asked(rag, path, half, limit) for name, (path, half) in places.items()}
+        vaults = [found[name][0] for name in VAULTS]
+        rows += operation_rows(vaults)
+        rows += reach_rows([replay for replay, _ in found.values()])
+        rows += follow_row(list(found), [replay for replay, _ in found.values()])
+        for name, (replay, dataset) in found.items():
+            rows += await cascade_rows(rag, name, replay, dataset, "document")
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} questions of each set")
+    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is ingested there, and use it")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.keep or Path(temporary)
+        rows = asyncio.run(run(given.data, folder, QUICK if given.quick else None))
+    return report("what the fusion's strategy decides", rows, given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

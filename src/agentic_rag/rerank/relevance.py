@@ -1,0 +1,55 @@
+"""The relevance of a fused result: what both sources judge, each by what it knows, as one probability.
+
+The vector store judges the passage's words and vectors, the graph its place in the graph. As the two know different
+things, their log-odds add up. A passage that the vector store did not find is judged there like the last one it found.
+The graph only adds: a passage that lies far from what the question names may answer all the same. A source that found
+nothing, or was left out, says nothing of any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agentic_rag.odds import log_odds, probability
+
+UNKNOWN = 0.01
+"""Relevance of what no source judged."""
+
+Result = Mapping[str, Any]
+"""A ``UnifiedResult`` as the state holds it."""
+
+
+def relevance_odds(results: Sequence[Result]) -> list[float]:
+    """Log-odds of each result's relevance; all results of a question are looked at together."""
+    read, walked = _of_source(results, "lancedb"), _of_source(results, "graphiti")
+    if read is None:
+        return walked or [log_odds(UNKNOWN)] * len(results)
+    if walked is None:
+        return read
+    return [by_text + max(0.0, by_graph) for by_text, by_graph in zip(read, walked, strict=True)]
+
+
+def judged(results: Sequence[Result]) -> list[float]:
+    """Relevance in [0, 1] of each result: its rerank score, else by the sources."""
+    by_sources = relevance_odds(results)
+    return [
+        probability(odds) if result.get("rerank_score") is None else float(result["rerank_score"])
+        for result, odds in zip(results, by_sources, strict=True)
+    ]
+
+
+def vector_odds(results: Sequence[Result]) -> list[float]:
+    """Log-odds by the source that reads the passages themselves, else by the graph."""
+    found = _of_source(results, "lancedb") or _of_source(results, "graphiti")
+    return found or [log_odds(UNKNOWN)] * len(results)
+
+
+def _of_source(results: Sequence[Result], name: str) -> list[float] | None:
+    """None where the source judged nothing of these."""
+    raws = [result["sources"].get(name, {}).get("raw") for result in results]
+    known = [log_odds(min(1.0, max(0.0, raw))) for raw in raws if raw is not None]
+    if not known:
+        return None
+    lowest = min(known)
+    return [lowest if raw is None else log_odds(min(1.0, max(0.0, raw))) for raw in raws]

@@ -1,0 +1,313 @@
+"""Rerank without a model: the key, and the relevance that is dealt out in its order."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.fusion import fuse_for_operation
+from agentic_rag.odds import log_odds
+from agentic_rag.parameters import RerankParameters
+from agentic_rag.rerank.features import TERMS
+from agentic_rag.rerank.offline import APART, LEAST_SHARE, REORDERS, WEIGHTS, dealt_odds, rerank_offline
+
+CLUSTER = "weak_point_clustering"
+NOTHING = RerankParameters.model_validate(dict.fromkeys(WEIGHTS, 0.0))
+
+
+def weighed(**weights: float) -> RerankParameters:
+    """These weights, and no others."""
+    return NOTHING.model_copy(update=weights)
+
+
+def dealt(
+    fused: Sequence[float], odds: Sequence[float], parameters: RerankParameters, **terms: Sequence[float]
+) -> list[float]:
+    columns = {name: np.array(terms.get(name, [0.0] * len(fused))) for name in TERMS}
+    return dealt_odds(np.array(fused), np.array(odds), columns, parameters).tolist()  # type: ignore[no-any-return]
+
+
+def result(
+    identity: str, raw: float | None = 0.5, content: str = "tea", *, fused: float = 0.5, **metadata: Any
+) -> dict[str, Any]:
+    return {
+        "id": identity,
+        "content": content,
+        "metadata": {"title": "", "document_id": "d", "ordinal": 0, **metadata},
+        "sources": {"lancedb": {"rank": 1, "raw": raw, "normalised": 1.0, "weight": 1.0}},
+        "fused_score": fused,
+        "rerank_score": None,
+    }
+
+
+def order(results: Sequence[dict[str, Any]]) -> list[str]:
+    return [one["id"] for one in results]
+
+
+def scores(results: Sequence[dict[str, Any]]) -> dict[str, float]:
+    return {one["id"]: one["rerank_score"] for one in results}
+
+
+# --- the key -------------------------------------------------------------------------------------
+
+
+def test_the_weights_are_the_prior_and_the_terms():
+    assert WEIGHTS == ("prior", "time", "mistake", "window", "speaker", "length")
+    assert set(WEIGHTS) <= set(RerankParameters.model_fields)
+    assert set(TERMS) >= REORDERS
+
+
+def test_the_relevances_are_dealt_out_in_the_order_of_the_key():
+    """Keys 0, 2 ln ½ and 2 ln ¼: the first in the fusion has the greatest relevance, whosever it was."""
+    told = dealt([0.4, 0.2, 0.1], [-1.0, 0.5, 2.0], weighed(prior=2.0))
+    assert told == pytest.approx([2.0, 0.5, -1.0], abs=1e-8)
+
+
+@pytest.mark.parametrize("prior", [0.5, 1.0, 2.0])
+def test_the_key_is_the_prior_times_the_logarithm_of_the_share_and_the_weighed_terms(prior: float):
+    """A term of just more than what the prior takes away puts the second first, one of just less does not."""
+    missing = prior * math.log(4.0)
+    for more, first in ((0.01, 1), (-0.01, 0)):
+        told = dealt([1.0, 0.25], [0.0, 0.0], weighed(prior=prior, speaker=2.0), speaker=[0.0, (missing + more) / 2])
+        assert told.index(max(told)) == first
+
+
+@pytest.mark.parametrize("name", list(TERMS))
+def test_each_term_counts_by_its_own_weight(name: str):
+    fused, odds = [1.0, 0.5], [0.0, 0.0]
+    terms = {name: [0.0, 1.0]}
+    enough = math.log(2.0)
+    assert np.argmax(dealt(fused, odds, weighed(prior=1.0, **{name: enough + 0.01}), **terms)) == 1
+    assert np.argmax(dealt(fused, odds, weighed(prior=1.0, **{name: enough - 0.01}), **terms)) == 0
+    for other in set(TERMS) - {name}:
+        assert np.argmax(dealt(fused, odds, weighed(prior=1.0, **{other: 100.0}), **terms)) == 0
+
+
+def test_terms_add_up():
+    """Keys: 0 - 1, ln ½ + 3, ln ¼ + .5 + .25; relevances without the mistake: -2, .4, 1.75, dealt in that order."""
+    parameters = weighed(prior=1.0, time=1.0, mistake=3.0, window=0.5, length=0.25)
+    told = dealt(
+        [0.8, 0.4, 0.2],
+        [-1.0, 0.4, 1.0],
+        parameters,
+        time=[-1.0, 0.0, 0.0],
+        mistake=[0.0, 1.0, 0.0],
+        window=[0.0, 0.0, 1.0],
+        length=[0.0, 0.0, 1.0],
+    )
+    assert told == pytest.approx([-2.0, 1.75, 0.4], abs=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
+def test_only_the_ratio_of_the_fused_scores_counts(scale: float):
+    fused = [0.9 * scale, 0.6 * scale, 0.3 * scale]
+    terms = {"speaker": [0.0, 0.0, 1.0]}
+    told = dealt(fused, [2.0, 1.0, 0.0], weighed(prior=1.0, speaker=math.log(2.0) + 0.01), **terms)
+    assert np.argsort(told)[::-1].tolist() == [0, 2, 1]
+
+
+def test_less_than_the_least_share_counts_as_that():
+    parameters = weighed(prior=1.0, speaker=-math.log(LEAST_SHARE) + 0.01)
+    assert np.argmax(dealt([1.0, 0.0], [0.0, 0.0], parameters, speaker=[0.0, 1.0])) == 1
+    below = parameters.model_copy(update={"speaker": -math.log(LEAST_SHARE) - 0.01})
+    assert np.argmax(dealt([1.0, 0.0], [0.0, 0.0], below, speaker=[0.0, 1.0])) == 0
+
+
+def test_where_nothing_was_fused_at_a_score_above_0_the_relevance_decides():
+    assert dealt([0.0, 0.0], [1.0, 2.0], weighed(prior=2.0)) == pytest.approx([1.0, 2.0], abs=1e-8)
+
+
+# --- what is dealt -------------------------------------------------------------------------------
+
+
+def test_what_says_what_is_asked_for_reorders_and_changes_no_score():
+    odds, terms = [2.0, 1.0, 0.0], {"mistake": [0.0, 0.0, 1.0]}
+    told = dealt([0.4, 0.4, 0.4], odds, weighed(prior=1.0, mistake=3.0), **terms)
+    assert told == pytest.approx([1.0, 0.0, 2.0], abs=1e-8)
+
+
+@pytest.mark.parametrize("name", sorted(set(TERMS) - REORDERS))
+def test_what_says_how_well_it_answers_changes_the_score(name: str):
+    told = dealt([0.4, 0.4], [2.0, 1.0], weighed(prior=1.0, **{name: 0.5}), **{name: [-1.0, 3.0]})
+    assert told == pytest.approx([1.5, 2.5], abs=1e-8)
+
+
+def test_at_equal_key_the_more_relevant_is_first():
+    assert dealt([0.5, 0.5, 0.5], [0.0, 2.0, 1.0], weighed(prior=2.0)) == (
+        pytest.approx([0.0, 2.0, 1.0], abs=1e-8)
+    )
+
+
+def test_at_equal_relevance_the_key_still_tells_them_apart():
+    first, second, third = dealt([0.1, 0.3, 0.2], [1.0, 1.0, 1.0], weighed(prior=2.0))
+    assert second > third > first
+    assert second - first == pytest.approx(2 * APART, rel=1e-3)
+
+
+def test_what_is_alike_in_both_has_one_score():
+    told = dealt([0.5, 0.2, 0.5, 0.2], [1.0, 0.0, 1.0, 0.0], weighed(prior=2.0))
+    assert told[0] == told[2] > told[1] == told[3]
+
+
+COLUMN = st.floats(-3, 3)
+ROWS = st.lists(
+    st.tuples(st.floats(0, 1), st.floats(-10, 10), *[COLUMN] * len(TERMS)), min_size=1, max_size=7
+)
+
+
+@given(ROWS, st.lists(st.floats(0, 5), min_size=len(WEIGHTS), max_size=len(WEIGHTS)))
+def test_it_is_the_formula_written_out(rows: list[tuple[float, ...]], weights: list[float]):
+    """Without the least difference of those that are told apart."""
+    parameters = weighed(**dict(zip(WEIGHTS, weights, strict=True)))
+    fused, odds, *columns = (list(column) for column in zip(*rows, strict=True))
+    terms = dict(zip(TERMS, columns, strict=True))
+    best = max(fused)
+    keys, relevances = [], []
+    for n in range(len(rows)):
+        share = max(fused[n] / best, 1e-4) if best > 1e-300 else 1e-4
+        key, relevance = parameters.prior * math.log(share), odds[n]
+        for name in TERMS:
+            key += getattr(parameters, name) * terms[name][n]
+            if name != "mistake":
+                relevance += getattr(parameters, name) * terms[name][n]
+        keys.append(key)
+        relevances.append(relevance)
+    told = dealt(fused, odds, parameters, **terms)
+    assert sorted(told) == pytest.approx(sorted(relevances), abs=1e-6)
+    for one in range(len(rows)):
+        for other in range(len(rows)):
+            if keys[one] > keys[other] + 1e-9:
+                assert told[one] > told[other]
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def test_nothing_stays_nothing():
+    assert rerank_offline("tea", []) == []
+
+
+def test_the_fused_result_decides_and_the_relevances_are_dealt_out():
+    results = [result("a", 0.2, fused=0.3), result("b", 0.9, fused=0.2), result("c", 0.5, fused=0.4)]
+    ranked = rerank_offline("tea", results)
+    assert order(ranked) == ["c", "a", "b"]
+    assert scores(ranked) == pytest.approx({"c": 0.9, "a": 0.5, "b": 0.2})
+
+
+def test_without_the_prior_the_relevance_of_both_sources_decides():
+    results = [result("a", 0.2, fused=0.9), result("b", 0.9), result("c", None), result("d", 0.6)]
+    results[0]["sources"]["graphiti"] = {"raw": 0.98}
+    ranked = rerank_offline("tea", results, NOTHING)
+    # odds of 1/4 and of 49; of what the graph missed 49 times as much, as of the last that it found
+    assert order(ranked) == ["b", "d", "a", "c"]
+    assert scores(ranked) == pytest.approx({"b": 441 / 442, "d": 73.5 / 74.5, "a": 12.25 / 13.25, "c": 12.25 / 13.25})
+
+
+def test_equal_results_are_in_id_order_and_have_one_score():
+    ranked = rerank_offline("tea", [result("b"), result("c"), result("a")])
+    assert order(ranked) == ["a", "b", "c"]
+    assert len(set(scores(ranked).values())) == 1
+
+
+def test_what_is_equally_relevant_is_in_the_order_of_the_fusion_and_not_of_ids():
+    results = [result("c", fused=0.3), result("a", fused=0.2), result("b", fused=0.1)]
+    assert order(rerank_offline("tea", results)) == ["c", "a", "b"]
+
+
+def test_a_note_of_the_right_year_comes_first_and_is_no_more_relevant_for_it():
+    dated = {"wrong": "2020-01-01T00:00:00+00:00", "right": "2025-05-01T00:00:00+00:00"}
+    results = [result(name, 0.3, date=date) for name, date in dated.items()]
+    ranked = rerank_offline("What was the capital of Mongolia in 2025?", results)
+    assert order(ranked) == ["right", "wrong"]
+    assert ranked[0]["rerank_score"] == pytest.approx(0.3)
+    assert log_odds(ranked[1]["rerank_score"]) == pytest.approx(log_odds(0.3) - 2.0, abs=1e-6)
+
+
+def test_a_recorded_mistake_comes_first_where_mistakes_are_grouped_and_is_no_more_relevant_for_it():
+    results = [result("note", 0.6), result("mistake", 0.4, fused=0.3, tags=["mistake"])]
+    assert order(rerank_offline("tea", results)) == ["note", "mistake"]
+    ranked = rerank_offline("tea", results, operation=CLUSTER)
+    assert order(ranked) == ["mistake", "note"]
+    assert scores(ranked) == pytest.approx({"mistake": 0.6, "note": 0.4})
+
+
+def test_in_dialogue_the_speaker_asked_for_decides():
+    turns = [
+        result(name, content="I like tea.", kind="turn", speaker=name, ordinal=n * 10)
+        for n, name in enumerate(["Ada", "Bob"])
+    ]
+    ranked = rerank_offline("What does Bob like?", turns, weighed(prior=2.0, speaker=2.5))
+    assert order(ranked) == ["Bob", "Ada"]
+    assert log_odds(ranked[0]["rerank_score"]) == pytest.approx(2.5, abs=1e-6)
+
+
+GRAPH = [{"id": "graph", "score": 0.9}, {"id": "both", "score": 0.6}]
+VECTOR = [{"id": "vector", "score": 0.9}, {"id": "both", "score": 0.6}]
+
+
+@pytest.mark.parametrize(
+    ("operation", "final"),
+    [
+        ("verification_canvas", ["both", "graph", "vector"]),
+        ("weak_point_clustering", ["graph", "both", "vector"]),
+        ("document_retrieval", ["vector", "both", "graph"]),
+    ],
+)
+def test_the_strategy_reaches_the_result(operation: str, final: list[str]):
+    """RRF, .7 and .3, .3 and .7 of the same hits."""
+    fused = [result.to_dict() for result in fuse_for_operation(operation, GRAPH, VECTOR).results]
+    for given_order in (fused, fused[::-1]):
+        ranked = rerank_offline("tea", given_order, operation=operation)
+        assert order(ranked) == final
+    without = rerank_offline("tea", fused, RerankParameters(prior=0.0), operation)
+    assert order(without) == ["vector", "both", "graph"], "by relevance alone no strategy would"
+
+
+def test_the_given_results_are_not_changed():
+    given_results = [result("b"), result("a", kind="turn", speaker="Ada")]
+    before = copy.deepcopy(given_results)
+    rerank_offline("tea", given_results)
+    assert given_results == before
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.text(max_size=40),
+    st.lists(
+        st.tuples(
+            st.text(max_size=40),
+            st.none() | st.floats(-0.5, 1.5),
+            st.none() | st.sampled_from(["Ada", "", "茶"]),
+            st.floats(0, 2),
+        ),
+        max_size=8,
+    ),
+    st.sampled_from([None, CLUSTER]),
+)
+def test_scores_lie_between_0_and_1_and_nothing_is_lost(
+    query: str, rows: list[tuple[str, float | None, str | None, float]], operation: str | None
+):
+    results = [
+        result(
+            str(n),
+            raw,
+            text,
+            fused=fused,
+            ordinal=n,
+            **({} if speaker is None else {"kind": "turn", "speaker": speaker}),
+        )
+        for n, (text, raw, speaker, fused) in enumerate(rows)
+    ]
+    ranked = rerank_offline(query, results, operation=operation)
+    assert sorted(order(ranked)) == sorted(order(results))
+    assert all(0 <= one["rerank_score"] <= 1 for one in ranked)
+    assert [(-one["rerank_score"], one["id"]) for one in ranked] == sorted(
+        (-r["rerank_score"], r["id"]) for r in ranked
+    )
