@@ -117,7 +117,10 @@ class RerankParameters(Section):
         "offline", description="by what is known of each result, by a model, or not at all"
     )
     depth: int = Field(
-        200, ge=1, le=1000, description="fused results that are looked at again; few make more unfamiliar"
+        20,
+        ge=1,
+        le=1000,
+        description="fused results that a model looks at (cross_encoder, chat); offline looks at all",
     )
     model: str | None = Field(None, description="name or folder of the cross-encoder")
     walk: float = Field(

@@ -93,7 +93,8 @@ def comparing(similar: Mapping[str, float] | Exception) -> RerankTools:
 
 async def test_tokens_move_a_result():
     tools = comparing({"a": -1.0, "b": 0.5})
-    written = await rerank(Parameters(), tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
+    one_deep = Parameters().overridden({"rerank": {"depth": 1}})  # says nothing of the offline method
+    written = await rerank(one_deep, tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
     assert [result["id"] for result in written["reranked_results"]] == ["b", "a"]
     assert [result["metadata"]["token_similarity"] for result in written["reranked_results"]] == [0.5, -1.0]
     assert {result["metadata"]["familiarity"] for result in written["reranked_results"]} == {0.5}

@@ -205,11 +205,28 @@ async def test_without_its_model_a_method_cannot_be_used(method: Any, rerankers:
         await rerank_results("tea", [result("a")], RerankParameters(method=method), rerankers)
 
 
-async def test_beyond_the_depth_results_follow_as_they_were():
-    results = [result("a", raw=0.1), result("b", raw=0.2), result("d", raw=0.9), result("c", raw=0.9)]
-    ranked = await rerank_results("tea", results, RerankParameters(depth=2), None)
+@pytest.mark.parametrize("method", ["chat", "cross_encoder"])
+async def test_beyond_the_depth_of_a_model_results_follow_as_they_were(method: Any):
+    results = [result("a", "x"), result("b", "y"), result("d", raw=0.9), result("c", raw=0.9)]
+    model = Scores(0.1, 0.2)
+    ranked = await rerank_results("tea", results, RerankParameters(method=method, depth=2), by(model))
     assert order(ranked) == ["b", "a", "d", "c"]
     assert [one["rerank_score"] is None for one in ranked] == [False, False, True, True]
+    assert model.passages == ["x", "y"]
+
+
+async def test_a_model_looks_at_twenty_where_nothing_else_is_said():
+    model = Scores(*[0.5] * 20)
+    results = [result(f"{number:02}") for number in range(25)]
+    await rerank_results("tea", results, RerankParameters(method="chat"), by(model))
+    assert len(model.passages) == 20
+
+
+async def test_offline_looks_at_all_whatever_the_depth():
+    results = [result("a", raw=0.1), result("b", raw=0.2), result("d", raw=0.9), result("c", raw=0.9)]
+    ranked = await rerank_results("tea", results, RerankParameters(depth=2), None)
+    assert order(ranked) == ["c", "d", "b", "a"]
+    assert None not in [one["rerank_score"] for one in ranked]
 
 
 async def test_none_keeps_the_order_and_scores_nothing():

@@ -71,12 +71,9 @@ class _View:
     """A fusion of one query: which results, in which order, and how much the graph weighs."""
 
     rows: _Rows
-    order: NDArray[np.int16]
-    """The fused order of the first ``depth``, as places in the rows."""
+    order: NDArray[np.int32]
+    """The fused order, as places in the rows."""
     share: float
-    tail: list[str]
-    """Units of the results beyond the depth."""
-    tail_relevance: float
 
 
 class Replay:
@@ -131,8 +128,8 @@ class Replay:
         else:
             scores = _scores(view, parameters.rerank)
             order = np.argsort(-scores, kind="stable")  # rows are in id order, which settles what is equal
-        units = [view.rows.units[place] for place in order.tolist()] + view.tail
-        return self._value(number, units), max([view.tail_relevance, *scores.tolist()])
+        units = [view.rows.units[place] for place in order.tolist()]
+        return self._value(number, units), max(scores.tolist(), default=0.0)
 
     def _value(self, number: int, units: Sequence[str]) -> float:
         """The measure of one query's results, given by their units in order; not a number if not ranked."""
@@ -148,18 +145,15 @@ class Replay:
 
     def _viewed(self, number: int, parameters: Parameters) -> _View:
         results = self._results(number, parameters)
-        head, tail = results[: parameters.rerank.depth], results[parameters.rerank.depth :]
-        ordered = sorted(head, key=lambda result: str(result["id"]))
+        ordered = sorted(results, key=lambda result: str(result["id"]))
         place = {str(result["id"]): row for row, result in enumerate(ordered)}
-        key = (number, frozenset(name for result in head for name in result["sources"]), tuple(place))
+        key = (number, frozenset(name for result in results for name in result["sources"]), tuple(place))
         if key not in self._rows:
             self._rows[key] = self._rows_of(number, ordered)
         return _View(
             rows=self._rows[key],
-            order=np.array([place[str(result["id"])] for result in head], dtype=np.int16),
-            share=graph_share(head),
-            tail=self._units(tail),
-            tail_relevance=max((relevance(result) for result in tail), default=0.0),
+            order=np.array([place[str(result["id"])] for result in results], dtype=np.int32),
+            share=graph_share(results),
         )
 
     def _rows_of(self, number: int, ordered: Sequence[Mapping[str, Any]]) -> _Rows:
