@@ -276,7 +276,7 @@ class FailingAtFirst:
     async def complete(self, system: str, user: str) -> str:
         if self.fails:
             raise ModelError("down")
-        return "7"
+        return "\n".join(["7"] * user.count("</passage>"))
 
 
 class Rates:

@@ -9,6 +9,7 @@ query's operation); any of these ``+rerank``; ``full`` (the whole compiled graph
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from agentic_rag.composition import Rag
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
+from agentic_rag.models.rerankers import BATCH
 from agentic_rag.parameters import FusionStrategy, Parameters
 from agentic_rag.ports import Remembering
 from agentic_rag.state import CanvasRAGState
@@ -204,9 +206,9 @@ def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) ->
 
 
 def _rerank_calls(parameters: Parameters, results: int) -> int:
-    """A chat model is called for each passage, a cross-encoder once for all of them."""
+    """A chat model is called for each batch of passages, a cross-encoder once for all of them."""
     passages = min(results, parameters.rerank.depth)
-    calls = {"chat": passages, "cross_encoder": min(passages, 1)}
+    calls = {"chat": math.ceil(passages / BATCH), "cross_encoder": min(passages, 1)}
     return calls.get(parameters.rerank.method, 0)
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from agentic_rag.errors import ConfigError, MissingExtra, ModelError
+from agentic_rag.models.chat import spoken
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import Chat, Reranker
 from agentic_rag.prompts import RERANK_SYSTEM, fenced
@@ -18,10 +19,25 @@ from agentic_rag.prompts import RERANK_SYSTEM, fenced
 LOADED = 2
 """Cross-encoders that stay loaded, the last used."""
 PARALLEL = 8
+"""Batches that a chat model is asked about at a time."""
+BATCH = 10
+"""Passages that a chat model rates in one call. Ten of the longest have some 4000 tokens, which leaves room in a
+context of 8000; and the default depth is two calls, which run at once."""
+BEST = 10.0
+"""The highest rating; the lowest is 0."""
+_LIST = re.compile(r"[^\d\[\]]*\[([^\[\]]+)\][^\d\[\]]*")
+"""One list and nothing else that has a number: ``[7, 3]``, ``Ratings: [7, 3]``; not ``[1] 7``."""
+_PARTS = re.compile(r"[\n,;]")
 _RATING = re.compile(
-    r"\D{0,40}?(?<![-\d.])(?P<rating>\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*10)?\D*", re.IGNORECASE
+    r"(?:- )?"
+    r"(?:(?:passage )?[\[(#]?(?P<passage>\d{1,4})(?:[\])] ?[:=]?|\.(?= )| ?[:=]| -(?= )) ?)?"
+    r"(?:(?:rating|score|relevance) ?[:=]? ?)?"
+    r"(?P<rating>\d{1,2}(?:\.\d{1,9})?)(?: ?(?:/|out of) ?10)?"
+    r"(?:\.| ?[-(]\D*)?",
+    re.IGNORECASE,
 )
-"""One number with few words before it: ``7``, ``7/10``, ``Rating: 7 out of 10.``; not ``passage 1: 7``."""
+"""A rating, and which passage it is of where that is told: ``7``, ``3: 7``, ``[1] 7/10``, ``Passage 2: 7 out of 10.``,
+``4. 7 (says it in part)``."""
 
 
 class ConfiguredRerankers:
@@ -57,34 +73,35 @@ class ConfiguredRerankers:
 
 
 class ChatReranker:
-    """Asks a chat model to rate each passage from 0 to 10; relevance is a tenth of it."""
+    """Asks a chat model to rate passages from 0 to 10, ``BATCH`` a call; relevance is a tenth of the rating."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """See ``ports.Reranker``; raises ``ModelError`` at the first passage that gets no rating."""
+        """See ``ports.Reranker``; raises ``ModelError`` at the first batch whose passages do not all get a rating."""
         free = asyncio.Semaphore(PARALLEL)
+        batches = [passages[start : start + BATCH] for start in range(0, len(passages), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
-                asked = [group.create_task(self._one(query, passage, free)) for passage in passages]
+                asked = [group.create_task(self._batch(query, batch, free)) for batch in batches]
         except* ModelError as failures:  # the others were cancelled: one missing rating makes all useless
             failure: BaseException = failures.exceptions[0]
         else:
-            return [task.result() for task in asked]
+            return [score for task in asked for score in task.result()]
         raise failure
 
-    async def _one(self, query: str, passage: str, free: asyncio.Semaphore) -> float:
+    async def _batch(self, query: str, passages: Sequence[str], free: asyncio.Semaphore) -> list[float]:
         async with free:
-            text = await self._chat.complete(RERANK_SYSTEM, f"{fenced([passage])}\n\nQuestion: {query}")
-        found = _RATING.fullmatch(text)
+            text = await self._chat.complete(RERANK_SYSTEM, f"{fenced(passages)}\n\nQuestion: {query}")
+        found = _ratings(spoken(text), len(passages))
         if found is None:
-            # What it said may repeat the passage, so the error does not.
+            # What it said may repeat a passage, so the error does not.
             raise ModelError(
-                "the chat model was asked to rate a passage from 0 to 10 and did not answer with one number; "
-                "use another chat.model, or set rerank.method to 'offline'"
+                "the chat model was asked to rate passages from 0 to 10 and did not answer with one number for "
+                "each; use another chat.model, or set rerank.method to 'offline'"
             )
-        return min(10.0, float(found["rating"])) / 10.0
+        return [rating / BEST for rating in found]
 
 
 class CrossEncoderReranker:
@@ -136,6 +153,28 @@ class CrossEncoderReranker:
                 f"the cross-encoder {self._name!r} gave a missing score or one that is no number"
             )
         return scores
+
+
+def _ratings(reply: str, count: int) -> list[float] | None:
+    """The ratings of so many passages, in their order; None where not each has exactly one in [0, ``BEST``].
+
+    Either every rating tells its passage or none does, and then they are in order. What has no digit rates
+    nothing and is passed over, as a line above the ratings is.
+    """
+    listed = _LIST.fullmatch(reply)
+    # Markup that models put around what they were asked for.
+    bare = re.sub(r"[*`\"'{}]", "", reply if listed is None else listed[1])
+    parts = [" ".join(part.split()) for part in _PARTS.split(bare)]
+    found = [_RATING.fullmatch(part) for part in parts if any(character.isdigit() for character in part)]
+    rated = [(match["passage"], float(match["rating"])) for match in found if match is not None]
+    if not len(found) == len(rated) == count or any(rating > BEST for _, rating in rated):
+        return None
+    if all(passage is None for passage, _ in rated):
+        return [rating for _, rating in rated]
+    told = {int(passage): rating for passage, rating in rated if passage is not None}
+    if told.keys() != set(range(1, count + 1)):
+        return None
+    return [rating for _, rating in sorted(told.items())]
 
 
 def _sigmoid(value: float) -> float:

@@ -25,6 +25,7 @@ from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.ports import Chat, FloatArray, Reranker
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
+from agentic_rag.rerank.relevance import judged
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.state import CanvasRAGState
 
@@ -99,7 +100,9 @@ async def post_retrieved(
     written = await PostRetrieval(steps, asked, where=WHERE).execute(
         {
             "question": question,
-            "memory_data": [_memory(result) for result in results],
+            "memory_data": [
+                _memory(result, score) for result, score in zip(results, judged(results), strict=True)
+            ],
             "reference_time": now.isoformat() if now is not None else None,
         }
     )
@@ -142,7 +145,7 @@ class EngineMemory:
         for fused in reciprocal_rank_fusion([], hits):
             result = {**fused.to_dict(), "rerank_score": scores[fused.id]}
             self.found.setdefault(fused.id, result)
-        return [_memory(self.found[hit["id"]]) for hit in hits]
+        return [_memory(self.found[hit["id"]], scores[hit["id"]]) for hit in hits]
 
 
 def _reranker(parameters: RerankParameters, rerankers: Rerankers | None) -> Reranker | None:
@@ -160,14 +163,13 @@ def _named(parameters: RerankParameters, rerankers: Rerankers | None) -> RerankP
     return parameters
 
 
-def _memory(result: Mapping[str, Any]) -> Memory:
+def _memory(result: Mapping[str, Any], score: float) -> Memory:
     metadata = dict(result["metadata"])
-    score = result.get("rerank_score")
     return Memory(
         text=result["content"],
         metadata={**metadata, "timestamp": metadata.get("date")},
         entry_id=result["id"],
-        score=result["fused_score"] if score is None else score,
+        score=score,
     )
 
 

@@ -31,11 +31,16 @@ def relevance_odds(results: Sequence[Result]) -> list[float]:
 
 
 def judged(results: Sequence[Result]) -> list[float]:
-    """Relevance in [0, 1] of each result: its rerank score, else by the sources."""
-    by_sources = relevance_odds(results)
+    """Relevance in [0, 1] of each result: its rerank score; where none has one, by the sources.
+
+    A result that the rerank did not look at stands behind those it did, and is at most as relevant as the last.
+    """
+    by_sources = [probability(odds) for odds in relevance_odds(results)]
+    scores = [result.get("rerank_score") for result in results]
+    most = min((float(score) for score in scores if score is not None), default=1.0)
     return [
-        probability(odds) if result.get("rerank_score") is None else float(result["rerank_score"])
-        for result, odds in zip(results, by_sources, strict=True)
+        min(most, own) if score is None else float(score)
+        for score, own in zip(scores, by_sources, strict=True)
     ]
 
 

@@ -15,6 +15,7 @@ from agentic_rag.evaluation.systems import Scored, Systems, Task
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.prepare_query import MAX_CHARACTERS
+from agentic_rag.ports import Chat
 from agentic_rag.testing import (
     FakeGraphEngine,
     FakeRetrievalEngine,
@@ -36,7 +37,7 @@ class Bench:
 
     def __init__(
         self,
-        chat: ScriptedChat | None = None,
+        chat: Chat | None = None,
         graph: FakeGraphEngine | None = None,
         vector: FakeRetrievalEngine | None = None,
         late_interaction: Any = None,
@@ -174,11 +175,11 @@ async def test_a_rerank_without_a_model_makes_no_call_where_it_is_degraded(name:
 
 @pytest.mark.parametrize("name", ["rrf+rerank", "full"])
 async def test_calls_for_what_a_later_step_left_out_are_counted(name: str) -> None:
-    chat = ScriptedChat("9", "8", "7", "6")
+    chat = ScriptedChat("9, 8, 7, 6")
     step = {"action": "filter", "filter_type": "top_k", "top_k": 1}
     found = await Bench(chat, rerank={"method": "chat"}, post_retrieval={"steps": [step]}).run(name)
     assert len(found.results) == 1
-    assert found.model_calls == len(chat.heard) == 4
+    assert found.model_calls == len(chat.heard) == 1
 
 
 async def test_a_source_alone_counts_whatever_weight_it_has() -> None:
@@ -199,7 +200,7 @@ async def test_a_long_question_is_searched_for_as_the_graph_would(name: str) -> 
 
 
 async def test_chat_calls_are_counted_where_they_are_made() -> None:
-    chat = ScriptedChat("6", "7", "8", "9", "what tea?", "6", "7", "8", "9", "green tea [1]")
+    chat = ScriptedChat("6, 7, 8, 9", "what tea?", "6, 7, 8, 9", "green tea [1]")
     bench = Bench(
         chat,
         rerank={"method": "chat"},
@@ -208,7 +209,7 @@ async def test_chat_calls_are_counted_where_they_are_made() -> None:
         quality={"weak_below": 1.0},
     )
     found = await bench.run("full")
-    assert found.model_calls == len(chat.heard) == 10
+    assert found.model_calls == len(chat.heard) == 4
     assert found.degraded == ()
 
 
@@ -219,14 +220,37 @@ async def test_a_call_that_failed_counts_too() -> None:
 
 
 async def test_reranking_by_a_model() -> None:
-    chat = ScriptedChat("2", "9", "1", "3")
+    chat = ScriptedChat("2, 9, 1, 3")
     bench = Bench(chat, rerank={"method": "chat"})
     found = await bench.run("rrf+rerank")
-    assert found.model_calls == len(chat.heard) == 4
+    assert found.model_calls == len(chat.heard) == 1
     assert found.results[0]["rerank_score"] == 0.9
     for method in ("chat", "cross_encoder"):
         with pytest.raises(ConfigError, match=rf"rerank\.method is '{method}'"):
             Bench(rerank={"method": method})
+
+
+@pytest.mark.parametrize(
+    ("found", "depth", "calls"),
+    [(0, 20, 0), (10, 20, 1), (11, 20, 2), (25, 20, 2), (25, 1000, 3), (25, 1, 1)],
+)
+async def test_a_chat_model_is_called_for_each_batch(found: int, depth: int, calls: int) -> None:
+    vector = FakeRetrievalEngine([(fake_chunk(f"n{number}", "tea"), 0.5) for number in range(found)])
+    chat = Alike()
+    bench = Bench(chat, FakeGraphEngine(), vector, rerank={"method": "chat", "depth": depth})
+    scored = await bench.run("rrf+rerank")
+    assert len(scored.results) == found
+    assert (scored.model_calls, chat.calls, scored.degraded) == (calls, calls, ())
+
+
+class Alike:
+    """A chat model that rates every passage alike."""
+
+    calls = 0
+
+    async def complete(self, system: str, user: str) -> str:
+        self.calls += 1
+        return "\n".join(["5"] * user.count("</passage>"))
 
 
 @pytest.mark.parametrize("names", [[], ["psychic"], ["dense", "full+rerank"], ["+rerank"], ["full-dense"]])

@@ -328,9 +328,7 @@ def test_the_weights_of_every_strategy_follow_what_the_graph_knows(operation: st
             name: weight for name, weight in by_source(used).items() if name in result.sources
         }
     if operation in ("verification_canvas", "concept_relation"):
-        expected = reciprocal_rank_fusion(
-            GRAPH, VECTOR, 60, graphiti_weight=used[0], lancedb_weight=used[1]
-        )
+        expected = reciprocal_rank_fusion(GRAPH, VECTOR, 60, graphiti_weight=used[0], lancedb_weight=used[1])
     else:
         expected = weighted_fusion(GRAPH, VECTOR, *used)
     assert [(result.id, result.fused_score) for result in outcome.results] == [
@@ -392,7 +390,9 @@ def test_enough_in_the_first_tier_is_enough_whatever_the_graph_knows():
 
 
 def test_an_operation_may_be_named_in_the_users_words_and_must_be_known():
-    told = (fuse_for_operation(name, GRAPH, VECTOR, telling=0.3) for name in ("文档检索", "document_retrieval"))
+    told = (
+        fuse_for_operation(name, GRAPH, VECTOR, telling=0.3) for name in ("文档检索", "document_retrieval")
+    )
     assert len({json.dumps(outcome.report) for outcome in told}) == 1
     with pytest.raises(UnknownOperation, match="concept_relation"):
         fuse_for_operation("dance", GRAPH, VECTOR)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
-from agentic_rag.errors import ConfigError, ModelError, StoreError
-from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
-from agentic_rag.rerank.late_interaction import Compared, LateInteraction
-from agentic_rag.stores.in_memory import InMemoryChunkStore
 
 BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})
 
@@ -38,8 +34,14 @@ class Model:
 
 def state(**keys: Any) -> Any:
     results = [
-        {"id": name, "content": "tea", "metadata": {}, "sources": {"lancedb": {"raw": raw, "weight": 1.0}}}
-        for name, raw in (("b", 0.2), ("a", 0.9))
+        {
+            "id": name,
+            "content": "tea",
+            "metadata": {},
+            "sources": {"lancedb": {"raw": raw, "weight": 1.0}},
+            "fused_score": fused,
+        }
+        for name, raw, fused in (("b", 0.2, 0.6), ("a", 0.9, 0.7))
     ]
     return {
         "run": {"query": "And when?"},
@@ -52,7 +54,8 @@ def state(**keys: Any) -> Any:
 async def test_all_results_are_put_in_order_with_a_score():
     written = await rerank(Parameters())(state(), runtime=Runtime())  # type: ignore[call-arg]
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
-    assert all(0 <= result["rerank_score"] <= 1 for result in written["reranked_results"])
+    assert [result["rerank_score"] for result in written["reranked_results"]] == pytest.approx([0.9, 0.2])
+    assert written["rerank_outcome"] == {"status": "ok", "reason": None, "method": "offline"}
 
 
 async def test_the_question_judges_and_not_the_rewrite():
@@ -74,39 +77,11 @@ async def test_a_model_that_fails_is_replaced_and_told():
     assert "out of memory" in written["rerank_outcome"]["reason"]
 
 
-@dataclass(frozen=True)
-class Tokens(LateInteraction):
-    """Compares as it is told to, or fails."""
-
-    similar: Mapping[str, float] | Exception
-
-    async def compare(self, dataset: str, question: str, chunk_ids: Sequence[str]) -> Compared:
-        if isinstance(self.similar, Exception):
-            raise self.similar
-        return Compared({name: self.similar[name] for name in chunk_ids}, together=0.5)
-
-
-def comparing(similar: Mapping[str, float] | Exception) -> RerankTools:
-    tokens = Tokens(BundledEmbedding(), InMemoryChunkStore(dimension=2), similar)
-    return RerankTools(late_interaction=tokens)
-
-
-async def test_tokens_move_a_result():
-    tools = comparing({"a": -1.0, "b": 0.5})
-    written = await rerank(Parameters(), tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
+async def test_what_the_operation_asks_for_comes_first():
+    given = state(operation="薄弱点聚类")
+    given["fused_results"][0]["metadata"]["tags"] = ["mistake"]
+    written = await rerank(Parameters())(given, runtime=Runtime())  # type: ignore[call-arg]
     assert [result["id"] for result in written["reranked_results"]] == ["b", "a"]
-    assert [result["metadata"]["token_similarity"] for result in written["reranked_results"]] == [0.5, -1.0]
-    assert {result["metadata"]["familiarity"] for result in written["reranked_results"]} == {0.5}
-    assert written["rerank_outcome"] == {"status": "ok", "reason": None, "method": "offline", "compared": 2}
-
-
-async def test_tokens_that_cannot_be_read_are_done_without_and_told():
-    tools = comparing(StoreError("the disk is gone"))
-    written = await rerank(Parameters(), tools)(state(), runtime=Runtime())  # type: ignore[call-arg]
-    assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
-    assert written["rerank_outcome"]["status"] == "degraded"
-    assert "the disk is gone" in written["rerank_outcome"]["reason"]
-    assert written["rerank_outcome"]["compared"] == 0
 
 
 async def test_a_model_that_is_missing_is_told():

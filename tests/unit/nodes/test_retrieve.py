@@ -171,7 +171,9 @@ async def test_how_familiar_a_question_is_is_told_where_it_is_known(
     assert written["lancedb_outcome"]["question"] == told
 
 
-@pytest.mark.parametrize(("near", "told"), [(None, {}), (0.0, {"tokens": 0.0}), (2 / 3, {"tokens": 0.666667})])
+@pytest.mark.parametrize(
+    ("near", "told"), [(None, {}), (0.0, {"tokens": 0.0}), (2 / 3, {"tokens": 0.666667})]
+)
 def test_a_result_as_a_hit(near: float | None, told: dict[str, float]):
     result = RetrievalResult(TEA, 0.7, {"dense": Leg(2, 0.9), "sparse": Leg(1, 8.5)}, near)
     assert as_hit(result, 3) == {

@@ -73,7 +73,9 @@ def dated(*texts: str) -> list[dict[str, Any]]:
 
 def test_time_takes_away_what_the_best_fits_better():
     """1.9 for the year and 1 for a date within; half of the former for another month of the year."""
-    results = dated("It was built in March 2024.", "It was built in May 2024.", "It was built in 1999.", "It was.")
+    results = dated(
+        "It was built in March 2024.", "It was built in May 2024.", "It was built in 1999.", "It was."
+    )
     time = terms_of("What was built in March 2024?", results)["time"]
     assert time.tolist() == pytest.approx([0.0, 0.95 - 2.9, -2.9, -2.9])
 

@@ -75,7 +75,9 @@ def test_the_key_is_the_prior_times_the_logarithm_of_the_share_and_the_weighed_t
     """A term of just more than what the prior takes away puts the second first, one of just less does not."""
     missing = prior * math.log(4.0)
     for more, first in ((0.01, 1), (-0.01, 0)):
-        told = dealt([1.0, 0.25], [0.0, 0.0], weighed(prior=prior, speaker=2.0), speaker=[0.0, (missing + more) / 2])
+        told = dealt(
+            [1.0, 0.25], [0.0, 0.0], weighed(prior=prior, speaker=2.0), speaker=[0.0, (missing + more) / 2]
+        )
         assert told.index(max(told)) == first
 
 
@@ -156,35 +158,33 @@ def test_what_is_alike_in_both_has_one_score():
     assert told[0] == told[2] > told[1] == told[3]
 
 
-COLUMN = st.floats(-3, 3)
 ROWS = st.lists(
-    st.tuples(st.floats(0, 1), st.floats(-10, 10), *[COLUMN] * len(TERMS)), min_size=1, max_size=7
+    st.tuples(st.sampled_from([1.0, 0.5, 0.25, 0.0]), *[st.integers(-2, 2)] * (1 + len(TERMS))),
+    min_size=1,
+    max_size=7,
 )
 
 
-@given(ROWS, st.lists(st.floats(0, 5), min_size=len(WEIGHTS), max_size=len(WEIGHTS)))
-def test_it_is_the_formula_written_out(rows: list[tuple[float, ...]], weights: list[float]):
-    """Without the least difference of those that are told apart."""
-    parameters = weighed(**dict(zip(WEIGHTS, weights, strict=True)))
-    fused, odds, *columns = (list(column) for column in zip(*rows, strict=True))
-    terms = dict(zip(TERMS, columns, strict=True))
-    best = max(fused)
+@given(ROWS, st.lists(st.integers(0, 3), min_size=len(WEIGHTS), max_size=len(WEIGHTS)))
+def test_it_is_the_formula_written_out(rows: list[tuple[float, ...]], weights: list[int]):
+    """In whole numbers, so that what is equal on paper is so here."""
+    prior, time, mistake, window, speaker, length = weights
+    best = max(row[0] for row in rows) or 1.0
     keys, relevances = [], []
-    for n in range(len(rows)):
-        share = max(fused[n] / best, 1e-4) if best > 1e-300 else 1e-4
-        key, relevance = parameters.prior * math.log(share), odds[n]
-        for name in TERMS:
-            key += getattr(parameters, name) * terms[name][n]
-            if name != "mistake":
-                relevance += getattr(parameters, name) * terms[name][n]
-        keys.append(key)
-        relevances.append(relevance)
-    told = dealt(fused, odds, parameters, **terms)
-    assert sorted(told) == pytest.approx(sorted(relevances), abs=1e-6)
+    for fused, odds, timely, wrong, around, asked, long in rows:
+        how_well = time * timely + window * around + speaker * asked + length * long
+        keys.append(prior * math.log(max(fused / best, 1e-4)) + (how_well + mistake * wrong))
+        relevances.append(odds + how_well)
+    greatest = sorted(relevances, reverse=True)
+    pairs = list(zip(keys, relevances, strict=True))
+    expected = [greatest[sum(other > pair for other in pairs)] for pair in pairs]
+    fused, odds, *columns = (list(column) for column in zip(*rows, strict=True))
+    parameters = weighed(**dict(zip(WEIGHTS, map(float, weights), strict=True)))
+    told = dealt(fused, odds, parameters, **dict(zip(TERMS, columns, strict=True)))
+    assert told == pytest.approx(expected, abs=1e-7)
     for one in range(len(rows)):
         for other in range(len(rows)):
-            if keys[one] > keys[other] + 1e-9:
-                assert told[one] > told[other]
+            assert (told[one] > told[other]) == (pairs[one] > pairs[other])
 
 
 # --- results -------------------------------------------------------------------------------------
@@ -207,7 +207,9 @@ def test_without_the_prior_the_relevance_of_both_sources_decides():
     ranked = rerank_offline("tea", results, NOTHING)
     # odds of 1/4 and of 49; of what the graph missed 49 times as much, as of the last that it found
     assert order(ranked) == ["b", "d", "a", "c"]
-    assert scores(ranked) == pytest.approx({"b": 441 / 442, "d": 73.5 / 74.5, "a": 12.25 / 13.25, "c": 12.25 / 13.25})
+    assert scores(ranked) == pytest.approx(
+        {"b": 441 / 442, "d": 73.5 / 74.5, "a": 12.25 / 13.25, "c": 12.25 / 13.25}
+    )
 
 
 def test_equal_results_are_in_id_order_and_have_one_score():
@@ -267,7 +269,7 @@ def test_the_strategy_reaches_the_result(operation: str, final: list[str]):
         ranked = rerank_offline("tea", given_order, operation=operation)
         assert order(ranked) == final
     without = rerank_offline("tea", fused, RerankParameters(prior=0.0), operation)
-    assert order(without) == ["vector", "both", "graph"], "by relevance alone no strategy would"
+    assert order(without) == ["graph", "vector", "both"], "by relevance alone, whatever the strategy"
 
 
 def test_the_given_results_are_not_changed():

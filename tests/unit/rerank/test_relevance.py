@@ -14,9 +14,7 @@ from agentic_rag.rerank.relevance import UNKNOWN, judged, relevance_odds, vector
 
 def found_by(**raws: float | None) -> dict[str, Any]:
     """A fused result with the score that each source gave it; what is not among them did not find it."""
-    sources = {
-        name: {"rank": 1, "raw": raw, "normalised": 1.0, "weight": 1.0} for name, raw in raws.items()
-    }
+    sources = {name: {"rank": 1, "raw": raw, "normalised": 1.0, "weight": 1.0} for name, raw in raws.items()}
     return {"id": "a", "sources": sources, "fused_score": 0.5, "rerank_score": None}
 
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
-from agentic_rag.rerank.features import relevance, terms_of
 from agentic_rag.rerank.offline import rerank_offline
 
-OFFLINE = RerankParameters()
 
-
-def result(identity: str, content: str = "tea", raw: float | None = 0.5, **metadata: Any) -> dict[str, Any]:
+def result(identity: str, content: str = "tea", *, fused: float = 0.5, **metadata: Any) -> dict[str, Any]:
     return {
         "id": identity,
         "content": content,
         "metadata": {"title": "", "document_id": "d", "ordinal": 0, **metadata},
-        "sources": {"lancedb": {"rank": 1, "raw": raw, "normalised": 1.0, "weight": 1.0}},
+        "sources": {"lancedb": {"rank": 1, "raw": 0.5, "normalised": 1.0, "weight": 1.0}},
+        "fused_score": fused,
         "rerank_score": None,
     }
 
@@ -45,120 +40,6 @@ class Scores:
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
         self.passages = list(passages)
         return self.scores
-
-
-# --- offline -------------------------------------------------------------------------------------
-
-
-def test_nothing_stays_nothing():
-    assert rerank_offline("tea", []) == []
-
-
-def test_tokens_change_the_order_and_deal_out_the_same_scores():
-    told = {"near": (0.5, 0.5), "best": (0.4, 0.6), "far": (0.3, 0.55)}
-    results = [result(name, raw=raw, token_similarity=similar) for name, (similar, raw) in told.items()]
-    results.append(result("without", raw=0.45))
-    assert terms_of("tea", results).column("interaction") == pytest.approx([0.0, -1.0, -2.0, -1.0])
-    ranked = rerank_offline("tea", results, RerankParameters(interaction=1.0, brief=0.0))
-    assert order(ranked) == ["near", "best", "without", "far"]
-    assert [one["rerank_score"] for one in ranked] == pytest.approx([0.6, 0.55, 0.5, 0.45])
-    without = [result(name) for name in told]
-    assert terms_of("tea", without).column("interaction") == [0.0, 0.0, 0.0]
-
-
-def test_what_says_it_in_the_other_language_comes_first_and_is_no_more_relevant_for_it():
-    trains, kiln = "火车从车站开出,十点到。", "窑里的温度升得太快,坯体就会开裂。"
-    results = [result("a", trains), result("b", kiln), result("c", trains, title="温度")]
-    without = RerankParameters(dictionary=0.0, brief=0.0)
-    assert order(rerank_offline("temperature, please", results, without)) == ["a", "b", "c"]
-    ranked = rerank_offline("temperature, please", results, RerankParameters(brief=0.0))
-    assert order(ranked) == ["b", "c", "a"], "titles are read too"
-    assert ranked[0]["rerank_score"] == pytest.approx(0.5)
-
-
-def test_a_note_of_the_right_year_comes_first_and_is_no_more_relevant_for_it():
-    dated = {"wrong": "2020-01-01T00:00:00+00:00", "right": "2025-05-01T00:00:00+00:00"}
-    results = [result(name, raw=0.3, date=date) for name, date in dated.items()]
-    ranked = rerank_offline("What was the capital of Mongolia in 2025?", results, RerankParameters(brief=0.0))
-    assert order(ranked) == ["right", "wrong"]
-    assert ranked[0]["rerank_score"] == pytest.approx(0.3)
-    assert ranked[1]["rerank_score"] < 0.2
-
-
-def test_all_else_equal_relevance_decides():
-    results = rerank_offline(
-        "tea", [result("low", raw=0.2), result("high", raw=0.9), result("none", raw=None)]
-    )
-    assert order(results) == ["high", "low", "none"]
-
-
-def test_in_dialogue_the_words_of_the_question_decide():
-    texts = ["trains and stations", "oolong tea please", "trains and tea"]
-    turns = [
-        result(name, text, kind="turn", speaker="Ada", ordinal=n * 10)
-        for n, (name, text) in enumerate(zip("abc", texts, strict=True))
-    ]
-    assert order(rerank_offline("oolong tea", turns)) == ["b", "c", "a"]
-
-
-def test_in_dialogue_the_speaker_asked_for_decides():
-    turns = [
-        result(name, "I like tea.", kind="turn", speaker=name, ordinal=n * 10)
-        for n, name in enumerate(["Ada", "Bob"])
-    ]
-    assert order(rerank_offline("What does Bob like?", turns))[0] == "Bob"
-
-
-def test_equal_results_are_in_id_order():
-    assert order(rerank_offline("tea", [result("b"), result("c"), result("a")])) == ["a", "b", "c"]
-
-
-def test_the_given_results_are_not_changed():
-    given_results = [result("b"), result("a", kind="turn", speaker="Ada")]
-    before = copy.deepcopy(given_results)
-    rerank_offline("tea", given_results)
-    assert given_results == before
-
-
-@settings(max_examples=100, deadline=None)
-@given(
-    st.text(max_size=40),
-    st.lists(
-        st.tuples(
-            st.text(max_size=40),
-            st.none() | st.floats(-0.5, 1.5),
-            st.none() | st.sampled_from(["Ada", "", "茶"]),
-        ),
-        max_size=8,
-    ),
-)
-def test_scores_lie_between_0_and_1_and_nothing_is_lost(
-    query: str, rows: list[tuple[str, float | None, str | None]]
-):
-    results = [
-        result(
-            str(n), text, raw, ordinal=n, **({} if speaker is None else {"kind": "turn", "speaker": speaker})
-        )
-        for n, (text, raw, speaker) in enumerate(rows)
-    ]
-    ranked = rerank_offline(query, results)
-    assert sorted(order(ranked)) == sorted(order(results))
-    assert all(0 <= one["rerank_score"] <= 1 for one in ranked)
-    assert [(-one["rerank_score"], one["id"]) for one in ranked] == sorted(
-        (-r["rerank_score"], r["id"]) for r in ranked
-    )
-
-
-def test_relevance_is_the_best_any_source_gave():
-    both = result("a", raw=0.2)
-    both["sources"]["graphiti"] = {"rank": 3, "raw": 0.7, "normalised": 0.1, "weight": 0.3}
-    assert relevance(both) == 0.7
-    assert relevance(result("a", raw=0.0)) == 0.0
-    assert relevance(result("a", raw=1.7)) == 1.0
-    assert 0 <= relevance(result("a", raw=None)) < 0.1
-
-
-# --- by a model, by name -------------------------------------------------------------------------
 
 
 def by(model: Reranker) -> ConfiguredRerankers:
@@ -205,13 +86,37 @@ async def test_without_its_model_a_method_cannot_be_used(method: Any, rerankers:
         await rerank_results("tea", [result("a")], RerankParameters(method=method), rerankers)
 
 
-async def test_beyond_the_depth_results_follow_as_they_were():
-    results = [result("a", raw=0.1), result("b", raw=0.2), result("d", raw=0.9), result("c", raw=0.9)]
-    ranked = await rerank_results("tea", results, RerankParameters(depth=2), None)
-    assert order(ranked) == ["b", "a", "d", "c"]
-    assert [one["rerank_score"] is None for one in ranked] == [False, False, True, True]
+FIVE = [
+    result("c", fused=0.1),
+    result("a", fused=0.2),
+    result("d", fused=0.5, tags=["mistake"]),
+    result("b", fused=0.7),
+    result("e", fused=0.4),
+]
+
+
+@pytest.mark.parametrize("method", ["chat", "cross_encoder"])
+async def test_a_model_looks_at_the_first_depth_and_the_others_follow_as_they_were(method: Any):
+    model = Scores(0.1, 0.9)
+    ranked = await rerank_results("tea", FIVE, RerankParameters(method=method, depth=2), by(model))
+    assert len(model.passages) == 2
+    assert order(ranked) == ["a", "c", "d", "b", "e"]
+    assert ranked[2:] == FIVE[2:]
+    assert [one["rerank_score"] for one in ranked] == [0.9, 0.1, None, None, None]
+
+
+async def test_offline_looks_at_all_results_whatever_the_depth():
+    ranked = await rerank_results("tea", FIVE, RerankParameters(depth=2), None)
+    assert ranked == rerank_offline("tea", FIVE)
+    assert order(ranked) == ["b", "d", "e", "a", "c"]
+    assert all(one["rerank_score"] is not None for one in ranked)
+
+
+async def test_offline_reads_what_the_operation_asks_for():
+    ranked = await rerank_results("tea", FIVE, RerankParameters(), None, operation="weak_point_clustering")
+    assert order(ranked) == ["d", "b", "e", "a", "c"]
 
 
 async def test_none_keeps_the_order_and_scores_nothing():
-    results = [result("b", raw=0.1), result("a", raw=0.9)]
+    results = FIVE[:2]
     assert await rerank_results("tea", results, RerankParameters(method="none"), None) == results
