@@ -29,13 +29,13 @@ from rich.table import Table
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.run import dataset_of, ingested, ranking_of
-from agentic_rag.evaluation.tuning.run import collect
+from agentic_rag.filters import parse_filters
 from agentic_rag.progress import silent
 from agentic_rag.retrieval.graph_relevance import FEWEST_VISITS, GraphRelevance
 from fit_calibration import cross_entropy, solved
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 
-CASES, RIDGE = 20, 0.02
+FOUND, CASES, RIDGE = 100, 20, 0.02
 SETS = {
     "hotpot": "beir/multihop/hotpot_train100",
     "musique": "beir/multihop/musique_train100",
@@ -58,16 +58,17 @@ async def cases_of(rag: Rag, path: Path, half: str | None) -> Cases:
     dataset = dataset_of(loaded.source)
     await ingested(rag, loaded, dataset, silent)
     rows, relevant, weights = [], [], []
-    found = await collect(rag, loaded.selected(half=half, limit=None), dataset, None, silent)
-    for one in found:
-        if not one.names or not one.query.relevant or one.telling is None:
+    for query in loaded.selected(half=half, limit=None).ranked_queries:
+        filters = parse_filters({"conversation": query.dataset_key} if loaded.sessions else None)
+        found = await rag.graph_engine.find(dataset, query.text, limit=FOUND, filters=filters)
+        if not found.question["names"]:
             continue
-        walked = [hit for hit in one.graph if "walk" in hit["evidence"]]
-        graded = [one.query.relevant.get(ranking_of([dict(hit)], loaded.unit)[0], 0) > 0 for hit in walked]
+        walked = [hit for hit in found.hits if "walk" in hit["evidence"]]
+        graded = [query.relevant.get(ranking_of([dict(hit)], loaded.unit)[0], 0) > 0 for hit in walked]
         kept = [n for n, is_relevant in enumerate(graded) if n < CASES or is_relevant]
         right = np.array([graded[n] for n in kept], dtype=np.float64)
         visits = np.array([max(walked[n]["evidence"]["walk"], FEWEST_VISITS) for n in kept])
-        told = np.full(len(kept), one.telling)
+        told = np.full(len(kept), found.question["telling"])
         rows.append(np.stack([np.ones(len(kept)), told, told * np.log(visits)], axis=1))
         relevant.append(right)
         weights.append(np.where(right > 0, 0.5 / max(right.sum(), 1), 0.5 / max((1 - right).sum(), 1)))

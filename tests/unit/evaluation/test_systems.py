@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -40,7 +39,6 @@ class Bench:
         chat: Chat | None = None,
         graph: FakeGraphEngine | None = None,
         vector: FakeRetrievalEngine | None = None,
-        late_interaction: Any = None,
         checkpointer: Any = None,
         **config: Any,
     ) -> None:
@@ -48,9 +46,7 @@ class Bench:
         self.vector = vector or FakeRetrievalEngine(VECTOR)
         settings = RagConfig(**config)
         rerankers = ConfiguredRerankers(chat)
-        parts = GraphParts(
-            self.graph, self.vector, HashingEmbedding(), chat, rerankers, late_interaction=late_interaction
-        )
+        parts = GraphParts(self.graph, self.vector, HashingEmbedding(), chat, rerankers)
         compiled = build_rag_graph(parts, settings).compile(checkpointer=checkpointer)
         nothing: Any = None
         self.systems = Systems(Rag(settings, compiled, parts, nothing, nothing, nothing))
@@ -158,19 +154,6 @@ async def test_a_rerank_model_that_failed_is_told() -> None:
     found = await Bench(ScriptedChat(ModelError("no")), rerank={"method": "chat"}).run("rrf+rerank")
     assert (found.degraded, found.model_calls) == (("rerank",), 1)
     assert ids(found)
-
-
-class Unreadable:
-    """Token vectors that a store has lost."""
-
-    async def compare(self, dataset: str, query: str, ids: Sequence[str]) -> dict[str, float]:
-        raise StoreError("gone")
-
-
-@pytest.mark.parametrize("name", ["rrf+rerank", "full"])
-async def test_a_rerank_without_a_model_makes_no_call_where_it_is_degraded(name: str) -> None:
-    found = await Bench(late_interaction=Unreadable()).run(name)
-    assert (found.degraded, found.model_calls) == (("rerank",), 0)
 
 
 @pytest.mark.parametrize("name", ["rrf+rerank", "full"])

@@ -101,7 +101,9 @@ def test_a_floor_above_the_weak_bound_counts():
         ([result(0.0, lancedb=0.8)], 0.0),
         # odds of 4 and of 1.5 make 6
         ([result(None, lancedb=0.8, graphiti=0.6)], 6 / 7),
-        ([result(None, lancedb=0.2), result(None, lancedb=0.7), result(0.4, lancedb=0.9)], 0.7),
+        ([result(None, lancedb=0.2), result(None, lancedb=0.7)], 0.7),
+        # a model looked at the first and found little in it
+        ([result(0.1, lancedb=0.9), result(None, lancedb=0.9)], 0.1),
         ([result(None, lancedb=None)], 0.01),
     ],
 )

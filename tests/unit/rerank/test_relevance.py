@@ -76,14 +76,34 @@ def test_of_no_results_there_is_nothing_to_say():
     assert (relevance_odds([]), judged([]), vector_odds([])) == ([], [], [])
 
 
-def test_a_rerank_score_stands_and_else_the_sources_judge():
-    results = [found_by(lancedb=0.8, graphiti=0.6), found_by(lancedb=0.4), found_by(lancedb=0.2)]
-    assert judged(results) == pytest.approx([6 / 7, 0.5, 3 / 11])
-    results[0]["rerank_score"] = 0.0
-    results[2]["rerank_score"] = 0.9
-    assert judged(results) == pytest.approx([0.0, 0.5, 0.9])
-    del results[0]["rerank_score"]
-    assert judged(results)[0] == pytest.approx(6 / 7)
+def three() -> list[dict[str, Any]]:
+    return [found_by(lancedb=0.8, graphiti=0.6), found_by(lancedb=0.4), found_by(lancedb=0.2)]
+
+
+def test_where_nothing_was_reranked_the_sources_judge():
+    assert judged(three()) == pytest.approx([6 / 7, 0.5, 3 / 11])
+    nameless = [{name: one[name] for name in ("id", "sources")} for one in three()]
+    assert judged(nameless) == judged(three())
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ((0.1, 0.9, 0.0), [0.1, 0.9, 0.0]),
+        ((0.9, 0.7, None), [0.9, 0.7, 3 / 11]),
+        ((0.3, 0.1, None), [0.3, 0.1, 0.1]),
+        ((0.9, None, None), [0.9, 0.5, 3 / 11]),
+        ((0.0, None, None), [0.0, 0.0, 0.0]),
+    ],
+)
+def test_a_rerank_score_stands_and_what_was_not_looked_at_is_no_better_than_the_last_that_was(
+    scores: tuple[float | None, ...], told: list[float]
+):
+    """Else the sources would say of the tail what the model denies of the head."""
+    results = three()
+    for result, score in zip(results, scores, strict=True):
+        result["rerank_score"] = score
+    assert judged(results) == pytest.approx(told)
 
 
 def test_the_vector_store_reads_the_passages_and_where_it_found_none_the_graph_speaks():

@@ -105,6 +105,13 @@ async def test_a_model_looks_at_the_first_depth_and_the_others_follow_as_they_we
     assert [one["rerank_score"] for one in ranked] == [0.9, 0.1, None, None, None]
 
 
+async def test_a_model_looks_at_twenty_where_nothing_else_is_said():
+    model = Scores(*[0.5] * 20)
+    results = [result(f"{number:02}") for number in range(25)]
+    await rerank_results("tea", results, RerankParameters(method="chat"), by(model))
+    assert len(model.passages) == 20
+
+
 async def test_offline_looks_at_all_results_whatever_the_depth():
     ranked = await rerank_results("tea", FIVE, RerankParameters(depth=2), None)
     assert ranked == rerank_offline("tea", FIVE)

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.domain import TOLD, Chunk
+from agentic_rag.domain import Chunk
 from agentic_rag.errors import FilterError, InputError, UnknownDataset
 from agentic_rag.filters import Comparison
 from agentic_rag.ports import EmbeddedDocument
-from agentic_rag.rerank.late_interaction import FAMILIARITY, SIMILARITY
 from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.strategies import STRATEGIES
 from agentic_rag.stores.in_memory import InMemoryChunkStore
-from agentic_rag.testing import HashingEmbedding, fake_chunk
+from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding, fake_chunk
 
 EVERY = sorted(STRATEGIES)
 SHIPPED = fitted_calibration().calibration
@@ -56,6 +55,15 @@ async def filled(*chunks: Chunk) -> tuple[RetrievalEngine, CountingStore]:
     return RetrievalEngine(store, embedding, EmbeddingCalibration(embedding, WITHOUT_FLOOR)), store
 
 
+async def with_tokens(embedding: TokenHashingEmbedding, *chunks: Chunk) -> RetrievalEngine:
+    store = InMemoryChunkStore(dimension=embedding.dimension)
+    for chunk in chunks:
+        made = await embedding.embed_passage_tokens([chunk.text])
+        document = EmbeddedDocument(chunk.document_id, (chunk,), made.vectors, made.tokens)
+        await store.replace_documents("notes", [document])
+    return RetrievalEngine(store, embedding, EmbeddingCalibration(embedding, WITHOUT_FLOOR))
+
+
 @pytest.mark.parametrize("strategy", EVERY)
 async def test_the_passage_with_the_words_comes_first(strategy: Any):
     engine, store = await filled()
@@ -86,8 +94,60 @@ async def test_the_engine_can_have_another_default():
 async def test_each_leg_is_asked_for_enough():
     engine, store = await filled()
     await engine.search("notes", "tea", 3)
-    await engine.search("notes", "tea", 80)
-    assert [limit for _, limit in store.asked] == [50, 50, 80, 80]
+    await engine.search("notes", "tea", 150)
+    assert [limit for _, limit in store.asked] == [100, 100, 150, 150]
+
+
+MANY = [
+    fake_chunk(f"d{n:02}", f"tea {'oolong ' * (n % 3)}{'from Fujian ' * (n % 4)}steeped {n} minutes at night")
+    for n in range(40)
+]
+
+
+@pytest.mark.parametrize("strategy", EVERY)
+@pytest.mark.parametrize("question", ["oolong tea from Fujian", "what is steeped for 7 minutes?", "Mongolia"])
+async def test_a_passage_has_one_relevance_for_a_question(question: str, strategy: Any):
+    """However many are wanted, and whoever asks: the graph's node takes a hundred, a user four."""
+    engine = await with_tokens(TokenHashingEmbedding(), *MANY)
+    every = await engine.find("notes", question, top_k=100, strategy=strategy)
+    assert every.results or (question, strategy) == ("Mongolia", "sparse")
+    for few in (1, 4, 30):
+        assert await engine.search("notes", question, top_k=few, strategy=strategy) == every.results[:few]
+        assert (await engine.find("notes", question, few, strategy=strategy)).familiarity == every.familiarity
+
+
+@pytest.mark.parametrize("strategy", EVERY)
+async def test_tokens_are_compared_in_a_hybrid_search_alone(strategy: Any):
+    engine = await with_tokens(TokenHashingEmbedding(), *CHUNKS)
+    found = await engine.find("notes", "oolong tea from Fujian", 100, strategy=strategy)
+    compared = [result.tokens is not None for result in found.results]
+    assert found.results[0].id == "tea#0"
+    assert compared == [strategy == "hybrid"] * len(compared)
+    assert (found.familiarity is not None) == (strategy == "hybrid")
+
+
+async def test_nearer_tokens_come_first_where_vectors_and_words_are_alike():
+    """One vector of ``b a`` is that of ``a b``, as of any two texts that are about the same."""
+    same = [fake_chunk("a", "tea leaves wither"), fake_chunk("b", "tea leaves wither")]
+    embedding = TokenHashingEmbedding()
+    engine = await with_tokens(embedding, *same)
+    before = await engine.search("notes", "green kettle", strategy="dense")
+    vectors = await embedding.embed_passages([chunk.text for chunk in same])
+    kettle = await embedding.embed_passage_tokens(["green kettle"])
+    nearer = EmbeddedDocument("b", (same[1],), vectors[1:], kettle.tokens)
+    await engine._store.replace_documents("notes", [nearer])
+    assert [result.id for result in before] == ["a#0", "b#0"]
+    assert [result.id for result in await engine.search("notes", "green kettle")] == ["b#0", "a#0"]
+
+
+async def test_what_was_learnt_of_the_question_comes_with_its_results():
+    engine = await with_tokens(TokenHashingEmbedding(), *CHUNKS)
+    near = await engine.find("notes", "oolong tea from Fujian")
+    far = await engine.find("notes", "kettle of copper")
+    assert (near.familiarity or 0.0) > (far.familiarity or 0.0)
+    assert near.results == await engine.search("notes", "oolong tea from Fujian")
+    without, _ = await filled()
+    assert (await without.find("notes", "oolong tea from Fujian")).familiarity is None
 
 
 async def test_a_chunk_that_one_leg_missed_is_judged_by_the_other():
@@ -197,11 +257,13 @@ async def test_metadata_holds_the_users_and_what_a_citation_needs():
     }
 
 
-async def test_a_property_named_as_what_search_and_rerank_tell_is_filtered_by_and_not_repeated():
-    assert {SIMILARITY, FAMILIARITY} <= TOLD
-    engine, _ = await filled(fake_chunk("tea", "tea", metadata={"familiarity": "high", "walk": ["home"]}))
-    (found,) = await engine.search("notes", "tea", filters={"familiarity": "high"})
-    assert found.metadata.keys().isdisjoint(TOLD)
+@pytest.mark.parametrize("strategy", EVERY)
+async def test_a_property_named_as_what_a_search_tells_is_the_notes_own(strategy: Any):
+    own = {"familiarity": "high", "walk": ["home"], "legs": 4, "tokens": "of love", "entities": [], "score": 7}
+    embedding = TokenHashingEmbedding()
+    engine = await with_tokens(embedding, fake_chunk("tea", "tea", metadata=own))
+    (found,) = await engine.search("notes", "tea", filters={"familiarity": "high"}, strategy=strategy)
+    assert {key: found.metadata[key] for key in own} == own
 
 
 async def test_what_other_words_find_is_judged_by_the_question():
@@ -213,6 +275,15 @@ async def test_what_other_words_find_is_judged_by_the_question():
     by_id = {result.id: result.score for result in reworded}
     assert {result.id: by_id[result.id] for result in alone} == {result.id: result.score for result in alone}
     assert max(by_id.values()) == alone[0].score
+
+
+async def test_other_words_are_judged_by_the_tokens_of_the_question():
+    engine = await with_tokens(TokenHashingEmbedding(), *CHUNKS)
+    question = "oolong tea from Fujian"
+    alone = await engine.find("notes", question, 100)
+    reworded = await engine.find("notes", f"{question} midnight train", 100, judged_as=question)
+    assert reworded.results == alone.results
+    assert reworded.familiarity == alone.familiarity
 
 
 async def test_a_question_that_means_nothing_means_nothing_in_other_words_either():

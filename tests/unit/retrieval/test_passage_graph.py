@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentic_rag.domain import Entity
 from agentic_rag.identity import entity_key
@@ -46,7 +50,18 @@ GRAPH = PassageGraph(links())
 def visits(
     question: str = "Who made Film?", found: dict[str, float] | None = None, **options: object
 ) -> dict[str, float]:
-    return GRAPH.visits(GRAPH.named_in(question), found or {}, **{"limit": 10, **options})  # type: ignore[arg-type]
+    return GRAPH.visits(started(GRAPH, question), found or {}, **{"limit": 10, **options})  # type: ignore[arg-type]
+
+
+def started(graph: PassageGraph, question: str) -> dict[int, float]:
+    """Where a walk for a question starts that names something: by rarity."""
+    return graph.rarity(graph.named_in(question))
+
+
+def place(name: str) -> int:
+    (found,) = GRAPH.places([name])
+    assert found is not None
+    return found
 
 
 def test_hops_fall_off_with_their_distance():
@@ -71,6 +86,62 @@ def test_a_question_that_names_nothing_with_a_place_names_nothing():
     assert PassageGraph(links(label="Thing")).named_in("Who made Film?") == []
 
 
+def test_the_walk_leans_to_where_more_of_it_starts():
+    film, elsewhere = place("Film"), place("Elsewhere")
+    near, far = (
+        GRAPH.visits({film: weight, elsewhere: 1.0}, {}, limit=10)["film"] for weight in (0.5, 0.05)
+    )
+    assert near > far
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(st.integers(0, 5), st.floats(0.01, 10.0), min_size=1),
+    st.dictionaries(st.sampled_from([*MENTIONS, "gone"]), st.floats(0.0, 1.0)),
+    st.integers(1, 6),
+    st.floats(0.01, 100.0),
+)
+def test_visits_are_shares_of_the_most_and_weights_count_by_their_proportion(
+    entities: dict[int, float], found: dict[str, float], limit: int, times: float
+):
+    reached = GRAPH.visits(entities, found, limit=limit)
+    shares = list(reached.values())
+    assert 0 < len(shares) <= limit
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == 1.0
+    assert shares[-1] > 0.0
+    scaled = GRAPH.visits({n: times * weight for n, weight in entities.items()}, found, limit=10)
+    assert scaled == pytest.approx(GRAPH.visits(entities, found, limit=10))
+
+
+def test_rarity_is_the_logarithm_of_one_and_passages_for_each_that_mentions():
+    told = GRAPH.rarity([place("Film"), place("Town")])
+    assert told == pytest.approx({place("Film"): math.log(1 + 5 / 1), place("Town"): math.log(1 + 5 / 2)})
+
+
+def test_the_rarest_that_has_a_place_says_how_telling_a_question_is():
+    assert GRAPH.telling([place("Film")]) == GRAPH.telling([place("Film"), place("Town")]) == 1.0
+    assert GRAPH.telling([place("Town")]) == pytest.approx(math.log(1 + 5 / 2) / math.log(1 + 5))
+
+
+def test_a_name_without_a_place_makes_no_question_more_telling():
+    unplaced = links()
+    labelled = [Entity(e.key, e.name, ("Thing",) if e.name == "Film" else e.labels) for e in unplaced.entities]
+    graph = PassageGraph(replace(unplaced, entities=labelled))
+    named = graph.named_in("Did Film play in Town?")
+    assert graph.names(named) == ["Film", "Town"]
+    assert graph.telling(named) == graph.telling([place("Town")]) < 1.0
+
+
+def test_places_are_found_by_names_however_they_are_written():
+    assert GRAPH.places(["FILM", None, "Nowhere", "town"]) == [place("Film"), None, None, place("Town")]
+
+
+def test_what_a_passage_mentions_of_what_was_asked():
+    asked = [place("Town"), place("Director"), place("Film")]
+    assert GRAPH.mentioned_in(["director", "more"], asked) == {"director": ["Director", "Town"], "more": []}
+
+
 def test_the_walk_does_not_pass_through_what_may_not_be_seen():
     assert list(visits(within=["film", "town"])) == ["film"]
     assert list(visits(as_of=datetime(2024, 5, 31, tzinfo=UTC))) == ["film"]
@@ -85,7 +156,7 @@ def test_limit_keeps_the_most_visited():
 def test_a_name_that_everyone_mentions_says_less():
     crowd = {f"turn{n}": ["Anna"] for n in range(20)} | {"note": ["Rare", "Anna"]}
     graph = PassageGraph(links(crowd))
-    anna, rare = (graph.visits(graph.named_in(name), {}, limit=50) for name in ("Anna", "Rare"))
+    anna, rare = (graph.visits(started(graph, name), {}, limit=50) for name in ("Anna", "Rare"))
     assert min(anna.values()) > min(rare.values())
 
 
@@ -96,11 +167,11 @@ def test_picking_out_and_multiplying_give_the_same(monkeypatch: pytest.MonkeyPat
     }
     many = {chunk: list(dict.fromkeys(names)) for chunk, names in many.items()}
     graph = PassageGraph(links(many))
-    given = graph.named_in("E7 and E9"), {"c3": 0.8, "c9": 0.4}
+    starts = started(graph, "E7 and E9"), {"c3": 0.8, "c9": 0.4}
     monkeypatch.setattr(passage_graph, "FEW", 1.0)
-    picked = graph.visits(*given, limit=200)
+    picked = graph.visits(*starts, limit=200)
     monkeypatch.setattr(passage_graph, "FEW", -1.0)
-    multiplied = graph.visits(*given, limit=200)
+    multiplied = graph.visits(*starts, limit=200)
     for chunk, share in multiplied.items():
         assert picked.get(chunk, 0.0) == pytest.approx(share, abs=1e-3)
 

@@ -26,7 +26,7 @@ from agentic_rag.evaluation.tuning.search import (
 from agentic_rag.parameters import Parameters
 
 N = 60
-WALK = Parameters().rerank.walk
+SPEAKER = Parameters().rerank.speaker
 
 
 def queries(count: int = N, spaces: int = 1, unanswerable: int = 0) -> list[EvalQuery]:
@@ -58,7 +58,7 @@ class Scripted:
         return Outcome(np.array(values), self.confidences)
 
     def telling_weights(self) -> list[str]:
-        return ["walk"]
+        return ["speaker"]
 
 
 def report(replay: Scripted | Replay, **options: Any) -> TuneReport:
@@ -108,29 +108,29 @@ def test_every_setting_of_the_grid_can_be_used() -> None:
 
 def test_the_best_setting_is_found_and_nothing_else_is_changed() -> None:
     def does(settings: dict[str, Any], number: int) -> float:
-        good = settings.get("rerank.walk") == 2 * WALK and settings.get("fusion.strategy") == "rrf"
+        good = settings.get("rerank.speaker") == 2 * SPEAKER and settings.get("fusion.strategy") == "rrf"
         return 0.5 + 0.4 * good + 0.001 * settings.get("fusion.k", 60) * (number % 2 * 2 - 1) / 100
 
     replay = Scripted(queries(), does)
     # of the two that only gain together the search sees the second once the first is at hand
-    assert choose(replay, np.arange(N), coordinates(["walk"])) == ()
+    assert choose(replay, np.arange(N), coordinates(["speaker"])) == ()
     alone = Scripted(
-        queries(), lambda settings, number: 0.9 if settings.get("rerank.walk") == 2 * WALK else 0.5
+        queries(), lambda settings, number: 0.9 if settings.get("rerank.speaker") == 2 * SPEAKER else 0.5
     )
-    assert choose(alone, np.arange(N), coordinates(["walk"])) == (("rerank.walk", 2 * WALK),)
-    assert choose(alone, np.array([], dtype=np.int64), coordinates(["walk"])) == ()
+    assert choose(alone, np.arange(N), coordinates(["speaker"])) == (("rerank.speaker", 2 * SPEAKER),)
+    assert choose(alone, np.array([], dtype=np.int64), coordinates(["speaker"])) == ()
 
 
 def test_a_gain_within_a_standard_error_is_not_taken() -> None:
     rng = np.random.default_rng(0)
-    noise = {multiple * WALK: rng.normal(0.0, 0.3, N) for multiple in MULTIPLES}
+    noise = {multiple * SPEAKER: rng.normal(0.0, 0.3, N) for multiple in MULTIPLES}
     replay = Scripted(
         queries(),
         lambda settings, number: (
-            0.5 + 0.01 * float(noise.get(settings.get("rerank.walk", -1), [0.0] * N)[number])
+            0.5 + 0.01 * float(noise.get(settings.get("rerank.speaker", -1), [0.0] * N)[number])
         ),
     )
-    chosen = choose(replay, np.arange(N), coordinates(["walk"]))
+    chosen = choose(replay, np.arange(N), coordinates(["speaker"]))
     best = max(values.mean() / (values.std(ddof=1) / np.sqrt(N)) for values in noise.values())
     assert (chosen == ()) == (best <= 1.0)
     assert not is_better(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
@@ -146,11 +146,11 @@ def test_a_planted_gain_is_found_and_beyond_chance() -> None:
     level = rng.uniform(0.2, 0.6, N)
     replay = Scripted(
         queries(),
-        lambda settings, number: float(level[number]) + 0.3 * (settings.get("rerank.walk") == WALK / 2),
+        lambda settings, number: float(level[number]) + 0.3 * (settings.get("rerank.speaker") == SPEAKER / 2),
     )
     told = report(replay)
-    assert told.settings == told.chosen == {"rerank.walk": WALK / 2}
-    assert told.chosen_in_folds == [{"rerank.walk": WALK / 2}] * FOLDS
+    assert told.settings == told.chosen == {"rerank.speaker": SPEAKER / 2}
+    assert told.chosen_in_folds == [{"rerank.speaker": SPEAKER / 2}] * FOLDS
     assert told.ranking.beyond_chance
     assert told.ranking.difference["value"] == pytest.approx(0.3)
     assert told.beyond_chance
@@ -164,16 +164,16 @@ def test_what_copies_the_labels_in_training_and_is_noise_held_out_is_chance() ->
     fold_of = {number: place for place, fold in enumerate(folds) for number in fold.tolist()}
     rng = np.random.default_rng(5)
     default, noise = rng.random(N), rng.random((FOLDS, N))
-    leaky = {WALK * multiple: place for place, multiple in enumerate(MULTIPLES[:FOLDS])}
+    leaky = {SPEAKER * multiple: place for place, multiple in enumerate(MULTIPLES[:FOLDS])}
 
     def does(settings: dict[str, Any], number: int) -> float:
-        place = leaky.get(settings.get("rerank.walk", -1.0))
+        place = leaky.get(settings.get("rerank.speaker", -1.0))
         if place is None:
             return float(default[number])
         return float(noise[place, number]) if fold_of[number] == place else 1.0
 
     found = report(Scripted(told, does))
-    inside = [fold["rerank.walk"] for fold in found.chosen_in_folds]
+    inside = [fold["rerank.speaker"] for fold in found.chosen_in_folds]
     assert inside == list(leaky), "each fold's choice is the one that is perfect on what it was shown"
     assert found.chosen != {}, "seen from inside it looks like a large gain"
     assert not found.ranking.beyond_chance
@@ -188,8 +188,8 @@ def test_folds_by_conversation_show_what_does_not_carry_over() -> None:
     level = np.random.default_rng(2).random(N) / 2
 
     def does(settings: dict[str, Any], number: int) -> float:
-        own = WALK * MULTIPLES[number % 4]
-        return float(level[number]) + 0.5 * (settings.get("rerank.walk") == own)
+        own = SPEAKER * MULTIPLES[number % 4]
+        return float(level[number]) + 0.5 * (settings.get("rerank.speaker") == own)
 
     found = report(Scripted(told, does))
     assert (found.folds, found.grouped) == (4, True)
@@ -246,7 +246,7 @@ def test_the_same_input_gives_the_same_report() -> None:
     level = rng.random((N, 10))
 
     def does(settings: dict[str, Any], number: int) -> float:
-        return float(level[number, int(settings.get("rerank.walk", 9)) % 10])
+        return float(level[number, int(settings.get("rerank.speaker", 9)) % 10])
 
     first, second = (report(Scripted(queries(), does)).to_dict() for _ in range(2))
     assert first == second

@@ -34,7 +34,7 @@ base_url = "http://127.0.0.1/v1"
 
 
 def test_a_file_keeps_its_comments_and_its_order():
-    changed = {"fusion.k": 20, "fusion.strategy": None, "rerank.walk": 2.5, "fusion.normalization": "z_score"}
+    changed = {"fusion.k": 20, "fusion.strategy": None, "rerank.prior": 2.5, "fusion.normalization": "z_score"}
     assert merged_settings(MINE, changed, "today, on\nmy notes") == (
         "# tuned by agentic-rag tune: today, on my notes\n"
         "# my notes\n"
@@ -48,7 +48,7 @@ def test_a_file_keeps_its_comments_and_its_order():
         'base_url = "http://127.0.0.1/v1"\n'
         "\n"
         "[rerank]\n"
-        "walk = 2.5\n"
+        "prior = 2.5\n"
     )
 
 
@@ -92,8 +92,8 @@ VALUES = (
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.dictionaries(NAMES, st.dictionaries(st.sampled_from(["k", "walk", "é"]), VALUES, min_size=1)),
-    st.dictionaries(st.sampled_from(["fusion.k", "rerank.walk", "answer.sentences"]), st.none() | VALUES),
+    st.dictionaries(NAMES, st.dictionaries(st.sampled_from(["k", "prior", "é"]), VALUES, min_size=1)),
+    st.dictionaries(st.sampled_from(["fusion.k", "rerank.prior", "answer.sentences"]), st.none() | VALUES),
 )
 def test_any_values_come_back(before: dict[str, Any], changes: dict[str, Any]):
     text = ""
@@ -112,12 +112,12 @@ def test_any_values_come_back(before: dict[str, Any], changes: dict[str, Any]):
 
 
 def test_what_is_at_its_default_is_only_said_where_the_file_said_otherwise():
-    defaults = {"fusion.strategy": None, "fusion.k": 60, "rerank.walk": 5.0}
+    defaults = {"fusion.strategy": None, "fusion.k": 60, "rerank.prior": 5.0}
     text = '[fusion]\nstrategy = "rrf"\nk = 5\nlimit = 9\n'
-    assert file_values(text, {"rerank.walk": 1.0}, defaults) == {
+    assert file_values(text, {"rerank.prior": 1.0}, defaults) == {
         "fusion.strategy": None,
         "fusion.k": 60,
-        "rerank.walk": 1.0,
+        "rerank.prior": 1.0,
     }
     assert file_values("", {}, defaults) == {}
 
