@@ -22,7 +22,7 @@ from agentic_rag.testing import HashingEmbedding, fake_chunk
 EVERY = sorted(STRATEGIES)
 SHIPPED = fitted_calibration().calibration
 # The floor is fitted to a real model; hashed words stand out less (see test_floor and the integration tests).
-WITHOUT_FLOOR = replace(SHIPPED, sense=replace(SHIPPED.sense, floor=0.0))
+WITHOUT_FLOOR = replace(SHIPPED, ordinary={})
 CHUNKS = [
     fake_chunk("tea", "Oolong tea comes from Fujian.", metadata={"year": 2024}),
     fake_chunk("milk", "Milk tea is sweet and cold.", metadata={"year": 2020}),
