@@ -57,8 +57,9 @@ def sentence_encoder() -> LangChainEmbedding:
 
 
 def as_fitted(rag: Rag) -> Rag:
-    """The same with the bundled model's calibration for whatever model's cosines."""
-    calibration = EmbeddingCalibration(rag.embedding, fitted_calibration().calibration)
+    """The same with the bundled model's calibration for whatever model's cosines; its reference passages, vectors of
+    another dimension, are left out, and so is the floor."""
+    calibration = EmbeddingCalibration(rag.embedding, replace(fitted_calibration().calibration, ordinary={}))
     parts = replace(
         rag.parts,
         graphiti=GraphEngine(rag.knowledge, rag.chunks, rag.embedding, calibration, nats),

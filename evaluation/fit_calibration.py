@@ -7,7 +7,9 @@ candidates is a case, relevant or not, once with the relevant passages and once 
 the best of a search that finds nothing is a case too. A query counts alike in every set, relevant and
 irrelevant passages alike in every query: the odds beforehand are even. The centres of the cosines within a
 script come from the model's README and stay; those of a question and a passage in different scripts are fitted
-last, on two vaults whose notes are in both, and the intercepts then on all of these. Needs judged sets that are
+last, on two vaults whose notes are in both, and the intercepts then on all of these. The floor is fitted on questions
+and titles against nonsense (the half of ``datasets/nonsense`` that may choose), asked of whole sets and small parts of
+them; of the judged sets the first halves of the questions, of the vaults all. Needs judged sets that are
 not part of this project (by default in ../shared/data). ``--write`` replaces the calibration in the package.
 """
 
@@ -16,13 +18,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import random
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +35,14 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from agentic_rag.domain import search_text
+from agentic_rag.evaluation.datasets import half_of
 from agentic_rag.evaluation.statistics import area_under_roc
+from agentic_rag.models.bundled import nats
 from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import (
     COSINE_UNIT,
     ENOUGH_WORDS,
+    MOST_WORDS,
     Calibration,
     Coefficients,
     Evidence,
@@ -43,21 +50,21 @@ from agentic_rag.retrieval.calibration import (
     bm25_level,
     script_pair,
 )
-from agentic_rag.retrieval.embedding_calibration import Levels, fitted_calibration, levels
+from agentic_rag.retrieval.embedding_calibration import SCRIPTS, Measured, fitted_calibration, measured
 from agentic_rag.retrieval.engine import MIN_CANDIDATES
 from agentic_rag.retrieval.evidence import gathered, likeness
-from agentic_rag.retrieval.floor import LOOKED_AT, standing_out
+from agentic_rag.retrieval.floor import NO_WORDS, cost, nearer, ordinary_cosine, standing_out
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
-from agentic_rag.text import content_tokens, script, tokens
+from agentic_rag.text import Script, content_tokens, script, script_beside, tokens
 from judged_sets import (
     CACHE,
     CHOOSING_VAULTS,
     DATA,
+    OWN,
     JudgedSet,
     KeptEmbedding,
     available,
-    gibberish,
     judged_set,
     vault_set,
 )
@@ -69,10 +76,17 @@ CENTRES = tuple(np.arange(0.74, 0.9, 0.01).round(2).tolist())
 REPORTED = ("rgb/zh_fact", "rgb/en_fact", "cranfield", "scifact/train")
 LEGS = {"hybrid": ("dense", "sparse"), "dense": ("dense",), "sparse": ("sparse",)}
 QUERIES, CASES, ROUNDS, RIDGE = 500, 20, 3, 0.02
-GIBBERISH_PASSED = 0.02
-"""Share of gibberish that the floor lets pass on the fitted sets."""
-SIZES, SENSE_QUERIES = (3, 6, 12, 40, 150), 120
-"""A floor must hold for a handful of notes too: besides whole sets, random parts of so many chunks are searched."""
+QUESTIONS_LOST = 0.003
+"""Share of the questions and titles that the floor refuses, of .002 to .015: the most of which no question of the two
+vaults is lost, asked of all notes or of those in one language. Those lost are asked of few notes in another language."""
+WORDS = 1.8
+"""Steps that the words of a query count for, where one chunk has enough of them, against what stands out: among 0 to
+3.7, where questions on other vaults and everyday ones are doubted most while a vault's own are as much as before."""
+DOUBTED = 2.55
+"""Log-odds of what was found below which it is doubted: of the two vaults' own questions .34, as before."""
+SIZES, SENSE_QUERIES, SENSE_TITLES = (1, 2, 4, 15, 60), 80, 60
+"""A floor must hold for one note too: besides whole sets, random parts of so many chunks are searched."""
+NONSENSE = OWN / "nonsense" / "nonsense.json"
 TERMS = ("latin", "cjk", "cosine latin", "cosine cjk", "below_best", "bm25_share", "bm25_level", "bm25_best", "likeness")  # fmt: skip
 USED = {"hybrid": TERMS, "dense": TERMS[:5], "sparse": (*TERMS[:2], *TERMS[5:8])}
 Array = NDArray[np.float64]
@@ -116,11 +130,10 @@ class Searched:
 
     found: JudgedSet
     judged: list[Search]
-    nonsense: list[Search]
 
 
 async def searched(name: str, folder: Path, data: Path) -> Searched:
-    """A set's queries, and gibberish of the same scripts, searched."""
+    """A set's queries, searched."""
     if name in CHOOSING_VAULTS:
         found = await vault_set(name, folder / "vaults")
     else:
@@ -141,10 +154,7 @@ async def searched(name: str, folder: Path, data: Path) -> Searched:
         for query, asked in zip(found.queries, found.query_vectors, strict=True):
             relevant = (c.id for c in found.chunks if query.relevant.get(c.document_id, 0) > 0)
             judged.append(await one(query.text, asked, frozenset(relevant)))
-        nonsense = gibberish([query.text for query in found.queries])
-        vectors = await KeptEmbedding(CACHE).embed_queries(nonsense)
-        pairs = zip(nonsense, vectors, strict=True)
-        return Searched(found, judged, [await one(text, asked, frozenset()) for text, asked in pairs])
+        return Searched(found, judged)
 
 
 def fitted(sets: Sequence[Sequence[Search]], strategy: str, start: Calibration) -> Calibration:
@@ -268,49 +278,137 @@ def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in type(value).__slots__}
 
 
-def sense_cases(searched: Searched) -> list[tuple[int, bool, float, float]]:
-    """Chunks searched, whether for a question, how far the best stands out, and the share of words it has.
+class SenseCase(NamedTuple):
+    """One query asked of some chunks."""
 
-    A question is asked of parts that hold a chunk that answers it.
+    size: int
+    """Of the part that was asked; 0: of all chunks, or all in one language."""
+    world: str
+    """``all``, or the script of the chunks that were there."""
+    kind: str
+    """``question``, ``title`` or a kind of nonsense."""
+    is_question: bool
+    steps: float
+    """By which the best stands out."""
+    chunks: int
+    share: float
+    """Of the query's words that one chunk has."""
+    cost: float
+    nearer: float
+    given: float
+    """Log-odds for words that no chunk can have (see ``floor.NO_WORDS``)."""
+
+    def terms(self) -> list[float]:
+        """As the calibration weighs them; words count WORDS steps."""
+        words = WORDS * min(self.share, ENOUGH_WORDS) / ENOUGH_WORDS
+        return [1.0, self.steps + words, math.sqrt(math.log(self.chunks + 1)), self.cost, self.nearer]
+
+    def is_met(self, sense: Sense) -> bool:
+        """Whether it finds something."""
+        found = sense.found(self.steps, self.chunks, self.share)
+        return (
+            self.share >= MOST_WORDS or sense.logit(found + self.given, self.cost, self.nearer) >= sense.floor
+        )
+
+
+async def sense_cases(
+    found: JudgedSet, ordinary: Mapping[str, FloatArray], half: Literal["choosing", "reported"]
+) -> list[SenseCase]:
+    """Questions, titles of documents as short questions, and nonsense, asked of parts of a set.
+
+    A question or a title is asked of parts that hold a chunk that answers it. Of the sets that are no vault only the
+    questions of the first half choose.
     """
-    found, dice = searched.found, random.Random(7)
-    ids, vectors = [chunk.id for chunk in found.chunks], found.vectors
-    words = [frozenset(tokens(search_text(chunk))) for chunk in found.chunks]
-    place = {chunk_id: number for number, chunk_id in enumerate(ids)}
-    cases = []
-    for size in (*SIZES, len(ids)):
-        for search in (*searched.judged[:SENSE_QUERIES], *searched.nonsense):
-            part = [place[i] for i in sorted(search.relevant)[:1]]
-            part += [
-                number for number in dice.sample(range(len(ids)), min(size, len(ids))) if number not in part
-            ]
-            part = part[:size]
-            cosines = vectors[part] @ search.asked
-            out = standing_out(float(cosines.max()), float(cosines.mean()), len(part))
-            asked = frozenset(content_tokens(search.text))
-            looked_at = part
-            if size == len(ids):
-                top = (leg[:LOOKED_AT] for leg in search.legs.values())
-                looked_at = [place[scored.chunk.id] for leg in top for scored in leg]
-            share = max((len(asked & words[n]) for n in looked_at), default=0) / max(len(asked), 1)
-            cases.append((size, bool(search.relevant), out or 0.0, share))
+    dice, embedding, chunks = random.Random(7), KeptEmbedding(CACHE), found.chunks
+    by_title: dict[str, list[int]] = {}
+    by_document: dict[str, list[int]] = {}
+    for number, chunk in enumerate(chunks):
+        by_title.setdefault(chunk.title.strip(), []).append(number)
+        by_document.setdefault(chunk.document_id, []).append(number)
+    judged = [
+        (query, vector)
+        for query, vector in zip(found.queries, found.query_vectors, strict=True)
+        if half == "reported" or found.name in CHOOSING_VAULTS or half_of(query.id) == "first"
+    ]
+    asked: list[tuple[str, str, FloatArray, list[int] | None]] = [
+        ("question", query.text, vector, [n for d, grade in query.relevant.items() if grade > 0 for n in by_document.get(d, ())])
+        for query, vector in dice.sample(judged, min(len(judged), SENSE_QUERIES))
+    ]  # fmt: skip
+    named = sorted(set(by_title) - {""})
+    titles = dice.sample(named, min(len(named), SENSE_TITLES))
+    kinds = [
+        (kind, text)
+        for kind, texts in json.loads(NONSENSE.read_text("utf-8"))[half].items()
+        for text in texts
+    ]
+    vectors = await embedding.embed_queries([*titles, *(text for _, text in kinds)])
+    asked += [("title", text, vector, by_title[text]) for text, vector in zip(titles, vectors, strict=False)]
+    asked += [(*one, vector, None) for one, vector in zip(kinds, vectors[len(titles) :], strict=True)]
+    worlds = {"all": list(range(len(chunks)))}
+    if found.name in CHOOSING_VAULTS:
+        worlds |= {name: [n for n in worlds["all"] if script(chunks[n].text) == name] for name in SCRIPTS}
+    words, stacked, cases = [frozenset(tokens(search_text(chunk))) for chunk in chunks], found.vectors, []
+    for world, there in worlds.items():
+        for kind, text, vector, relevant in asked:
+            answering = sorted(set(relevant or ()).intersection(there))
+            if relevant is not None and not answering:
+                continue
+            cosines, wanted = stacked @ vector, frozenset(content_tokens(text))
+            references = {name: float(vector @ mean) for name, mean in ordinary.items()}
+            for size in (*SIZES, 0):
+                if size >= len(there):
+                    continue
+                part = sorted(answering, key=lambda n: -cosines[n])[:1] if size else there
+                if size:
+                    part += [n for n in dice.sample(there, size) if n not in part]
+                    part = part[:size]
+                best = max(part, key=lambda n: cosines[n])
+                said_in = "cjk" if script_beside(script(text), chunks[best].text) == "cjk" else "latin"
+                top, mean = float(cosines[best]), float(cosines[part].mean())
+                usual = ordinary_cosine(top, mean, len(part), references[said_in])
+                share = max(len(wanted & words[n]) for n in part) / max(len(wanted), 1)
+                cases.append(
+                    SenseCase(
+                        size, world, kind, relevant is not None, standing_out(top, usual), len(part), share,
+                        cost(text, nats), nearer(usual, references.values()),
+                        _given(script(text), [chunks[n].text for n in part]),
+                    )
+                )  # fmt: skip
     return cases
 
 
-def fitted_sense(sets: Sequence[Searched]) -> Sense:
-    """Questions against gibberish, every set and size counting alike; then the floor."""
-    rows, asked, weights = [], [], []
-    for searched in sets:
-        cases = sense_cases(searched)
-        for size, is_question, out, share in cases:
-            alike = sum(1 for case in cases if case[:2] == (size, is_question))
-            rows.append([1.0, out, min(share, ENOUGH_WORDS) / ENOUGH_WORDS])
-            asked.append(float(is_question))
-            weights.append(0.5 / alike / (len(SIZES) + 1) / len(sets))
-    w = solved(np.array(rows), np.array(asked), np.array(weights), np.array([0.0, 0.002, 0.002])).round(3)
-    logits = np.array(rows) @ w
-    floor = np.quantile(1.0 / (1.0 + np.exp(-logits[np.array(asked) == 0.0])), 1 - GIBBERISH_PASSED)
-    return Sense(float(w[0]), float(w[1]), float(w[2]), round(float(floor), 2))
+def _given(asked_in: Script, texts: Sequence[str]) -> float:
+    """As ``floor`` gives it, where all texts are in one other script."""
+    pairs = {script_pair((asked_in, script_beside(asked_in, text))) for text in texts}
+    return NO_WORDS.get(pairs.pop(), 0.0) if len(pairs) == 1 else 0.0
+
+
+def fitted_sense(sets: Sequence[Sequence[SenseCase]], doubted: float) -> Sense:
+    """Questions against nonsense that has not most of its words in one chunk; then the floor.
+
+    Every set, size, world and kind counts alike. ``doubted`` was chosen, see DOUBTED.
+    """
+    rows, asked, weights, exempt, given = [], [], [], [], []
+    for cases in sets:
+        alike = Counter((case.size, case.world, case.is_question, case.kind) for case in cases)
+        kinds = Counter(key[:3] for key in alike)
+        for case in cases:
+            key = case.size, case.world, case.is_question, case.kind
+            rows.append(case.terms())
+            given.append(case.given)
+            asked.append(float(case.is_question))
+            exempt.append(case.share >= MOST_WORDS)
+            weights.append(1.0 / alike[key] / kinds[key[:3]])
+    table, is_question, excepted = np.array(rows), np.array(asked), np.array(exempt)
+    weight = np.array(weights) / sum(weights)
+    known, told, ridge = np.array(given), ~excepted, np.array([0.0, *[2e-5] * 4])
+    w = solved(table[told], is_question[told], weight[told], ridge, known[told]).round(3)
+    logits = np.where(excepted, np.inf, known + table @ w)
+    floor = float(np.quantile(logits[is_question == 1.0], QUESTIONS_LOST))
+    intercept, steps, by_chance, of_cost, of_nearer = w.tolist()
+    return Sense(
+        intercept, steps, by_chance, round(WORDS * steps, 3), of_cost, of_nearer, round(floor, 2), doubted
+    )
 
 
 def relevance_table(sets: Mapping[str, Searched], calibration: Calibration, title: str) -> Table:
@@ -331,29 +429,36 @@ def relevance_table(sets: Mapping[str, Searched], calibration: Calibration, titl
     return table
 
 
-def sense_table(sets: Mapping[str, Searched], sense: Sense, title: str) -> Table:
-    """One row a set and number of chunks: questions kept, gibberish passed."""
+def sense_table(sets: Mapping[str, Sequence[SenseCase]], sense: Sense, title: str) -> Table:
+    """One row a set and number of chunks: questions kept, nonsense passed."""
     table = Table("set", title=title, title_justify="left")
-    for name in ("chunks", "area under ROC", "questions kept", "gibberish passed"):
+    for name in ("chunks", "questions kept", "nonsense passed"):
         table.add_column(name, justify="right")
-    for name, searched in sets.items():
-        cases = sense_cases(searched)
-        for size in dict.fromkeys(case[0] for case in cases):
-            asked, not_asked = ([sense.probability(*case[2:]) for case in cases if case[:2] == (size, is_question)] for is_question in (True, False))  # fmt: skip
-            kept, passed = (np.mean([sense.is_met(*case[2:]) for case in cases if case[:2] == (size, is_question)]) for is_question in (True, False))  # fmt: skip
-            table.add_row(name, f"{size:,}", f"{area_under_roc(asked, not_asked):.3f}", f"{kept:.3f}", f"{passed:.3f}")  # fmt: skip
+    for name, cases in sets.items():
+        for size in sorted({case.size for case in cases}, key=lambda size: size or math.inf):
+            kept, passed = (
+                np.mean(
+                    [case.is_met(sense) for case in cases if (case.size, case.is_question) == (size, asked)]
+                )
+                for asked in (True, False)
+            )
+            table.add_row(name, str(size or "all"), f"{kept:.3f}", f"{passed:.3f}")
     return table
 
 
-def written(calibration: Calibration, of_pairs: Mapping[str, Levels]) -> str:
-    """The calibration as the package keeps it, with the levels of the reference pairs, by which other models'
-    cosines are read."""
-    rounded = {pair: [round(value, 4) for value in held] for pair, held in of_pairs.items()}
+def written(calibration: Calibration, of_pairs: Measured) -> str:
+    """The calibration as the package keeps it, with what the reference pairs tell of the model."""
+    rounded = {pair: [round(value, 4) for value in held] for pair, held in of_pairs.levels.items()}
     models = {name: _fields(model) for name, model in calibration.models.items()}
     lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(model)}" for name, model in models.items())
     centres, sense = json.dumps(dict(calibration.centres)), json.dumps(_fields(calibration.sense))
+    means = ",\n".join(
+        f"    {json.dumps(name)}: {json.dumps([round(value, 5) for value in mean.tolist()])}"
+        for name, mean in of_pairs.ordinary.items()
+    )
     model = f'  "model": {json.dumps(KeptEmbedding.name)},\n  "levels": {json.dumps(rounded)},\n'
-    return f'{{\n{model}  "centres": {centres},\n  "sense": {sense},\n  "models": {{\n{lines}\n  }}\n}}\n'
+    graph = json.dumps(_fields(fitted_calibration().graph))  # fitted by fit_graph.py
+    return f'{{\n{model}  "centres": {centres},\n  "sense": {sense},\n  "graph": {graph},\n  "models": {{\n{lines}\n  }},\n  "ordinary": {{\n{means}\n  }}\n}}\n'
 
 
 async def run(data: Path, write: bool) -> int:
@@ -373,7 +478,13 @@ async def run(data: Path, write: bool) -> int:
         calibration = fitted_intercepts(
             [sets[name].judged for name in (*FITTED, *CHOOSING_VAULTS)], strategy, calibration
         )
-    sense = fitted_sense([sets[name] for name in FITTED])
+    of_pairs = await measured(KeptEmbedding(CACHE))
+    choosing = {
+        name: await sense_cases(sets[name].found, of_pairs.ordinary, "choosing")
+        for name in (*FITTED, *CHOOSING_VAULTS)
+    }
+    reported = {name: await sense_cases(sets[name].found, of_pairs.ordinary, "reported") for name in REPORTED}
+    sense = fitted_sense(list(choosing.values()), DOUBTED)
     calibration = replace(calibration, sense=sense)
     out = Console(highlight=False, width=140)
     for title, names in (
@@ -383,8 +494,9 @@ async def run(data: Path, write: bool) -> int:
     ):
         chosen = {name: sets[name] for name in names}
         out.print(relevance_table(chosen, calibration, f"relevance of passages, {title}"))
-        out.print(sense_table(chosen, sense, f"questions against gibberish, {title}; floor {sense.floor}"))
-    kept = written(calibration, await levels(KeptEmbedding(CACHE)))
+    for title, cases in (("fitted on", choosing), ("reported: not fitted on", reported)):
+        out.print(sense_table(cases, sense, f"questions against nonsense, {title}; floor {sense.floor}"))
+    kept = written(calibration, of_pairs)
     out.print(kept, markup=False)
     if write:
         package = Path(__file__).parents[1] / "src/agentic_rag/models/multilingual-e5-small"

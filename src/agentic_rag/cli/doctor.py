@@ -135,11 +135,11 @@ async def _embedding(config: RagConfig) -> Finding:
 
 async def _relevance(model: Embedding) -> str:
     """By what the relevance of what the model finds is judged."""
-    from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, levels
+    from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, measured
 
     if EmbeddingCalibration(model).is_fitted:
         return "relevance is fitted for it"
-    told = await levels(model)
+    told = (await measured(model)).levels
     hardly = [name for pair, name in SCRIPTS.items() if told[pair].apart < TELLS_APART]
     by_pairs = "relevance goes by reference pairs"
     return by_pairs + (f"; it hardly tells {' and '.join(hardly)} texts apart" if hardly else "")

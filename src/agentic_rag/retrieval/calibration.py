@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agentic_rag.odds import probability
+from agentic_rag.ports import FloatArray
 from agentic_rag.text import Script
 
 SCRIPT_PAIRS = ("latin", "cjk", "latin_cjk", "cjk_latin")
@@ -77,26 +78,32 @@ class Coefficients:
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """A logistic model of whether a query means anything to a dataset: questions against gibberish."""
+    """A logistic model of whether a query means anything to a dataset: questions against nonsense, in log-odds."""
 
     intercept: float
     standing_out: float
-    """Of how far the best stands out from an ordinary passage (see ``floor.standing_out``)."""
+    """Of each step by which the best passage is nearer than an ordinary one (see ``floor.standing_out``)."""
+    by_chance: float
+    """Of the square root of log(chunks + 1), about in proportion to which the best of many is nearer by chance."""
     words: float
     """Of the share of the query's words that one passage has, up to ENOUGH_WORDS."""
+    cost: float
+    """Of what the query's characters cost, as a share of what those of language do (see ``floor.cost``)."""
+    nearer: float
+    """Of each step by which the query is nearer to one language's passages than to another's (see ``floor.nearer``)."""
     floor: float
-    """Probability below which a search finds nothing."""
+    """``logit`` below which a search finds nothing."""
+    doubted: float
+    """``found`` below which the nearest may only be the nearest."""
 
-    def is_met(self, standing_out: float, words: float) -> bool:
-        """Whether a search found something; with most of the query's words in one passage it always did,
-        for notes may all be alike."""
-        return words >= MOST_WORDS or self.probability(standing_out, words) >= self.floor
+    def found(self, standing_out: float, chunks: int, words: float) -> float:
+        """How well the dataset answers; ``words`` is a share in [0, 1]."""
+        by_words = self.words * min(words, ENOUGH_WORDS) / ENOUGH_WORDS
+        return self.standing_out * standing_out + self.by_chance * math.sqrt(math.log(chunks + 1)) + by_words
 
-    def probability(self, standing_out: float, words: float) -> float:
-        """In [0, 1]; ``words`` is a share in [0, 1]."""
-        logit = self.intercept + self.standing_out * standing_out
-        logit += self.words * min(words, ENOUGH_WORDS) / ENOUGH_WORDS
-        return probability(logit)
+    def logit(self, found: float, cost: float, nearer: float) -> float:
+        """Of the query's meaning anything: by what was found, and by what it says itself."""
+        return self.intercept + found + self.cost * cost + self.nearer * nearer
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +120,10 @@ class Calibration:
     """Whether a search found anything at all, or only the nearest of what has nothing to do with it."""
     units: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(SCRIPT_PAIRS, COSINE_UNIT))
     """What counts as one step of a cosine, by script pair."""
+    ordinary: Mapping[str, FloatArray] = field(default_factory=dict, compare=False)
+    """Mean vector of the reference passages in Latin script and in Chinese (``latin``, ``cjk``); empty: not known."""
+    nearer: Mapping[str, float] = field(default_factory=dict)
+    """By how many steps more the fitted model's questions in a script are nearer to its passages than this one's."""
 
     def relevance(self, evidence: Evidence) -> float:
         """Relevance in [0, 1] of a passage that at least one leg found."""

@@ -28,6 +28,8 @@ from agentic_rag.retrieval.calibration import (
 from agentic_rag.retrieval.graph_relevance import GraphRelevance
 from agentic_rag.text_cache import TextCache
 
+SCRIPTS = ("latin", "cjk")
+"""Of the reference pairs."""
 LEAST_SPREAD = 1e-3
 """Of cosines: a model that gives all texts one vector tells nothing apart, and divides by no zero either."""
 
@@ -48,13 +50,22 @@ class Levels(NamedTuple):
         return (self.related - self.unrelated) / max(self.spread, LEAST_SPREAD)
 
 
+class Measured(NamedTuple):
+    """What the reference pairs tell of a model."""
+
+    levels: Mapping[str, Levels]
+    """By script pair."""
+    ordinary: Mapping[str, FloatArray]
+    """See ``Calibration.ordinary``."""
+
+
 class KeptLevels(Protocol):
-    """Remembers the levels of one model from process to process."""
+    """Remembers what was measured of one model from process to process."""
 
-    async def read(self) -> Mapping[str, Levels] | None:
-        """By script pair; None where they were not measured yet."""
+    async def read(self) -> Measured | None:
+        """None where nothing was measured yet."""
 
-    async def write(self, levels: Mapping[str, Levels]) -> None:
+    async def write(self, measured: Measured) -> None:
         """Never raises: what cannot be kept is measured again."""
 
 
@@ -104,20 +115,25 @@ class EmbeddingCalibration:
         return self._known
 
     async def _measure(self, names: list[str]) -> list[Calibration]:
-        return [carried_over(fitted_calibration(), await self._levels()) for _ in names]
+        return [carried_over(fitted_calibration(), await self._told()) for _ in names]
 
-    async def _levels(self) -> Mapping[str, Levels]:
+    async def _told(self) -> Measured:
         kept = await self._kept.read() if self._kept is not None else None
-        if kept is not None and kept.keys() == fitted_calibration().levels.keys():
+        fitted = fitted_calibration()
+        if (
+            kept is not None
+            and kept.levels.keys() == fitted.levels.keys()
+            and kept.ordinary.keys() == fitted.calibration.ordinary.keys()
+        ):
             return kept
-        measured = await levels(self._embedding)
+        told = await measured(self._embedding)
         if self._kept is not None:
-            await self._kept.write(measured)
-        return measured
+            await self._kept.write(told)
+        return told
 
 
-async def levels(embedding: Embedding) -> dict[str, Levels]:
-    """Where a model's related and unrelated reference pairs lie, by script pair.
+async def measured(embedding: Embedding) -> Measured:
+    """Where a model's related and unrelated reference pairs lie, and the mean of its passages in each script.
 
     Raises:
         ModelError: the model failed.
@@ -126,10 +142,13 @@ async def levels(embedding: Embedding) -> dict[str, Levels]:
     questions = await embedding.embed_queries([text for one in pairs for text in one["question"].values()])
     passages = await embedding.embed_passages([text for one in pairs for text in one["passage"].values()])
     scripts = ["latin" if language == "en" else "cjk" for one in pairs for language in one["question"]]
-    return {pair: _levels(questions, passages, scripts, pair) for pair in SCRIPT_PAIRS}
+    return Measured(
+        {pair: _levels(questions, passages, scripts, pair) for pair in SCRIPT_PAIRS},
+        {name: passages[[script == name for script in scripts]].mean(axis=0) for name in SCRIPTS},
+    )
 
 
-def carried_over(fitted: FittedCalibration, of_other: Mapping[str, Levels]) -> Calibration:
+def carried_over(fitted: FittedCalibration, other: Measured) -> Calibration:
     """The fitted calibration for another model's cosines.
 
     A step of them is as many times the fitted model's as related and unrelated pairs lie farther apart, or, where
@@ -138,13 +157,23 @@ def carried_over(fitted: FittedCalibration, of_other: Mapping[str, Levels]) -> C
     """
     centres, units = {}, {}
     for pair, ours in fitted.levels.items():
-        other = of_other[pair]
-        by_gap = (other.related - other.unrelated) / (ours.related - ours.unrelated)
-        by_spread = max(other.spread, LEAST_SPREAD) / ours.spread
+        theirs = other.levels[pair]
+        by_gap = (theirs.related - theirs.unrelated) / (ours.related - ours.unrelated)
+        by_spread = max(theirs.spread, LEAST_SPREAD) / ours.spread
         times = max(by_gap, by_spread)
         units[pair] = COSINE_UNIT * times
-        centres[pair] = other.unrelated + (fitted.calibration.centres[pair] - ours.unrelated) * times
-    return replace(fitted.calibration, centres=centres, units=units)
+        centres[pair] = theirs.unrelated + (fitted.calibration.centres[pair] - ours.unrelated) * times
+    nearer = {
+        asked_in: _nearer(fitted.levels, asked_in, said_in, COSINE_UNIT)
+        - _nearer(other.levels, asked_in, said_in, units[asked_in])
+        for asked_in, said_in in (SCRIPTS, SCRIPTS[::-1])
+    }
+    return replace(fitted.calibration, centres=centres, units=units, ordinary=other.ordinary, nearer=nearer)
+
+
+def _nearer(held: Mapping[str, Levels], asked_in: str, said_in: str, unit: float) -> float:
+    """By how many steps a question in a script is nearer to passages of it than to those in the other one."""
+    return (held[asked_in].unrelated - held[f"{asked_in}_{said_in}"].unrelated) / unit
 
 
 @lru_cache(maxsize=1)
@@ -153,7 +182,8 @@ def fitted_calibration() -> FittedCalibration:
     file = resources.files("agentic_rag") / "models/multilingual-e5-small/calibration.json"
     data = json.loads(file.read_text(encoding="utf-8"))
     models = {name: Coefficients(**model) for name, model in data["models"].items()}
-    calibration = Calibration(data["centres"], models, Sense(**data["sense"]))
+    ordinary = {name: np.array(mean, dtype=np.float32) for name, mean in data["ordinary"].items()}
+    calibration = Calibration(data["centres"], models, Sense(**data["sense"]), ordinary=ordinary)
     levels_held = {pair: Levels(*held) for pair, held in data["levels"].items()}
     return FittedCalibration(data["model"], calibration, levels_held, GraphRelevance(**data["graph"]))
 

@@ -43,7 +43,7 @@ class RetrievalEngine:
         calibration: turns raw scores into relevance; None: the embedding's own.
         strategy: used where a search names none.
         nats: the cost of a text under a language model, by which questions are told from gibberish; see
-            ``floor``. Without it some hard questions find nothing.
+            ``floor``. Without it some nonsense finds something.
     """
 
     def __init__(

@@ -1,22 +1,24 @@
 """The floor under a search by vectors: a query that means nothing to a dataset finds nothing.
 
-The nearest passages of gibberish are near as well: its best cosine is that of many a good match. What
-tells them apart is how far the best stands out from an ordinary passage of the same dataset for the same
-query, and whether any passage has the query's words. Where neither is so, a query that reads as language
-may still be a hard question: what it finds is doubted, and kept. Gibberish finds nothing.
+The nearest passages of nonsense are near as well: its best cosine is that of many a good match. What tells
+them apart, weighed together (see ``calibration.Sense``): how far the best stands out from an ordinary passage for the
+same query, whether any passage has the query's words, what the query's characters cost, and whether it is nearer to one
+language's passages than to another's. An ordinary passage is one of the dataset or of twenty reference passages, which
+have nothing to do with the query: the cohort of score normalisation in speaker verification (Auckenthaler, Carey,
+Lloyd-Thomas, Score Normalization for Text-Independent Speaker Verification Systems, 2000). A hard question may find
+only the nearest: that is doubted, and kept.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
 from agentic_rag.domain import search_text
 from agentic_rag.ports import DatasetProfile, FloatArray
-from agentic_rag.retrieval.calibration import COSINE_UNIT, Calibration, script_pair
+from agentic_rag.retrieval.calibration import COSINE_UNIT, MOST_WORDS, Calibration, script_pair
 from agentic_rag.retrieval.evidence import Legs
 from agentic_rag.text import content_tokens, coverage, script, script_beside
 
@@ -24,45 +26,68 @@ Nats = Callable[[str], float]
 """Negative log-likelihood of a text under a tokenizer's unigram model."""
 LATIN_NATS, CJK_NATS = 3.9, 11.5
 """Of a character of language: 97 % of the judged sets' questions cost less, 95 % of gibberish costs more."""
+CHEAP, DEAR = 0.85, 2.0
+"""Share of them below and above which a text is no more and no less language: lorem ipsum is cheaper than questions.
+Chosen with the calibration (``evaluation/fit_calibration.py``), among .75 to .95."""
+REFERENCE = 20
+"""Reference passages in each script: they count as so many more of the dataset's."""
 DOUBT = 0.6
 """Chosen on the hard questions of two vaults (``evaluation/datasets``), of which a fifth are refused, and
 on twenty questions of our own about anything else, of which two pass."""
 NO_WORDS: Mapping[str, float] = {"latin_cjk": 2.0, "cjk_latin": 1.0}
-"""Log-odds for what is found where all of it is in another script than the question, by ``script_pair``. Chosen on
+"""Log-odds for what is found where all of it is in another script than the question, by ``script_pair``, under the
+floor and above it: no passage can have the words. Chosen on
 the notes in one language of two vaults: of their questions in the other, .56 and .59 were refused, now .33 and .10; of
 everyday ones .98, now .87."""
 HARDLY_ANY = 0.05
 """Share of the nearest passages that may be in the question's script all the same: a quotation, a table of names."""
 LOOKED_AT = 3
 """Best passages of each leg whose words are compared."""
-_LARGE = 2.7
-"""Brings the square root of log(chunks) to about 1 for some thousand chunks."""
 
 
-def standing_out(best: float, ordinary: float, chunks: int, unit: float = COSINE_UNIT) -> float | None:
-    """How far the best cosine lies above an ordinary passage's, in ``unit``; None for a single chunk.
+def standing_out(best: float, ordinary: float, unit: float = COSINE_UNIT) -> float:
+    """How much higher the best cosine is than an ordinary passage's, in steps of ``unit`` (see ``Calibration.unit``)."""
+    return (best - ordinary) / unit
 
-    The best of many lies higher by chance alone, by about the square root of the logarithm of their number.
+
+def ordinary_cosine(best: float, mean: float, chunks: int, reference: float) -> float:
+    """The mean cosine of what is not the best: the dataset's other chunks, and REFERENCE passages besides.
 
     Args:
         best: the highest cosine.
-        ordinary: the mean cosine over the dataset, the best among them.
-        chunks: their number.
+        mean: over the dataset, the best among them.
+        chunks: their number, at least 1.
+        reference: mean over the reference passages in the best passage's script.
+    """
+    return (mean * chunks - best + REFERENCE * reference) / (chunks - 1 + REFERENCE)
+
+
+def nearer(ordinary: float, references: Collection[float], unit: float = COSINE_UNIT) -> float:
+    """How much nearer a query is to one language's ordinary passages than to another's, in steps, at least 0.
+
+    A question is nearer to what is in its own language, be it the dataset's; nonsense is about as near to all.
+
+    Args:
+        ordinary: see ``ordinary_cosine``.
+        references: mean cosine over the reference passages of each script.
         unit: see ``Calibration.unit``.
     """
-    if chunks < 2:
-        return None
-    above_the_others = (best - ordinary) * chunks / (chunks - 1)
-    return above_the_others / unit / (math.sqrt(math.log(chunks + 1)) / _LARGE)
+    return (max(ordinary, *references) - min(references)) / unit
 
 
-def reads_as_language(text: str, nats: Nats) -> bool:
-    """Whether a text is made of words of some language, by what its characters cost."""
-    if not any(map(str.isalnum, text)):
-        return False
-    characters = [character for character in text if not character.isspace()]
-    usual = sum(CJK_NATS if script(character) == "cjk" else LATIN_NATS for character in characters)
-    return nats(text) <= usual
+def cost(text: str, nats: Nats | None) -> float:
+    """What the characters of a text cost, as a share of what those of language do, in [CHEAP, DEAR].
+
+    CHEAP where nothing tells: without a character, or without ``nats``.
+    """
+    usual = sum(
+        CJK_NATS if script(character) == "cjk" else LATIN_NATS
+        for character in text
+        if not character.isspace()
+    )
+    if nats is None or not usual:
+        return CHEAP
+    return min(max(nats(text) / usual, CHEAP), DEAR)
 
 
 def doubt(
@@ -76,7 +101,7 @@ def doubt(
     """By how much, in log-odds, all that a search found is less relevant than it looks; None: it found nothing.
 
     0 where the best stands out or has the query's words. Otherwise the nearest may be only the nearest of
-    what has nothing to do with the query: DOUBT, where the query reads as language; None where it does not.
+    what has nothing to do with the query: DOUBT, where the query means something by itself; None where it does not.
     Less by NO_WORDS, and so below 0, where no passage is in the query's script.
 
     Args:
@@ -85,10 +110,11 @@ def doubt(
         legs: what was found; ``dense`` is among them.
         asked: the query's unit vector.
         profile: of the dataset that was searched; None where nothing is known of it.
-        nats: tells language from what is none; None: nothing reads as language.
+        nats: tells language from what is none; None: everything is taken for language.
     """
-    doubted = _doubt(calibration, query, legs, asked, profile, nats)
-    return None if doubted is None else doubted - _no_words(query, legs)
+    given = _no_words(query, legs)
+    doubted = _doubt(calibration, query, legs, asked, profile, nats, given)
+    return None if doubted is None else doubted - given
 
 
 def _doubt(
@@ -98,19 +124,26 @@ def _doubt(
     asked: FloatArray,
     profile: DatasetProfile | None,
     nats: Nats | None,
+    given: float,
 ) -> float | None:
-    """Of the nearest that may only be the nearest."""
+    """Of the nearest that may only be the nearest; ``given``: see ``_no_words``."""
     nearest, sense = legs["dense"], calibration.sense
-    if profile is None or not nearest:
+    if profile is None or not nearest or not calibration.ordinary:
         return 0.0
-    ordinary, unit = float(np.dot(asked, profile.centre)), calibration.unit(script(query))
-    out = standing_out(nearest[0].score, ordinary, profile.chunks, unit)
-    if out is None or sense.is_met(out, 0.0):
+    share = max(_shares(frozenset(content_tokens(query)), legs), default=0.0)
+    if share >= MOST_WORDS:  # notes may all be alike
         return 0.0
-    words = frozenset(content_tokens(query))
-    if any(sense.is_met(out, share) for share in _shares(words, legs)):
-        return 0.0
-    return DOUBT if nats is not None and reads_as_language(query, nats) else None
+    asked_in, best = script(query), nearest[0].score
+    unit = calibration.unit(asked_in)
+    references = {name: float(np.dot(asked, mean)) for name, mean in calibration.ordinary.items()}
+    said_in = "cjk" if script_beside(asked_in, nearest[0].chunk.text) == "cjk" else "latin"
+    mean = float(np.dot(asked, profile.centre))
+    ordinary = ordinary_cosine(best, mean, profile.chunks, references[said_in])
+    found = sense.found(standing_out(best, ordinary, unit), profile.chunks, share)
+    language = nearer(ordinary, references.values(), unit) + calibration.nearer.get(asked_in, 0.0)
+    if sense.logit(found + given, cost(query, nats), language) < sense.floor:
+        return None
+    return DOUBT if found < sense.doubted else 0.0
 
 
 def _no_words(query: str, legs: Legs) -> float:

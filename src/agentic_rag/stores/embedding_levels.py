@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.retrieval.embedding_calibration import Levels
+import numpy as np
+
+from agentic_rag.retrieval.embedding_calibration import Levels, Measured
 from agentic_rag.whole_file import write_whole
 
 FILE = "embedding_levels.json"
-"""In the data folder: by model, by script pair, what ``Levels`` holds."""
+"""In the data folder: by model, what ``Measured`` holds."""
 
 logger = logging.getLogger(__name__)
 
@@ -30,25 +31,30 @@ class LevelsFile:
         self._path = path
         self._model = model
 
-    async def read(self) -> Mapping[str, Levels] | None:
+    async def read(self) -> Measured | None:
         """What was kept of the model; None where nothing was."""
         return await asyncio.to_thread(self._read)
 
-    async def write(self, levels: Mapping[str, Levels]) -> None:
-        """Keep them, beside those of other models; the file is written whole or not at all."""
+    async def write(self, measured: Measured) -> None:
+        """Keep it, beside those of other models; the file is written whole or not at all."""
         try:
-            await asyncio.to_thread(self._write, levels)
+            await asyncio.to_thread(self._write, measured)
         except OSError as error:
             logger.warning("the levels of the embedding model cannot be kept in %s: %s", self._path, error)
 
-    def _read(self) -> Mapping[str, Levels] | None:
+    def _read(self) -> Measured | None:
         try:
-            return {pair: Levels(*map(float, held)) for pair, held in self._held()[self._model].items()}
+            held = self._held()[self._model]
+            levels = {pair: Levels(*map(float, told)) for pair, told in held["levels"].items()}
+            means = {name: np.array(mean, dtype=np.float32) for name, mean in held["ordinary"].items()}
+            return Measured(levels, means)
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
 
-    def _write(self, levels: Mapping[str, Levels]) -> None:
-        write_whole(self._path, json.dumps({**self._held(), self._model: levels}, indent=1))
+    def _write(self, measured: Measured) -> None:
+        means = {name: mean.tolist() for name, mean in measured.ordinary.items()}
+        told = {"levels": measured.levels, "ordinary": means}
+        write_whole(self._path, json.dumps({**self._held(), self._model: told}))
 
     def _held(self) -> dict[str, Any]:
         try:

@@ -18,7 +18,6 @@ from agentic_rag.retrieval.calibration import (
     Calibration,
     Coefficients,
     Evidence,
-    Sense,
     bm25_level,
     script_pair,
 )
@@ -31,7 +30,7 @@ STEP = Coefficients({"latin": 0.0, "cjk": 1.0}, {"latin": 1.0, "cjk": 2.0}, 0.5,
 PLAIN = Calibration(
     {"latin": 0.8, "cjk": 0.9, "latin_cjk": 0.7, "cjk_latin": 0.75},
     {"dense": STEP, "sparse": STEP, "hybrid": STEP},
-    Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5),
+    SHIPPED.sense,
 )
 FOUND = Evidence(0.85, 12.0, 0.9, 20.0, 0.7, LATIN)
 

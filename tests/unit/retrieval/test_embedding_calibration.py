@@ -14,11 +14,13 @@ from agentic_rag.models.bundled import BundledEmbedding, nats
 from agentic_rag.ports import EmbeddedDocument, FloatArray
 from agentic_rag.retrieval.calibration import SCRIPT_PAIRS, Calibration, Evidence
 from agentic_rag.retrieval.embedding_calibration import (
+    SCRIPTS,
     EmbeddingCalibration,
     Levels,
+    Measured,
     carried_over,
     fitted_calibration,
-    levels,
+    measured,
 )
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
@@ -55,12 +57,13 @@ class Spread:
         return unit
 
 
-def moved(times: float, by: float) -> dict[str, Levels]:
-    """The fitted model's levels, farther apart and elsewhere."""
-    return {
+def moved(times: float, by: float, **levels: Levels) -> Measured:
+    """The fitted model's levels, farther apart and elsewhere; ``levels`` instead of some."""
+    held = {
         pair: Levels(held.related * times + by, held.unrelated * times + by, held.spread * times)
         for pair, held in FITTED.levels.items()
     }
+    return Measured(held | levels, {})
 
 
 @pytest.mark.parametrize(("times", "by"), [(1.0, 0.0), (5.0, -4.0), (0.5, 0.1)])
@@ -75,20 +78,31 @@ def test_the_same_evidence_on_another_scale_is_as_relevant(times: float, by: flo
 
 def test_scripts_that_a_model_does_not_tell_apart_count_for_little():
     """As of a model that learnt English alone: all Chinese texts are near each other, by chance more or less."""
-    held = moved(5.0, -4.0) | {"cjk": Levels(0.58, 0.54, 0.08)}
-    carried = carried_over(FITTED, held)
+    carried = carried_over(FITTED, moved(5.0, -4.0, cjk=Levels(0.58, 0.54, 0.08)))
     chinese = [carried.of_cosine(cosine, ("cjk", "cjk")) for cosine in (0.5, 0.58, 0.66)]
     assert chinese == sorted(chinese)
     assert chinese[-1] < 0.5
     assert carried.units["latin"] == pytest.approx(5 * FITTED.calibration.units["latin"])
 
 
-async def test_the_shipped_levels_are_the_bundled_models():
-    measured = await levels(BundledEmbedding())
-    assert set(measured) == set(SCRIPT_PAIRS)
+def test_how_much_nearer_a_question_is_to_its_own_language_is_made_up_for():
+    assert carried_over(FITTED, moved(5.0, -4.0)).nearer == pytest.approx(
+        {"latin": 0.0, "cjk": 0.0}, abs=0.01
+    )
+    even = FITTED.levels["latin"]
+    carried = carried_over(FITTED, moved(1.0, 0.0, latin_cjk=even, cjk_latin=even, cjk=even))
+    assert carried.nearer["cjk"] > carried.nearer["latin"] > 1.0
+
+
+async def test_what_is_shipped_is_the_bundled_models():
+    told = await measured(BundledEmbedding())
+    assert set(told.levels) == set(SCRIPT_PAIRS)
     for pair, held in FITTED.levels.items():
-        assert measured[pair] == pytest.approx(held, abs=0.002), pair
-    assert all(held.apart > 2.5 for held in measured.values())
+        assert told.levels[pair] == pytest.approx(held, abs=0.002), pair
+    assert all(held.apart > 2.5 for held in told.levels.values())
+    assert set(told.ordinary) == set(SCRIPTS)
+    for name, mean in FITTED.calibration.ordinary.items():
+        assert told.ordinary[name] == pytest.approx(mean, abs=0.002), name
 
 
 async def test_nothing_is_embedded_for_the_model_that_was_fitted():
@@ -144,7 +158,7 @@ async def test_questions_are_judged_alike_under_a_model_of_another_scale():
         await store.replace_documents("notes", documents)
         engine = RetrievalEngine(store, embedding, nats=nats)
         found[embedding.name] = [
-            (await engine.search("notes", question, strategy="dense"))[0].score
+            max((one.score for one in await engine.search("notes", question, strategy="dense")), default=0.0)
             for question in ("How is oolong tea made?", "Why does the moon turn dark?", "What is a firewall?")
         ]
     for of_bundled, of_spread in zip(*found.values(), strict=True):

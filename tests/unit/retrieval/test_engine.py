@@ -21,7 +21,7 @@ from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding, fake_ch
 EVERY = sorted(STRATEGIES)
 SHIPPED = fitted_calibration().calibration
 # The floor is fitted to a real model; hashed words stand out less (see test_floor and the integration tests).
-WITHOUT_FLOOR = replace(SHIPPED, sense=replace(SHIPPED.sense, floor=0.0))
+WITHOUT_FLOOR = replace(SHIPPED, ordinary={})
 CHUNKS = [
     fake_chunk("tea", "Oolong tea comes from Fujian.", metadata={"year": 2024}),
     fake_chunk("milk", "Milk tea is sweet and cold.", metadata={"year": 2020}),
@@ -127,17 +127,17 @@ async def test_tokens_are_compared_in_a_hybrid_search_alone(strategy: Any):
 
 
 async def test_nearer_tokens_come_first_where_vectors_and_words_are_alike():
-    """One vector of ``b a`` is that of ``a b``, as of any two texts that are about the same."""
-    same = [fake_chunk("a", "tea leaves wither"), fake_chunk("b", "tea leaves wither")]
     embedding = TokenHashingEmbedding()
-    engine = await with_tokens(embedding, *same)
-    before = await engine.search("notes", "green kettle", strategy="dense")
-    vectors = await embedding.embed_passages([chunk.text for chunk in same])
-    kettle = await embedding.embed_passage_tokens(["green kettle"])
-    nearer = EmbeddedDocument("b", (same[1],), vectors[1:], kettle.tokens)
-    await engine._store.replace_documents("notes", [nearer])
-    assert [result.id for result in before] == ["a#0", "b#0"]
-    assert [result.id for result in await engine.search("notes", "green kettle")] == ["b#0", "a#0"]
+    same = [fake_chunk(name, "tea leaves wither") for name in "ab"]
+    for tokens, first in (("tea leaves wither", "a#0"), ("green kettle", "b#0")):
+        store = InMemoryChunkStore(dimension=embedding.dimension)
+        (vector,) = await embedding.embed_passages(["tea leaves wither"])
+        told = [await embedding.embed_passage_tokens([text]) for text in ("tea leaves wither", tokens)]
+        for chunk, made in zip(same, told, strict=True):
+            document = EmbeddedDocument(chunk.document_id, (chunk,), vector[None], made.tokens)
+            await store.replace_documents("notes", [document])
+        engine = RetrievalEngine(store, embedding, EmbeddingCalibration(embedding, WITHOUT_FLOOR))
+        assert (await engine.search("notes", "green kettle"))[0].id == first
 
 
 async def test_what_was_learnt_of_the_question_comes_with_its_results():
@@ -259,7 +259,14 @@ async def test_metadata_holds_the_users_and_what_a_citation_needs():
 
 @pytest.mark.parametrize("strategy", EVERY)
 async def test_a_property_named_as_what_a_search_tells_is_the_notes_own(strategy: Any):
-    own = {"familiarity": "high", "walk": ["home"], "legs": 4, "tokens": "of love", "entities": [], "score": 7}
+    own = {
+        "familiarity": "high",
+        "walk": ["home"],
+        "legs": 4,
+        "tokens": "of love",
+        "entities": [],
+        "score": 7,
+    }
     embedding = TokenHashingEmbedding()
     engine = await with_tokens(embedding, fake_chunk("tea", "tea", metadata=own))
     (found,) = await engine.search("notes", "tea", filters={"familiarity": "high"}, strategy=strategy)

@@ -12,12 +12,27 @@ from agentic_rag.models.bundled import nats
 from agentic_rag.ports import DatasetProfile, ScoredChunk
 from agentic_rag.retrieval.calibration import COSINE_UNIT, SCRIPT_PAIRS, Calibration, Sense
 from agentic_rag.retrieval.evidence import Legs
-from agentic_rag.retrieval.floor import DOUBT, NO_WORDS, doubt, reads_as_language, standing_out
+from agentic_rag.retrieval.floor import (
+    CHEAP,
+    DEAR,
+    DOUBT,
+    LATIN_NATS,
+    NO_WORDS,
+    cost,
+    doubt,
+    nearer,
+    ordinary_cosine,
+    standing_out,
+)
 from agentic_rag.testing import fake_chunk
 
-SENSE = Sense(intercept=-4.0, standing_out=1.0, words=4.0, floor=0.5)
-PLAIN = Calibration({}, {}, SENSE)
+SENSE = Sense(
+    intercept=6.0, standing_out=1.0, by_chance=-1.0, words=4.0, cost=-10.0, nearer=3.0, floor=0.0, doubted=1.0
+)
 ASKED = np.array([1.0, 0.0], dtype=np.float32)
+BESIDE = 0.7
+"""Cosine of every query with the reference passages."""
+PLAIN = Calibration({}, {}, SENSE, ordinary=dict.fromkeys(("latin", "cjk"), BESIDE * ASKED))
 TEA = fake_chunk("tea", "Oolong tea from Fujian.")
 HAN = fake_chunk("山", "山上有雾，溪水很凉。")
 
@@ -30,74 +45,103 @@ def found(cosine: float, *more: Chunk) -> Legs:
     return {"dense": [ScoredChunk(chunk, cosine) for chunk in (TEA, *more)], "sparse": []}
 
 
-def test_standing_out_grows_with_the_cosine_and_shrinks_with_the_number_of_chunks():
-    assert standing_out(0.9, 0.7, 1000) > standing_out(0.8, 0.7, 1000) > 0
-    assert standing_out(0.9, 0.7, 10) > standing_out(0.9, 0.7, 100_000)
-    assert standing_out(0.9, 0.9, 1) is None
-    assert standing_out(0.7, 0.7, 100) == 0.0
+def leaning(steps: float) -> Calibration:
+    """PLAIN, where a query is so many steps nearer to Latin passages than to Chinese ones."""
+    means = {"latin": BESIDE * ASKED, "cjk": (BESIDE - steps * COSINE_UNIT) * ASKED}
+    return replace(PLAIN, ordinary=means)
+
+
+def test_the_best_of_one_chunk_is_compared_with_the_reference_passages_alone():
+    assert ordinary_cosine(0.9, 0.9, 1, 0.7) == pytest.approx(0.7)
 
 
 def test_the_best_itself_does_not_count_as_ordinary():
-    """Of two chunks with cosines .9 and .7 the ordinary one is the other."""
-    assert standing_out(0.9, 0.8, 2) == pytest.approx(0.2 / COSINE_UNIT / (np.sqrt(np.log(3)) / 2.7))
+    assert ordinary_cosine(0.9, 0.8, 2, 0.7) == pytest.approx(0.7)
+
+
+def test_the_more_chunks_the_less_the_reference_passages_count():
+    few, many = (ordinary_cosine(0.9, 0.8, chunks, 0.7) for chunks in (20, 20_000))
+    assert 0.7 < few < many == pytest.approx(0.8, abs=0.001)
+
+
+def test_standing_out_is_told_in_steps():
+    assert standing_out(0.9, 0.7) == pytest.approx(0.2 / COSINE_UNIT)
+    assert standing_out(0.9, 0.7, 4 * COSINE_UNIT) == pytest.approx(0.05 / COSINE_UNIT)
+
+
+def test_a_query_is_nearer_to_its_own_language_be_it_the_datasets():
+    assert nearer(0.7, [0.7, 0.7]) == 0.0
+    assert nearer(0.7, [0.7, 0.7 - COSINE_UNIT]) == pytest.approx(1.0)
+    assert nearer(0.7 + 2 * COSINE_UNIT, [0.7, 0.7]) == pytest.approx(2.0)
+
+
+def test_cost_tells_language_from_gibberish():
+    questions = ["乌龙茶怎么泡？", "Wie lange zieht der Tee?", "how is oolong brewed"]
+    gibberish = [
+        "asdkjfh qwelkj zxcmn",
+        "xqzt vvbn plk",
+        "锟斤拷烫烫烫屯屯屯",
+        "魑魅魍魉彳亍囫囵",
+        "zxcv 123 qqwx",
+    ]
+    assert max(cost(text, nats) for text in questions) < 1.0 < min(cost(text, nats) for text in gibberish)
+    assert all(
+        CHEAP <= cost(text, nats) <= DEAR for text in (*questions, *gibberish, "", "🎉", "lorem ipsum")
+    )
+    assert cost("xqzt vvbn plk", None) == cost(" ", nats) == CHEAP
 
 
 @pytest.mark.parametrize(
-    ("query", "cosine", "ordinary", "kept"),
+    ("cosine", "words", "nearer_by", "costs", "doubted"),
     [
-        ("xqzv kwpt", 0.80, 0.79, False),
-        ("anything at all", 0.95, 0.75, True),
-        ("oolong tea", 0.82, 0.80, True),
-        ("oolong xqzv kwpt wvut", 0.80, 0.79, False),
+        (0.7, "anything at all", 0.0, 1.0, None),
+        (0.7, "anything at all", 2.5, 1.0, DOUBT),
+        (0.95, "anything at all", 0.0, 1.0, 0.0),
+        (0.95, "anything at all", 0.0, 2.0, None),
+        (0.7, "oolong tea", 0.0, 2.0, 0.0),
+        (0.7, "oolong xqzv kwpt wvut", 0.0, 1.0, None),
     ],
 )
-def test_a_question_stands_out_or_shares_words(query: str, cosine: float, ordinary: float, kept: bool):
-    doubted = doubt(PLAIN, query, found(cosine), ASKED, profile(ordinary))
-    assert doubted == (0.0 if kept else None)
+def test_what_stands_out_shares_words_or_is_language_means_something(
+    cosine: float, words: str, nearer_by: float, costs: float, doubted: float | None
+):
+    def told(text: str) -> float:
+        return costs * LATIN_NATS * len("".join(text.split()))
+
+    for chunks in (1, 1000):
+        got = doubt(
+            leaning(nearer_by),
+            words,
+            found(cosine),
+            ASKED,
+            profile(0.7 if chunks > 1 else cosine, chunks),
+            told,
+        )
+        assert got == doubted
 
 
-def test_standing_out_is_told_in_the_models_own_steps():
-    wide = replace(PLAIN, units=dict.fromkeys(SCRIPT_PAIRS, 4 * COSINE_UNIT))
-    assert doubt(PLAIN, "anything at all", found(0.9), ASKED, profile(0.7)) == 0.0
-    assert doubt(wide, "anything at all", found(0.9), ASKED, profile(0.7)) is None
+def test_steps_are_the_models_own():
+    wide = replace(PLAIN, units=dict.fromkeys(SCRIPT_PAIRS, 8 * COSINE_UNIT))
+    assert doubt(PLAIN, "anything at all", found(0.95), ASKED, profile(0.7)) == 0.0
+    assert doubt(wide, "anything at all", found(0.95), ASKED, profile(0.7)) is None
+
+
+def test_a_model_nearer_to_no_language_refuses_no_more_for_it():
+    even = replace(PLAIN, nearer={"latin": 2.5})
+    assert doubt(PLAIN, "anything at all", found(0.7), ASKED, profile(0.7)) is None
+    assert doubt(even, "anything at all", found(0.7), ASKED, profile(0.7)) == DOUBT
 
 
 def test_where_nothing_is_known_everything_may_mean_something():
-    assert doubt(PLAIN, "xqzv", found(0.8), ASKED, None) == 0.0
-    assert doubt(PLAIN, "xqzv", found(0.8), ASKED, profile(0.8, chunks=1)) == 0.0
-    assert doubt(PLAIN, "xqzv", {"dense": [], "sparse": []}, ASKED, profile(0.8)) == 0.0
+    assert doubt(PLAIN, "xqzv", found(0.7), ASKED, None) == 0.0
+    assert doubt(replace(PLAIN, ordinary={}), "xqzv", found(0.7), ASKED, profile(0.7)) == 0.0
+    assert doubt(PLAIN, "xqzv", {"dense": [], "sparse": []}, ASKED, profile(0.7)) == 0.0
 
 
-def test_probability_rises_with_both_and_words_beyond_enough_change_nothing():
-    assert SENSE.probability(5.0, 0.0) > SENSE.probability(1.0, 0.0)
-    assert SENSE.probability(1.0, 0.3) > SENSE.probability(1.0, 0.0)
-    assert SENSE.probability(1.0, 0.4) == SENSE.probability(1.0, 1.0)
-    assert 0.0 <= SENSE.probability(-1e9, 0.0) < SENSE.probability(1e9, 1.0) <= 1.0
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "东西方给同一种饮料取颜色名字,一方瞧杯里,一方瞧罐里",
-        "the banquet story of a guest secretly allowed something milder than wine",
-        "哪位老师傅说过,once your nose catches 烧过头的气味?",
-        "乌龙茶怎么泡？",
-        "Wie lange zieht der Tee?",
-    ],
-)
-def test_what_reads_as_language_is_doubted_but_kept(question: str):
-    assert reads_as_language(question, nats)
-    assert doubt(PLAIN, question, found(0.8, HAN), ASKED, profile(0.8), nats) == DOUBT
-
-
-@pytest.mark.parametrize(
-    "nonsense",
-    ["asdkjfh qwelkj zxcmn", "xqzt vvbn plk", "锟斤拷烫烫烫屯屯屯", "魑魅魍魉彳亍囫囵", "zxcv 123 qqwx"],
-)
-def test_what_does_not_finds_nothing_unless_it_stands_out(nonsense: str):
-    assert not reads_as_language(nonsense, nats)
-    assert doubt(PLAIN, nonsense, found(0.8, HAN), ASKED, profile(0.8), nats) is None
-    assert doubt(PLAIN, nonsense, found(0.8 + 10 * COSINE_UNIT, HAN), ASKED, profile(0.8), nats) == 0.0
+def test_words_beyond_enough_change_nothing():
+    assert SENSE.found(1.0, 10, 0.3) > SENSE.found(1.0, 10, 0.0)
+    assert SENSE.found(1.0, 10, 0.4) == SENSE.found(1.0, 10, 1.0)
+    assert SENSE.found(1.0, 1000, 0.0) < SENSE.found(1.0, 10, 0.0)
 
 
 @pytest.mark.parametrize(

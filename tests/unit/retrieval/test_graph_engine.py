@@ -163,10 +163,12 @@ def alike(count: int) -> list[Chunk]:
 async def test_what_means_nothing_to_the_dataset_is_hardly_relevant():
     filled_engine, graph = await filled(*alike(30))
     shipped = fitted_calibration().calibration
-    near = replace(shipped, centres=dict.fromkeys(shipped.centres, 0.27))
     embedding = HashingEmbedding()
+    ordinary = (await embedding.embed_passages(["oolong tea"]))[0]
+    means = {"latin": ordinary, "cjk": ordinary / 2}
+    near = replace(shipped, centres=dict.fromkeys(shipped.centres, 0.27), ordinary=means)
     parts = graph, filled_engine._chunks, embedding, EmbeddingCalibration(embedding, near)
-    engine, reading = GraphEngine(*parts), GraphEngine(*parts, nats=lambda text: 0.0)
+    engine, reading = (GraphEngine(*parts, nats=lambda text, costs=costs: costs) for costs in (1e9, 0.0))
     by_nonsense = await engine.search("notes", NONSENSE, limit=1)
     by_language = await reading.search("notes", NONSENSE, limit=1)
     gap = log_odds(by_language[0]["score"] or 0) - log_odds(by_nonsense[0]["score"] or 0)

@@ -173,7 +173,12 @@ def test_words_that_more_of_them_have_name_nothing(having: int, of: int):
 
 
 def test_those_that_are_lifted_keep_their_order():
-    results = [result("a", 0.1, OOLONG), result("b", 0.4, OOLONG), result("c", 0.2, GREEN), result("d", 0.2, GREEN)]
+    results = [
+        result("a", 0.1, OOLONG),
+        result("b", 0.4, OOLONG),
+        result("c", 0.2, GREEN),
+        result("d", 0.2, GREEN),
+    ]
     found = named("What is oolong?", *results)
     assert list(found) == ["b", "a", "c", "d"]
     assert logistic(odds(NAMED) + LIFTED) > found["b"] > found["a"] > NAMED
@@ -250,7 +255,11 @@ async def test_a_store_without_tokens_leaves_the_scores_as_they_were():
     store = await stored(embedding, *TEA)
     found = await LateInteraction(embedding, store).judged("notes", ABOUT_NOTHING, FOUND)
     assert found.familiarity is None
-    assert [(one.id, one.tokens) for one in found.results] == [("milk#0", None), ("train#0", None), ("tea#0", None)]
+    assert [(one.id, one.tokens) for one in found.results] == [
+        ("milk#0", None),
+        ("train#0", None),
+        ("tea#0", None),
+    ]
     assert [one.score for one in found.results] == pytest.approx([0.5, 0.4, 0.3])
 
 

@@ -88,9 +88,7 @@ def test_a_question_that_names_nothing_with_a_place_names_nothing():
 
 def test_the_walk_leans_to_where_more_of_it_starts():
     film, elsewhere = place("Film"), place("Elsewhere")
-    near, far = (
-        GRAPH.visits({film: weight, elsewhere: 1.0}, {}, limit=10)["film"] for weight in (0.5, 0.05)
-    )
+    near, far = (GRAPH.visits({film: weight, elsewhere: 1.0}, {}, limit=10)["film"] for weight in (0.5, 0.05))
     assert near > far
 
 
@@ -126,7 +124,9 @@ def test_the_rarest_that_has_a_place_says_how_telling_a_question_is():
 
 def test_a_name_without_a_place_makes_no_question_more_telling():
     unplaced = links()
-    labelled = [Entity(e.key, e.name, ("Thing",) if e.name == "Film" else e.labels) for e in unplaced.entities]
+    labelled = [
+        Entity(e.key, e.name, ("Thing",) if e.name == "Film" else e.labels) for e in unplaced.entities
+    ]
     graph = PassageGraph(replace(unplaced, entities=labelled))
     named = graph.named_in("Did Film play in Town?")
     assert graph.names(named) == ["Film", "Town"]

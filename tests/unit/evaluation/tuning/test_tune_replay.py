@@ -122,7 +122,9 @@ async def test_a_replay_is_what_the_graphs_nodes_do(unit: Unit, base: dict[str, 
         outcome = replay.outcome(changes)
         expected = [await by_nodes(one, parameters.overridden(nested(changes)), unit) for one in queries]
         assert outcome.values.tolist() == pytest.approx([value for value, _ in expected]), changes
-        assert outcome.confidences.tolist() == pytest.approx([best for _, best in expected], abs=1e-6), changes
+        assert outcome.confidences.tolist() == pytest.approx([best for _, best in expected], abs=1e-6), (
+            changes
+        )
 
 
 def found(identity: str, document: str) -> Hit:

@@ -34,7 +34,12 @@ base_url = "http://127.0.0.1/v1"
 
 
 def test_a_file_keeps_its_comments_and_its_order():
-    changed = {"fusion.k": 20, "fusion.strategy": None, "rerank.prior": 2.5, "fusion.normalization": "z_score"}
+    changed = {
+        "fusion.k": 20,
+        "fusion.strategy": None,
+        "rerank.prior": 2.5,
+        "fusion.normalization": "z_score",
+    }
     assert merged_settings(MINE, changed, "today, on\nmy notes") == (
         "# tuned by agentic-rag tune: today, on my notes\n"
         "# my notes\n"
