@@ -78,7 +78,37 @@ async def test_both_sources_add_up_on_one_identity(example: Rag) -> None:
     best = state["fused_results"][0]
     assert best["source"] == "graphiti+lancedb"
     said = best["sources"]
-    assert best["fused_score"] == pytest.approx(sum(1 / (60 + said[name]["rank"]) for name in said))
+    weights = state["fusion"]["weights"]["used"]
+    assert {name: source["weight"] for name, source in said.items()} == weights
+    assert best["fused_score"] == pytest.approx(
+        sum(weights[name] / (60 + said[name]["rank"]) for name in said)
+    )
+    assert {"walk", "legs"} <= best["evidence"].keys()
+
+
+async def test_a_passage_has_one_relevance_whoever_asks(example: Rag) -> None:
+    """A search for four judges as the graph's node does, which asks for a hundred."""
+    for question in QUESTIONS:
+        state = await ask(example, question)
+        judged = {
+            result["id"]: result["sources"]["lancedb"]["raw"]
+            for result in state["fused_results"]
+            if "lancedb" in result["sources"]
+        }
+        four = await example.search(question, top_k=4)
+        assert len(four) == 4
+        assert {result.id: judged[result.id] for result in four} == {
+            result.id: result.score for result in four
+        }
+
+
+async def test_the_graph_finds_nothing_where_nothing_is_named(example: Rag) -> None:
+    state = await ask(example, "what is there to see at night?")
+    told = {name: state["graphiti_outcome"][name] for name in ("status", "reason", "count", "question")}
+    assert told == {"status": "empty", "reason": None, "count": 0, "question": {"names": []}}
+    assert state["lancedb_outcome"]["status"] == "ok"
+    assert state["fused_results"]
+    assert all(result["source"] == "lancedb" for result in state["fused_results"])
 
 
 async def test_as_of_leaves_out_what_came_later(example: Rag) -> None:

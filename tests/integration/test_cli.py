@@ -34,7 +34,7 @@ CITATION = [
 ]  # fmt: skip
 RESULT = {
     "id", "content", "source", "type", "original_score", "rrf_score", "metadata", "fused_score", "rerank_score",
-    "tier", "sources", "facts",
+    "tier", "sources", "facts", "evidence",
 }  # fmt: skip
 
 

@@ -24,6 +24,8 @@ THINGS = (
     "bicycle kettle violin lantern hammock compass teapot umbrella sledge telescope anvil canoe "
     "trumpet quilt marble chisel saddle abacus harpoon locket"
 ).split()
+PLANTED = 0.3
+"""Gain of the reciprocal rank that the better setting has at the least."""
 CHATTER = "well so then we went on and on about the weather and the neighbours and the garden and the roof"
 
 
@@ -91,7 +93,8 @@ async def test_a_planted_better_setting_is_found_and_does_what_was_said(place: P
     sections: dict[str, dict[str, Any]] = {}
     for name, value in told.settings.items():
         sections.setdefault(name.partition(".")[0], {})[name.partition(".")[2]] = value
-    assert told.ranking.chosen["value"] == pytest.approx(await figure(place, sections), abs=1e-6) == 1.0
+    assert told.ranking.chosen["value"] == pytest.approx(await figure(place, sections), abs=1e-6)
+    assert told.ranking.chosen["value"] > told.ranking.default["value"] + PLANTED
     # what is tuned is compared with the program's defaults, whatever is set now
     assert (await tuned(place, sections)).to_dict() == told.to_dict()
 
@@ -167,7 +170,7 @@ def test_the_command_writes_the_settings_that_ask_reads(
         r"things, 20 queries, document_retrieval; mrr@10 held out (\S+) -> (\S+), p = ", lines[0]
     )
     assert told is not None, lines[0]
-    assert float(told[1]) < float(told[2]) == 1.0
+    assert float(told[1]) + PLANTED < float(told[2])
     assert lines[1] == "# mine"
     assert written["answer"]["sentences"] == 3
     assert written["rerank"] == {"speaker": 2.5, "method": "none"}, "what was measured had the default"

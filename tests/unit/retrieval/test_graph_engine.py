@@ -1,36 +1,57 @@
-"""``GraphEngine``: the same restrictions as the vector half, hits on chunks, never starved by a filter."""
+"""``GraphEngine``: a walk from what is named, or from near facts, or nothing; restrictions hold for it and its hits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Findings, GraphHit, Mention
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.filters import Expression, parse_filters
-from agentic_rag.odds import log_odds
 from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import graph_engine
+from agentic_rag.retrieval.calibration import Calibration, Sense
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
-from agentic_rag.retrieval.floor import DOUBT
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.retrieval.graph_relevance import FACTS
+from agentic_rag.retrieval.passage_graph import PassageGraph
+from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding, fake_chunk
 
+SHIPPED = replace(fitted_calibration().calibration, ordinary={})
+"""Without reference passages, which are of the bundled model's dimension: nothing means nothing."""
 OLD, NEW = datetime(2020, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)
+DIMENSION = 4096
+"""So many that hardly two words share one."""
+FILM = "Who made Film?"
+SAID = "she taught him to fire the kiln"
+TAUGHT = Fact("anna lee", "zhang wei", "TAUGHT", f"{SAID}.", "letters#0")
+CHUNKS = {
+    "film": ("A picture shot in 1999.", ("Film", "Director")),
+    "director": ("He was born in a small place.", ("Director", "Town")),
+    "town": ("Its bridge has nine arches.", ("Town",)),
+    "letters": ("What is written here tells much.", ("Letters", "Anna Lee", "Zhang Wei")),
+    "wei": ("Pots of blue glaze stand there.", ("Zhang Wei",)),
+    **{f"other{n}": ("Something else altogether.", (f"Other{n}",)) for n in range(3)},
+}
+"""Document to its text and the names it mentions, its own first. No question here has words of what it leads to."""
 
 
-class CountingGraph(InMemoryGraphStore):
-    """Remembers how each search was asked."""
+class Graph(InMemoryGraphStore):
+    """Remembers how each search was asked, and finds what it is given besides."""
 
     def __init__(self, embedding: HashingEmbedding) -> None:
         super().__init__(embedding)
         self.asked: list[dict[str, Any]] = []
+        self.besides: list[GraphHit] = []
 
     async def search(
         self,
@@ -42,29 +63,50 @@ class CountingGraph(InMemoryGraphStore):
         as_of: Any = None,
         within: Sequence[str] | None = None,
     ) -> list[GraphHit]:
-        self.asked.append({"limit": limit, "within": within})
-        return await super().search(dataset, query, vector, limit=limit, as_of=as_of, within=within)
+        self.asked.append({"query": query, "limit": limit, "within": within})
+        found = await super().search(dataset, query, vector, limit=limit, as_of=as_of, within=within)
+        return [*found, *self.besides]
 
 
-async def filled(*chunks: Chunk) -> tuple[GraphEngine, CountingGraph]:
-    embedding = HashingEmbedding()
-    graph, store = CountingGraph(embedding), InMemoryChunkStore(dimension=embedding.dimension)
-    for chunk in chunks:
-        note, subject = chunk.document_id, f"subject of {chunk.document_id}"
-        fact = Fact(note, subject, "IS_ABOUT", chunk.text, chunk.id, valid_at=chunk.date)
-        entities = (Entity(note, note), Entity(subject, subject))
-        await graph.replace_documents(
-            "notes", [DocumentGraph(chunk.document_id, (chunk,), entities, (fact,))]
+class World:
+    """Notes in both stores, and an engine over them."""
+
+    def __init__(
+        self, store: type[InMemoryChunkStore] = InMemoryChunkStore, calibration: Calibration = SHIPPED
+    ) -> None:
+        self.embedding = HashingEmbedding(DIMENSION)
+        self.graph = Graph(self.embedding)
+        self.store = store(dimension=DIMENSION)
+        self.engine = GraphEngine(
+            self.graph, self.store, self.embedding, EmbeddingCalibration(self.embedding, calibration)
         )
-        vectors = await embedding.embed_passages([chunk.text])
-        await store.replace_documents("notes", [EmbeddedDocument(chunk.document_id, (chunk,), vectors)])
-    return GraphEngine(graph, store, embedding), graph
+
+    async def add(self, chunk: Chunk, names: Sequence[str], *facts: Fact, label: str = "Note") -> None:
+        entities = tuple(Entity(name.lower(), name, (label,)) for name in names)
+        mentions = tuple(Mention(entity.key, chunk.id) for entity in entities)
+        document = DocumentGraph(chunk.document_id, (chunk,), entities, facts, mentions)
+        await self.graph.replace_documents("notes", [document])
+        vectors = await self.embedding.embed_passages([chunk.text])
+        await self.store.replace_documents("notes", [EmbeddedDocument(chunk.document_id, (chunk,), vectors)])
+
+    async def find(self, query: str, limit: int = 100, **options: Any) -> Findings:
+        return await self.engine.find("notes", query, limit=limit, **options)
+
+    async def ids(self, query: str, limit: int = 100, **options: Any) -> list[str]:
+        return [hit["id"] for hit in (await self.find(query, limit, **options)).hits]
 
 
-async def ids(
-    engine: GraphEngine, limit: int = 100, query: str = "oolong tea", **restriction: Any
-) -> set[str]:
-    return {hit["id"] for hit in await engine.search("notes", query, limit=limit, **restriction)}
+async def world(
+    store: type[InMemoryChunkStore] = InMemoryChunkStore,
+    fields: Mapping[str, Mapping[str, Any]] | None = None,
+    calibration: Calibration = SHIPPED,
+) -> World:
+    """The CHUNKS, with further fields of some of them."""
+    made = World(store, calibration)
+    for document, (text, names) in CHUNKS.items():
+        chunk = fake_chunk(document, text, **{"title": names[0], **(fields or {}).get(document, {})})
+        await made.add(chunk, names, *([TAUGHT] if document == "letters" else []))
+    return made
 
 
 def wanted(filters: dict[str, Any]) -> Expression:
@@ -73,202 +115,351 @@ def wanted(filters: dict[str, Any]) -> Expression:
     return expression
 
 
-async def test_hits_are_chunks_by_relevance():
-    engine, _ = await filled(fake_chunk("a", "oolong tea"), fake_chunk("b", "tea and trains at night"))
-    hits = await engine.search("notes", "oolong tea", limit=10)
-    assert [hit["id"] for hit in hits] == ["a#0", "b#0"]
-    assert [hit["rank"] for hit in hits] == [1, 2]
-    assert [fact["name"] for fact in hits[0]["facts"]] == ["IS_ABOUT"]
+def nothing(names: Sequence[str] = ()) -> Findings:
+    return Findings([], {"names": list(names)})
+
+
+async def test_a_walk_goes_from_what_is_named_over_what_shares_no_word_with_the_question():
+    found = await (await world()).find(FILM)
+    walked = {hit["id"]: hit["evidence"]["walk"] for hit in found.hits}
+    assert list(walked)[:3] == ["film#0", "director#0", "town#0"]
+    assert walked["film#0"] == 1.0
+    assert 1.0 > walked["director#0"] > walked["town#0"] > 0
+    assert all(type(share) is float for share in walked.values())
+    assert [hit["rank"] for hit in found.hits] == list(range(1, len(found.hits) + 1))
+
+
+async def test_a_hit_tells_what_it_rests_on_and_keeps_the_notes_own_properties():
+    own = {"walk": ["home"], "entities": "many", "legs": 4}
+    made = await world(fields={"director": {"metadata": own}})
+    found = await made.find("Was the Director of Film ever in Town?")
+    by_id = {hit["id"]: hit for hit in found.hits}
+    assert all(hit["evidence"].keys() == {"walk", "entities"} for hit in found.hits)
+    named = {chunk_id: hit["evidence"]["entities"] for chunk_id, hit in by_id.items()}
+    assert named["film#0"] == ["Director", "Film"]
+    assert named["director#0"] == ["Director", "Town"]
+    assert named["town#0"] == ["Town"]
+    (chunk,) = (await made.graph.get_chunks("notes", ["director#0"])).values()
+    assert by_id["director#0"]["metadata"] == chunk_metadata(chunk)
+    assert {key: by_id["director#0"]["metadata"][key] for key in own} == own
+
+
+async def test_what_is_known_of_the_question_comes_with_the_hits():
+    made = await world()
+    assert (await made.find(FILM)).question == {"names": ["Film"], "telling": 1.0}
+    several = await made.find("Is Director or Town in it?")
+    assert several.question["names"] == ["Director", "Town"]
+    # Of eight chunks two mention each
+    assert several.question["telling"] == pytest.approx(math.log(1 + 8 / 2) / math.log(1 + 8), abs=1e-6)
+
+
+async def test_the_walk_and_the_start_alone_judge():
+    made = await world()
+    for question in (FILM, "Director", "Town and Zhang Wei", SAID):
+        found = await made.find(question)
+        assert found.hits
+        for hit in found.hits:
+            judged = fitted_calibration().graph.relevance(hit["evidence"]["walk"], found.question["telling"])
+            assert hit["score"] == pytest.approx(judged, abs=1e-6)
+
+
+async def test_what_is_nearest_to_the_question_is_not_found_where_no_walk_comes_by():
+    """Not even where its text is the question itself: that is for the vector store to say."""
+    made = await world()
+    assert set(await made.ids("Film")) == {"film#0", "director#0", "town#0"}
+    await made.add(fake_chunk("twin", "Nobody knows about the Filmographer"), ["Twin"])
+    assert await made.ids("Nobody knows about the Filmographer") == []
+
+
+async def test_search_gives_the_hits_alone():
+    made = await world()
+    assert await made.engine.search("notes", FILM, limit=2) == (await made.find(FILM, 2)).hits
+
+
+@pytest.mark.parametrize("question", ["where was somebody born?", "nine arches", "something else altogether"])
+async def test_where_nothing_is_named_and_no_fact_is_near_there_is_nothing(question: str):
+    assert await (await world()).find(question) == nothing()
+
+
+async def test_a_name_only_known_from_running_text_starts_no_walk():
+    made = World()
+    await made.add(fake_chunk("film", "A picture."), ["Film"], label="Thing")
+    assert await made.find("Who made Film?") == nothing()
+
+
+async def test_near_facts_start_a_walk_at_their_ends():
+    made = await world()
+    found = await made.find(SAID)
+    assert found.question == {"names": [], "telling": FACTS}
+    assert found.hits[0]["id"] == "letters#0"
+    assert (found.hits[0]["type"], [fact["text"] for fact in found.hits[0]["facts"]]) == (
+        "edge",
+        [f"{SAID}."],
+    )
+    # The last is of the fact's other end, and says nothing of the fact itself.
+    ends = {hit["id"]: hit["evidence"]["entities"] for hit in found.hits}
+    assert ends == {"letters#0": ["Anna Lee", "Zhang Wei"], "wei#0": ["Zhang Wei"]}
+
+
+async def test_a_fact_starts_a_walk_from_the_relevance_of_a_near_one(monkeypatch: pytest.MonkeyPatch):
+    made = await world()
+    (asked,) = await made.embedding.embed_queries([SAID])
+    found = await made.graph.search("notes", SAID, asked, limit=50)
+    (fact,) = (hit for hit in found if hit.kind == "edge")
+    relevance = SHIPPED.of_cosine(fact.cosine or 0.0, ("latin", "latin"))
+    monkeypatch.setattr(graph_engine, "NEAR_FACT", relevance)
+    assert await made.ids(SAID) != []
+    monkeypatch.setattr(graph_engine, "NEAR_FACT", relevance + 1e-9)
+    assert await made.find(SAID) == nothing()
+
+
+async def test_facts_do_not_lead_away_from_what_is_named():
+    made = await world()
+    found = await made.find(f"Film: {SAID}")
+    assert found.question["names"] == ["Film"]
+    assert found.hits[0]["id"] == "film#0"
+
+
+async def test_of_the_near_facts_the_nearest_start_the_walk(monkeypatch: pytest.MonkeyPatch):
+    made = await world()
+    other = Fact("other0", "other1", "KNOWS", "she taught him to fire the kiln at night", "other0#0")
+    chunk = fake_chunk("other0", "Something else altogether.", title="Other0")
+    await made.add(chunk, ["Other0", "Other1"], other)
+    monkeypatch.setattr(graph_engine, "NEAR_FACT", 0.0)
+    monkeypatch.setattr(graph_engine, "START_FACTS", 2)
+    both = {hit["id"]: hit["evidence"]["entities"] for hit in (await made.find(SAID)).hits}
+    monkeypatch.setattr(graph_engine, "START_FACTS", 1)
+    one = {hit["id"]: hit["evidence"]["entities"] for hit in (await made.find(SAID)).hits}
+    assert (both["letters#0"], both["other0#0"]) == (["Anna Lee", "Zhang Wei"], ["Other0", "Other1"])
+    assert one["letters#0"] == ["Anna Lee", "Zhang Wei"]
+    assert one.get("other0#0", []) == []
+
+
+def sensed(floor: float, doubted: float) -> Calibration:
+    """One to which every question means 0, and what is found as much."""
+    sense = Sense(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, floor=floor, doubted=doubted)
+    ordinary = dict.fromkeys(("latin", "cjk"), np.zeros(DIMENSION, dtype=np.float32))
+    return replace(SHIPPED, sense=sense, ordinary=ordinary)
+
+
+SENSIBLE, DOUBTED, NONSENSE = sensed(-1.0, -1.0), sensed(-1.0, 1.0), sensed(1.0, -1.0)
+
+
+@pytest.mark.parametrize("calibration", [DOUBTED, NONSENSE], ids=["doubted", "nonsense"])
+async def test_what_may_mean_nothing_to_the_dataset_starts_no_walk_at_facts(calibration: Calibration):
+    """The facts nearest to gibberish are near as well."""
+    assert await (await world(calibration=SENSIBLE)).ids(SAID) == ["letters#0", "wei#0"]
+    assert await (await world(calibration=calibration)).find(SAID) == nothing()
+
+
+async def test_what_is_named_starts_a_walk_whatever_the_rest_means():
+    made = await world(calibration=NONSENSE)
+    assert await made.ids("Town xqzv kpwt") == await (await world()).ids("Town xqzv kpwt") != []
+
+
+class Unknown(InMemoryChunkStore):
+    async def profile(self, dataset: str) -> Any:
+        raise StoreError("disk gone")
+
+
+class OfAnother(InMemoryChunkStore):
+    async def profile(self, dataset: str) -> Any:
+        raise ManifestMismatch("reindexed with another model")
+
+
+async def test_where_nothing_is_known_of_the_dataset_near_facts_start_the_walk(
+    caplog: pytest.LogCaptureFixture,
+):
+    assert await (await world(Unknown, calibration=NONSENSE)).ids(SAID) == ["letters#0", "wei#0"]
+    assert "disk gone" in caplog.text
+
+
+async def test_a_profile_of_another_model_is_no_reason_to_guess():
+    with pytest.raises(ManifestMismatch):
+        await (await world(OfAnother)).find(SAID)
 
 
 async def test_the_limit_holds_for_chunks():
-    engine, _ = await filled(*(fake_chunk(f"d{n}", "oolong tea") for n in range(9)))
-    assert len(await ids(engine, limit=4)) == 4
+    made = World()
+    for n in range(9):
+        await made.add(fake_chunk(f"d{n}", "tea"), ["Oolong", f"Note{n}"])
+    assert len(await made.ids("Oolong", 4)) == 4
+    assert len(await made.ids("Oolong", 50)) == 9
 
 
-@pytest.mark.parametrize("within_limit", [2000, 0])
-async def test_filters_hold_for_the_chunks(monkeypatch: pytest.MonkeyPatch, within_limit: int):
-    """Handed to the graph as a list of chunks, or where that would be too long, applied to what it found."""
+@pytest.mark.parametrize(
+    ("within_limit", "expected"), [(2000, ["film#0"]), (0, ["film#0", "town#0"])], ids=["list", "afterwards"]
+)
+async def test_filters_hold_for_the_hits_and_where_they_select_few_for_the_walk(
+    monkeypatch: pytest.MonkeyPatch, within_limit: int, expected: list[str]
+):
+    """A walk within a list of chunks does not pass through others; where the list is too long, it does."""
     monkeypatch.setattr(graph_engine, "WITHIN_LIMIT", within_limit)
-    engine, graph = await filled(
-        fake_chunk("a", "oolong tea", metadata={"year": 2024}),
-        fake_chunk("b", "oolong tea", metadata={"year": 2020}),
-    )
-    assert await ids(engine, filters=wanted({"year": {"$gt": 2021}})) == {"a#0"}
-    assert [asked["within"] for asked in graph.asked] == [["a#0"] if within_limit else None]
+    made = await world()
+    filters = wanted({"document_id": {"$in": ["film", "town", "other0"]}})
+    assert await made.ids(FILM, filters=filters) == expected
+    allowed = ["film#0", "other0#0", "town#0"]
+    assert [asked["within"] for asked in made.graph.asked] == [allowed if within_limit else None]
 
 
 @pytest.mark.parametrize("name", ["path", "document_id", "kind", "date"])
 async def test_filters_on_what_every_chunk_has_hold_in_the_graph(name: str):
     """They are no property of a note: the stored metadata alone do not have them."""
-    chunks = [
-        fake_chunk("a", "oolong tea", date=NEW, kind="table"),
-        fake_chunk("b", "oolong tea", date=OLD),
-    ]
-    engine, _ = await filled(*chunks)
-    sought = {"path": "a", "document_id": "a", "kind": "table", "date": {"$gte": "2023-01-01"}}
-    assert await ids(engine, filters=wanted({name: sought[name]})) == {"a#0"}
+    fields = {
+        "film": {"date": NEW, "kind": "table"},
+        **{document: {"date": OLD} for document in CHUNKS if document != "film"},
+    }
+    sought = {"path": "film", "document_id": "film", "kind": "table", "date": {"$gte": "2023-01-01"}}
+    assert await (await world(fields=fields)).ids(FILM, filters=wanted({name: sought[name]})) == ["film#0"]
 
 
-async def test_a_filter_on_what_was_found_asks_for_more_until_it_is_enough(monkeypatch: pytest.MonkeyPatch):
+async def test_a_filter_that_leaves_out_what_is_visited_most_starves_nothing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(graph_engine, "WITHIN_LIMIT", 0)
-    near = [fake_chunk(f"near{n:02}", "oolong tea", metadata={"lang": "en"}) for n in range(60)]
-    far = [fake_chunk(f"far{n}", f"tea with many other words {n}", metadata={"lang": "zh"}) for n in range(3)]
-    engine, graph = await filled(*near, *far)
-    assert len(await ids(engine, limit=2, filters=wanted({"lang": "zh"}))) == 2
-    limits = [asked["limit"] for asked in graph.asked]
-    assert limits == [limits[0] * graph_engine.WIDENING**n for n in range(len(limits))]
-    assert len(limits) > 1
+    made = World()
+    for n in range(5):
+        names = ["Oolong"] if n < 3 else ["Oolong", f"Note{n}", f"Leaf{n}", f"Pot{n}"]
+        lang = "en" if n < 3 else "zh"
+        await made.add(fake_chunk(f"d{n}", "tea", metadata={"lang": lang}), names)
+    assert await made.ids("Oolong", 2) == ["d3#0", "d4#0"]
+    assert await made.ids("Oolong", 2, filters=wanted({"lang": "en"})) == ["d0#0", "d1#0"]
 
 
 async def test_what_no_chunk_passes_is_not_searched():
-    engine, graph = await filled(fake_chunk("a", "oolong tea"))
-    assert await ids(engine, filters=wanted({"year": 1900})) == set()
-    assert graph.asked == []
+    made = await world()
+    assert await made.find(FILM, filters=wanted({"year": 1900})) == nothing()
+    assert made.graph.asked == []
 
 
-async def test_as_of_leaves_out_later_chunks():
-    engine, _ = await filled(
-        fake_chunk("old", "oolong tea", date=OLD),
-        fake_chunk("new", "oolong tea", date=NEW),
-        fake_chunk("none", "oolong tea"),
-    )
-    assert await ids(engine, as_of=datetime(2022, 1, 1, tzinfo=UTC)) == {"old#0", "none#0"}
-    assert await ids(engine, as_of=OLD) == {"old#0", "none#0"}
-    assert await ids(engine) == {"old#0", "new#0", "none#0"}
+async def test_as_of_leaves_out_later_chunks_and_does_not_walk_through_them():
+    made = await world(fields={"film": {"date": OLD}, "director": {"date": NEW}})
+    assert set(await made.ids(FILM)) == {"film#0", "director#0", "town#0"}
+    assert set(await made.ids(FILM, as_of=NEW)) == {"film#0", "director#0", "town#0"}
+    assert await made.ids(FILM, as_of=datetime(2022, 1, 1, tzinfo=UTC)) == ["film#0"]
 
 
-async def test_without_a_filter_the_chunk_store_is_not_asked():
-    embedding = HashingEmbedding()
-    _, graph = await filled(fake_chunk("a", "oolong tea"))
-    empty = GraphEngine(graph, InMemoryChunkStore(dimension=embedding.dimension), embedding)
-    assert await ids(empty) == {"a#0"}
+async def test_a_fact_that_did_not_hold_yet_starts_no_walk():
+    made = await world()
+    chunk = fake_chunk("letters", CHUNKS["letters"][0], title="Letters")
+    await made.add(chunk, CHUNKS["letters"][1], replace(TAUGHT, valid_at=NEW))
+    assert "wei#0" in await made.ids(SAID, as_of=NEW)
+    assert await made.find(SAID, as_of=OLD) == nothing()
 
 
-@pytest.mark.parametrize("query", ["", " \n"])
-async def test_a_blank_question_finds_nothing(query: str):
-    engine, graph = await filled(fake_chunk("a", "oolong tea"))
-    assert await ids(engine, query=query) == set()
-    assert graph.asked == []
-
-
-NONSENSE = "oolong xqzv kwpt wvut zrtp bnmh qqww"
-"""Near to every note by its first word, as gibberish is to a model's eyes, and to none more than to the others."""
-
-
-def alike(count: int) -> list[Chunk]:
-    return [fake_chunk(f"d{n:02}", "oolong tea") for n in range(count)]
-
-
-async def test_what_means_nothing_to_the_dataset_is_hardly_relevant():
-    filled_engine, graph = await filled(*alike(30))
-    shipped = fitted_calibration().calibration
-    embedding = HashingEmbedding()
-    ordinary = (await embedding.embed_passages(["oolong tea"]))[0]
-    means = {"latin": ordinary, "cjk": ordinary / 2}
-    near = replace(shipped, centres=dict.fromkeys(shipped.centres, 0.27), ordinary=means)
-    parts = graph, filled_engine._chunks, embedding, EmbeddingCalibration(embedding, near)
-    engine, reading = (GraphEngine(*parts, nats=lambda text, costs=costs: costs) for costs in (1e9, 0.0))
-    by_nonsense = await engine.search("notes", NONSENSE, limit=1)
-    by_language = await reading.search("notes", NONSENSE, limit=1)
-    gap = log_odds(by_language[0]["score"] or 0) - log_odds(by_nonsense[0]["score"] or 0)
-    assert gap == pytest.approx(graph_engine.NONSENSE - DOUBT)
-
-
-async def test_what_reads_as_language_and_stands_out_nowhere_is_doubted_and_kept():
-    certain, graph = await filled(*alike(30))
-    engine = GraphEngine(graph, certain._chunks, HashingEmbedding(), nats=lambda text: 0.0)
-    assert await ids(engine, query=NONSENSE) != set()
-
-
-async def test_where_the_vector_store_fails_nothing_is_doubted(caplog: pytest.LogCaptureFixture):
-    class Gone(InMemoryChunkStore):
-        async def profile(self, dataset: str) -> Any:
-            raise StoreError("disk gone")
-
-    embedding = HashingEmbedding()
-    _, graph = await filled(*alike(30))
-    engine = GraphEngine(graph, Gone(dimension=embedding.dimension), embedding)
-    assert await ids(engine, query=NONSENSE) != set()
-    assert "disk gone" in caplog.text
+@pytest.mark.parametrize("query", ["", " \n", "?!"])
+async def test_a_question_without_a_word_finds_nothing(query: str):
+    made = await world()
+    made.embedding.embedded.clear()
+    assert await made.find(query) == nothing()
+    assert (made.graph.asked, made.embedding.embedded) == ([], [])
 
 
 async def test_an_unknown_dataset_has_no_hits():
-    engine, _ = await filled(fake_chunk("a", "oolong tea"))
-    assert await engine.search("other", "oolong tea", limit=3) == []
+    made = await world()
+    assert await made.engine.find("other", FILM, limit=3) == nothing()
 
 
-LINKED = {
-    "film": ("The picture was shot in 1999 by somebody.", ("Film", "Director")),
-    "director": ("He was born in a small place.", ("Director", "Town")),
-    "town": ("Its bridge has nine arches.", ("Town",)),
-    **{f"other{n}": ("Something else altogether.", (f"Other{n}",)) for n in range(3)},
-}
-"""Document to its text and the names it mentions, its own first."""
+COMMUNITY = GraphHit("community", "c1", "Makers", "All who made pictures.", 1, None, None, ())
+LOOSE = GraphHit("edge", "f1", "MADE", "Who made pictures.", 1, 0.4, None, (), "Somebody", "Pictures")
 
 
-async def linked(store: InMemoryChunkStore | None = None) -> GraphEngine:
-    embedding = HashingEmbedding()
-    graph, store = InMemoryGraphStore(embedding), store or InMemoryChunkStore(dimension=embedding.dimension)
-    for document, (text, names) in LINKED.items():
-        chunk = replace(fake_chunk(document, text), title=names[0])
-        entities = tuple(Entity(name.lower(), name, ("Note",)) for name in names)
-        mentions = tuple(Mention(entity.key, chunk.id) for entity in entities)
-        await graph.replace_documents("notes", [DocumentGraph(document, (chunk,), entities, (), mentions)])
-        vectors = await embedding.embed_passages([text])
-        await store.replace_documents("notes", [EmbeddedDocument(document, (chunk,), vectors)])
-    return GraphEngine(graph, store, embedding)
+async def test_a_thing_without_a_chunk_is_a_hit_of_its_own():
+    made = await world()
+    made.graph.besides = [COMMUNITY, LOOSE]
+    found = await made.find(FILM)
+    by_id = {hit["id"]: hit for hit in found.hits}
+    assert {"film#0", "director#0", "town#0", "c1", "f1"} == set(by_id)
+    assert (by_id["c1"]["score"], by_id["c1"]["evidence"], by_id["c1"]["rank"]) == (None, {}, len(by_id))
+    assert by_id["f1"]["score"] == SHIPPED.of_cosine(0.4, ("latin", "latin"))
+    assert by_id["f1"]["facts"][0]["target"] == "Pictures"
+    assert [hit["rank"] for hit in found.hits] == list(range(1, len(by_id) + 1))
+    assert len((await made.find(FILM, 2)).hits) == 2
 
 
-async def test_a_walk_brings_the_second_hop():
-    hits = await (await linked()).search("notes", "Where was the maker of Film born?", limit=10)
-    walked = {hit["id"]: hit["metadata"].get("walk") for hit in hits}
-    assert walked["film#0"] == 1.0
-    assert 1.0 > (walked["director#0"] or 0) > (walked["town#0"] or 0) > 0
-    assert type(walked["town#0"]) is float
+async def test_a_filter_is_passed_by_no_thing_without_a_chunk():
+    made = await world()
+    made.graph.besides = [COMMUNITY, LOOSE]
+    assert await made.ids(FILM, filters=wanted({"document_id": "film"})) == ["film#0"]
 
 
-async def test_a_question_that_names_nothing_goes_nowhere():
-    hits = await (await linked()).search("notes", "where was somebody born?", limit=10)
-    assert hits
-    assert all("walk" not in hit["metadata"] for hit in hits)
+async def test_a_thing_without_a_chunk_is_not_found_where_no_walk_starts():
+    made = await world()
+    made.graph.besides = [COMMUNITY, replace(LOOSE, cosine=1.0)]
+    assert await made.find("where was somebody born?") == nothing()
 
 
-async def test_filters_hold_for_what_a_walk_reaches():
-    hits = await (await linked()).search(
-        "notes", "Where was the maker of Film born?", limit=10, filters=wanted({"document_id": "director"})
-    )
-    assert {hit["id"] for hit in hits} <= {"director#0"}
+class Unreadable(InMemoryChunkStore):
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
+        raise StoreError("disk gone")
 
 
-async def test_without_vectors_the_graph_judges_by_itself(caplog: pytest.LogCaptureFixture):
-    class Gone(InMemoryChunkStore):
-        async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
-            raise StoreError("disk gone")
+class Switched(InMemoryChunkStore):
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
+        raise ManifestMismatch("reindexed with another model")
 
-    hits = await (await linked(Gone(dimension=HashingEmbedding().dimension))).search(
-        "notes", "Where was the maker of Film born?", limit=10
-    )
-    assert {"film#0", "director#0"} <= {hit["id"] for hit in hits}
+
+async def test_without_vectors_the_walk_starts_at_the_entities_alone(caplog: pytest.LogCaptureFixture):
+    """The passages that the graph's own search found best start it too, and are what is done without."""
+    question = "Film and its nine arches"
+    made = await world(Unreadable)
+    links = await made.graph.links("notes")
+    assert links is not None
+    graph = PassageGraph(links)
+    start = graph.rarity(graph.named_in(question))
+    told = {hit["id"]: hit["evidence"]["walk"] for hit in (await made.find(question)).hits}
+    assert told == graph.visits(start, {}, limit=100)
     assert "disk gone" in caplog.text
+    with_passages = {
+        hit["id"]: hit["evidence"]["walk"] for hit in (await (await world()).find(question)).hits
+    }
+    assert with_passages["town#0"] > told["town#0"]
 
 
-async def test_vectors_of_another_model_are_no_reason_to_judge_without():
-    class Switched(InMemoryChunkStore):
-        async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
-            raise ManifestMismatch("reindexed with another model")
+async def test_without_vectors_near_facts_start_a_walk_too():
+    assert await (await world(Unreadable)).ids(SAID) == ["letters#0", "wei#0"]
 
-    engine = await linked(Switched(dimension=HashingEmbedding().dimension))
+
+@pytest.mark.parametrize("question", [FILM, SAID])
+async def test_vectors_of_another_model_are_no_reason_to_do_without(question: str):
     with pytest.raises(ManifestMismatch):
-        await engine.search("notes", "Where was the maker of Film born?", limit=10)
+        await (await world(Switched)).find(question)
 
 
-async def test_what_other_words_find_is_judged_by_the_question():
-    engine = await linked()
-    question = "nine arches"
-    alone = {hit["id"]: hit["score"] for hit in await engine.search("notes", question, limit=10)}
-    more = await engine.search("notes", "nine arches born in a small place", limit=10, judged_as=question)
-    scores = {hit["id"]: hit["score"] for hit in more}
-    assert {chunk: scores[chunk] for chunk in alone} == alone
-    assert "director#0" in scores
-    assert more[0]["id"] == "town#0"
+async def test_a_question_in_other_words_names_what_the_question_itself_names():
+    made = await world()
+    reworded = await made.find("Town and its bridge", judged_as=FILM)
+    assert reworded.question == {"names": ["Film"], "telling": 1.0}
+    assert reworded.hits[0]["id"] == "film#0"
+    assert all(hit["evidence"]["entities"] in ([], ["Film"]) for hit in reworded.hits)
+    assert [asked["query"] for asked in made.graph.asked] == ["Town and its bridge"]
+    assert await made.find("Film", judged_as="nine arches") == nothing()
+
+
+async def test_passages_that_other_words_find_start_the_walk_by_their_nearness_to_the_question():
+    """Added words match what they came from."""
+    made = await world()
+    question, added = "Film and nine arches", "Pots of blue glaze stand there"
+    reworded = await made.find(f"{question} {added}", judged_as=question)
+    by_itself = await made.find(f"{question} {added}")
+    wei, by_words = (
+        {hit["id"]: hit["evidence"]["walk"] for hit in found.hits}["wei#0"] for found in (reworded, by_itself)
+    )
+    assert wei < by_words
+
+
+async def test_a_question_is_embedded_once():
+    made = await world()
+    await made.engine.ready()
+    made.embedding.embedded.clear()
+    await made.find(FILM)
+    assert made.embedding.embedded == [FILM]
+    await made.find("Film in other words", judged_as=FILM)
+    assert made.embedding.embedded[1:] == [FILM, "Film in other words"]
+
+
+async def test_what_was_added_to_the_graph_is_walked_on_at_once():
+    made = await world()
+    assert "later#0" not in await made.ids(FILM)
+    await made.add(fake_chunk("later", "More of it."), ["Later", "Film"])
+    assert "later#0" in await made.ids(FILM)
+    await made.graph.remove_documents("notes", ["later"])
+    assert "later#0" not in await made.ids(FILM)

@@ -138,7 +138,7 @@ def test_a_thing_that_no_vector_was_compared_with_has_no_score():
 
 
 @given(st.dictionaries(st.text(max_size=3), st.none() | st.floats(0.0, 1.0)))
-def test_ranks_are_by_score_then_id_and_without_a_score_last(scores: dict[str, float | None]):
+def test_ranks_are_by_score_then_id_and_no_score_is_like_nought(scores: dict[str, float | None]):
     one = alone(FACT, CALIBRATION, "latin")
     hits = ranked([{**one, "id": name, "score": score} for name, score in scores.items()])
     assert [hit["rank"] for hit in hits] == list(range(1, len(scores) + 1))
