@@ -78,7 +78,7 @@ LEGS = {"hybrid": ("dense", "sparse"), "dense": ("dense",), "sparse": ("sparse",
 QUERIES, CASES, ROUNDS, RIDGE = 500, 20, 3, 0.02
 QUESTIONS_LOST = 0.003
 """Share of the questions and titles that the floor refuses, of .002 to .015: the most of which no question of the two
-vaults is lost, asked of all notes or of those in one language. Those lost are asked of few notes in another language."""
+vaults is lost, asked of all notes or of those in one language. Those lost are hard questions asked of small parts."""
 WORDS = 1.8
 """Steps that the words of a query count for, where one chunk has enough of them, against what stands out: among 0 to
 3.7, where questions on other vaults and everyday ones are doubted most while a vault's own are as much as before."""

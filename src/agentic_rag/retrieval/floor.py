@@ -28,7 +28,7 @@ LATIN_NATS, CJK_NATS = 3.9, 11.5
 """Of a character of language: 97 % of the judged sets' questions cost less, 95 % of gibberish costs more."""
 CHEAP, DEAR = 0.85, 2.0
 """Share of them below and above which a text is no more and no less language: lorem ipsum is cheaper than questions.
-Chosen with the calibration (``evaluation/fit_calibration.py``), among .75 to .95."""
+CHEAP was chosen among .75 to .95, on the data that ``evaluation/fit_calibration.py`` fits the floor on."""
 REFERENCE = 20
 """Reference passages in each script: they count as so many more of the dataset's."""
 DOUBT = 0.6
