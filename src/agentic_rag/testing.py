@@ -153,6 +153,11 @@ class FakeGraphEngine(GraphEngine):
         ]
         return Findings(hits, {})
 
+    async def nearest(
+        self, dataset: str, query: str, *, limit: int, filters: Expression | None = None
+    ) -> list[tuple[Chunk, float]]:
+        return self.found[:limit]
+
 
 class FakeRetrievalEngine(RetrievalEngine):
     """A retrieval engine that finds what it is told to; arguments as ``FakeGraphEngine``'s."""

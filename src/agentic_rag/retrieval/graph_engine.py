@@ -196,6 +196,34 @@ class GraphEngine:
         told: dict[str, Any] = {"names": start.names, "telling": round(start.telling, 6)}
         return Findings(hits[:limit], told)
 
+    async def nearest(
+        self, dataset: str, query: str, *, limit: int, filters: Expression | None = None
+    ) -> list[tuple[Chunk, float]]:
+        """Up to ``limit`` passages that the graph store's own search finds, each with relevance in [0, 1], best first.
+
+        Judged by their own cosine, whatever the question names: for a memory that must find what it was told.
+
+        Raises:
+            StoreError, ModelError: something behind the engine failed.
+        """
+        within = await self._within(dataset, filters)
+        if within == [] or not any(map(str.isalnum, query)):
+            return []
+        vector = (await self._embedding.embed_queries([query]))[0]
+        found = await self._graph.search(
+            dataset, query, vector, limit=max(MIN_PER_KIND, limit), as_of=None, within=within
+        )
+        passages = await self._passages(_Scope(dataset, limit, filters, None, within), found, vector)
+        calibration, asked_in = await self._calibration.of_cosines(), script(query)
+        judged = [
+            (
+                scored.chunk,
+                calibration.of_cosine(scored.score, (asked_in, script_beside(asked_in, scored.chunk.text))),
+            )
+            for scored in passages[:limit]
+        ]
+        return sorted(judged, key=lambda pair: (-pair[1], pair[0].id))
+
     async def _passage_graph(self, dataset: str) -> PassageGraph | None:
         """Of the dataset as it is; None where it has no graph."""
         links = await self._graph.links(dataset)

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import agentic_rag.fusion
@@ -404,6 +404,7 @@ def test_reports_of_an_operation_are_plain_values_and_the_sum_of_the_weights_is_
 ):
     parameters = FusionParameters(**given_values)
     resolved = resolve_parameters(operation, parameters)
+    assume(any(resolved.rank_weights()))
     weighted = resolved.strategy in (FusionStrategy.WEIGHTED_GRAPHITI, FusionStrategy.WEIGHTED_LANCEDB)
     if weighted and abs(sum(resolved.rank_weights()) - 1) > 1e-6:
         with pytest.raises(ConfigError, match="sum to"):

@@ -68,6 +68,26 @@ class Graph(InMemoryGraphStore):
         return [*found, *self.besides]
 
 
+class Unreadable(InMemoryChunkStore):
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
+        raise StoreError("disk gone")
+
+
+class Switched(InMemoryChunkStore):
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
+        raise ManifestMismatch("reindexed with another model")
+
+
+class Unknown(InMemoryChunkStore):
+    async def profile(self, dataset: str) -> Any:
+        raise StoreError("disk gone")
+
+
+class OfAnother(InMemoryChunkStore):
+    async def profile(self, dataset: str) -> Any:
+        raise ManifestMismatch("reindexed with another model")
+
+
 class World:
     """Notes in both stores, and an engine over them."""
 
@@ -235,6 +255,24 @@ async def test_of_the_near_facts_the_nearest_start_the_walk(monkeypatch: pytest.
     assert one.get("other0#0", []) == []
 
 
+async def test_ends_count_by_how_near_their_facts_are_and_how_rare_they_are():
+    made = await world(Unreadable)
+    other = Fact("other0", "zhang wei", "KNOWS", f"{SAID} at night alone", "other0#0")
+    await made.add(fake_chunk("other0", "Something else.", title="Other0"), ["Other0", "Zhang Wei"], other)
+    links = await made.graph.links("notes")
+    assert links is not None
+    graph = PassageGraph(links)
+    anna, zhang, zero = graph.places(["Anna Lee", "Zhang Wei", "Other0"])
+    assert None not in (anna, zhang, zero)
+    asked, stated = await made.embedding.embed_queries([SAID, f"{SAID} at night alone"])
+    near, less = (SHIPPED.of_cosine(float(asked @ one), ("latin", "latin")) for one in (asked, stated))
+    weights = {anna: near**2 * math.log(1 + 8), zhang: (near**2 + less**2) * math.log(1 + 8 / 3),
+               zero: less**2 * math.log(1 + 8)}  # fmt: skip
+    told = {hit["id"]: hit["evidence"]["walk"] for hit in (await made.find(SAID)).hits}
+    assert 0.9 > less > 0.1
+    assert told == pytest.approx(graph.visits(weights, {}, limit=100))  # type: ignore[arg-type]
+
+
 def sensed(floor: float, doubted: float) -> Calibration:
     """One to which every question means 0, and what is found as much."""
     sense = Sense(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, floor=floor, doubted=doubted)
@@ -255,16 +293,6 @@ async def test_what_may_mean_nothing_to_the_dataset_starts_no_walk_at_facts(cali
 async def test_what_is_named_starts_a_walk_whatever_the_rest_means():
     made = await world(calibration=NONSENSE)
     assert await made.ids("Town xqzv kpwt") == await (await world()).ids("Town xqzv kpwt") != []
-
-
-class Unknown(InMemoryChunkStore):
-    async def profile(self, dataset: str) -> Any:
-        raise StoreError("disk gone")
-
-
-class OfAnother(InMemoryChunkStore):
-    async def profile(self, dataset: str) -> Any:
-        raise ManifestMismatch("reindexed with another model")
 
 
 async def test_where_nothing_is_known_of_the_dataset_near_facts_start_the_walk(
@@ -322,6 +350,17 @@ async def test_a_filter_that_leaves_out_what_is_visited_most_starves_nothing(mon
         await made.add(fake_chunk(f"d{n}", "tea", metadata={"lang": lang}), names)
     assert await made.ids("Oolong", 2) == ["d3#0", "d4#0"]
     assert await made.ids("Oolong", 2, filters=wanted({"lang": "en"})) == ["d0#0", "d1#0"]
+
+
+async def test_what_does_not_pass_a_filter_starts_no_walk(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(graph_engine, "WITHIN_LIMIT", 0)
+    near, far = await world(), await world()
+    await far.add(fake_chunk("town", "It stands there.", title="Town"), ["Town"])
+    both = [await one.find("Film with nine arches") for one in (near, far)]
+    assert both[0].hits[1]["evidence"] != both[1].hits[1]["evidence"]
+    filters = wanted({"document_id": {"$in": ["film", "director"]}})
+    passing = [await one.find("Film with nine arches", filters=filters) for one in (near, far)]
+    assert passing[0].hits == passing[1].hits != []
 
 
 async def test_what_no_chunk_passes_is_not_searched():
@@ -385,16 +424,6 @@ async def test_a_thing_without_a_chunk_is_not_found_where_no_walk_starts():
     made = await world()
     made.graph.besides = [COMMUNITY, replace(LOOSE, cosine=1.0)]
     assert await made.find("where was somebody born?") == nothing()
-
-
-class Unreadable(InMemoryChunkStore):
-    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
-        raise StoreError("disk gone")
-
-
-class Switched(InMemoryChunkStore):
-    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> Any:
-        raise ManifestMismatch("reindexed with another model")
 
 
 async def test_without_vectors_the_walk_starts_at_the_entities_alone(caplog: pytest.LogCaptureFixture):

@@ -112,6 +112,13 @@ def test_visits_are_shares_of_the_most_and_weights_count_by_their_proportion(
     assert scaled == pytest.approx(GRAPH.visits(entities, found, limit=10))
 
 
+def test_passages_start_a_walk_by_the_square_of_their_relevance():
+    apart = PassageGraph(links({name.lower(): [name] for name in ("Alone", "Apart", "Asked")}))
+    reached = apart.visits(started(apart, "Asked"), {"alone": 0.9, "apart": 0.3}, limit=10)
+    assert reached["alone"] / reached["apart"] == pytest.approx(9.0)
+    assert reached["asked"] == 1.0
+
+
 def test_rarity_is_the_logarithm_of_one_and_passages_for_each_that_mentions():
     told = GRAPH.rarity([place("Film"), place("Town")])
     assert told == pytest.approx({place("Film"): math.log(1 + 5 / 1), place("Town"): math.log(1 + 5 / 2)})
@@ -151,6 +158,18 @@ def test_the_walk_does_not_pass_through_what_may_not_be_seen():
 
 def test_limit_keeps_the_most_visited():
     assert list(visits(limit=2)) == ["film", "director"]
+
+
+def test_a_note_is_tied_more_to_its_own_passages_than_to_those_that_mention_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    shares = []
+    for weight in (1.0, passage_graph.OWN_WEIGHT, 2 * passage_graph.OWN_WEIGHT):
+        monkeypatch.setattr(passage_graph, "OWN_WEIGHT", weight)
+        graph = PassageGraph(links())
+        reached = graph.visits(started(graph, "Where is Town?"), {}, limit=10)
+        shares.append(reached["town"] / reached["director"])
+    assert shares[0] < shares[1] < shares[2]
 
 
 def test_a_name_that_everyone_mentions_says_less():

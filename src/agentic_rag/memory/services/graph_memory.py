@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pydantic import Field
 
 from agentic_rag.filters import Comparison
 from agentic_rag.memory.service import DEFAULT_TOP_K
 from agentic_rag.memory.services.parts import ServiceParts, needed
 from agentic_rag.memory.services.session_memory import Found, FoundTurn, SessionMemory
+from agentic_rag.odds import log_odds, probability
 from agentic_rag.parameters import Section
 from agentic_rag.retrieval.graph_engine import GraphEngine
 
@@ -19,17 +22,24 @@ class Settings(Section):
 
 
 class GraphSearch:
-    """Turns by the graph's relevance in [0, 1]."""
+    """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
 
     def __init__(self, engine: GraphEngine, namespace: str) -> None:
         self._engine = engine
         self._namespace = namespace
 
     async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
-        hits = await self._engine.search(self._namespace, query, limit=limit, filters=among)
-        scored = [(hit["metadata"].get("dia_id"), hit["score"]) for hit in hits]
-        turns = [FoundTurn(dia_id, 0.0 if score is None else score) for dia_id, score in scored]
-        return Found(turns, more=len(hits) >= limit)
+        hits, nearest = await asyncio.gather(
+            self._engine.search(self._namespace, query, limit=limit, filters=among),
+            self._engine.nearest(self._namespace, query, limit=limit, filters=among),
+        )
+        told = {chunk.id: (chunk.metadata.get("dia_id"), score) for chunk, score in nearest}
+        for hit in hits:
+            own = told.get(hit["id"], (None, 0.0))[1]
+            walked = max(0.0, log_odds(hit["score"] or 0.0))
+            told[hit["id"]] = hit["metadata"].get("dia_id"), probability(log_odds(own) + walked)
+        best = sorted(told.items(), key=lambda entry: (-entry[1][1], entry[0]))[:limit]
+        return Found([FoundTurn(*turn) for _, turn in best], more=len(told) >= limit)
 
 
 def build(settings: Settings, parts: ServiceParts) -> SessionMemory:
