@@ -485,6 +485,41 @@ async def test_a_question_is_embedded_once():
     assert made.embedding.embedded[1:] == [FILM, "Film in other words"]
 
 
+async def near(made: World, query: str, limit: int = 100, **options: Any) -> dict[str, float]:
+    found = await made.engine.nearest("notes", query, limit=limit, **options)
+    return {chunk.id: score for chunk, score in found}
+
+
+async def test_the_nearest_passages_are_judged_by_their_cosine_whatever_is_named():
+    made = await world()
+    question = "Film of nine arches"
+    found = await near(made, question)
+    assert {"film#0", "town#0"} <= found.keys()
+    (asked,) = await made.embedding.embed_queries([question])
+    stored = await made.store.get_vectors("notes", list(found))
+    assert found == pytest.approx(
+        {i: SHIPPED.of_cosine(float(vector @ asked), ("latin", "latin")) for i, vector in stored.items()}
+    )
+    assert list(found.items()) == sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
+    assert next(iter(found)) == "town#0"
+    assert list(await near(made, question, 1)) == ["town#0"]
+
+
+async def test_filters_hold_for_the_nearest_passages(monkeypatch: pytest.MonkeyPatch):
+    made = await world()
+    filters = wanted({"document_id": {"$in": ["film", "director"]}})
+    for limit in (2000, 0):
+        monkeypatch.setattr(graph_engine, "WITHIN_LIMIT", limit)
+        assert set(await near(made, "Film of nine arches", filters=filters)) == {"film#0"}
+    monkeypatch.undo()
+    assert await near(made, "nine arches", filters=wanted({"year": 1900})) == {}
+
+
+async def test_nothing_is_near_to_what_has_no_word_or_cannot_be_compared():
+    assert await near(await world(), "?!") == {}
+    assert await near(await world(Unreadable), "nine arches") == {}
+
+
 async def test_what_was_added_to_the_graph_is_walked_on_at_once():
     made = await world()
     assert "later#0" not in await made.ids(FILM)
