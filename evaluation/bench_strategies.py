@@ -33,10 +33,10 @@ from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.evaluation.systems import Systems, Task
 from agentic_rag.evaluation.tuning.replay import Collected, Replay, with_changes
 from agentic_rag.evaluation.tuning.run import collect
-from agentic_rag.fusion.strategy_selector import OPERATIONS, fuse_for_operation
+from agentic_rag.fusion.strategy_selector import OPERATIONS
 from agentic_rag.parameters import FusionStrategy, Parameters
 from agentic_rag.progress import silent
-from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.rerank.moved import ranked_ids
 from figures import Row, report, row
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 
@@ -107,12 +107,16 @@ def of_operation(replays: Sequence[Replay], operation: str, settings: dict[str, 
 
 
 def final_ids(one: Collected, strategy: str, parameters: Parameters) -> list[str]:
-    """The ids of the final ten."""
-    fusion = parameters.fusion.model_copy(update={"strategy": FusionStrategy(strategy), "adapt": False})
-    fused = fuse_for_operation(one.operation, one.graph, one.vector, fusion)
-    results = [result.to_dict() for result in fused.results]
-    ranked = rerank_offline(one.text, results, parameters.rerank, one.operation)
-    return [str(result["id"]) for result in ranked[:10]]
+    """The ids of the final ten, by the strategy's own weights without the rule."""
+    ids = ranked_ids(
+        one.text,
+        (one.graph, one.vector),
+        FusionStrategy(strategy),
+        operation=one.operation,
+        parameters=parameters,
+        telling=None,
+    )
+    return ids[:10]
 
 
 def reach_rows(replays: Sequence[Replay]) -> list[Row]:

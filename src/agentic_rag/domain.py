@@ -242,6 +242,7 @@ class Hit(TypedDict):
     metadata: dict[str, Any]
     """The chunk's place in its source and the note's own properties; nothing else."""
     evidence: dict[str, Any]
-    """What the source's judgement rests on: ``legs`` and ``tokens`` of the vector store, ``walk`` of the graph."""
+    """What the source's judgement rests on: ``legs`` and ``tokens`` of the vector store, ``walk`` and
+    ``entities`` of the graph."""
     facts: list[dict[str, Any]]
     """What of the graph supports it."""

@@ -10,8 +10,8 @@ from agentic_rag.composition import open_rag
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import InputError
 from agentic_rag.filters import as_dict, parse_terms
-from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.nodes.fuse_results import SOURCES, current_results, telling_of
+from agentic_rag.fusion.strategy_selector import SOURCES, parse_operation
+from agentic_rag.nodes.fuse_results import current_results, telling_of
 from agentic_rag.nodes.prepare_query import whole_question
 from agentic_rag.parameters import Parameters
 from agentic_rag.rerank.moved import moved

@@ -192,7 +192,6 @@ def _asked(task: Task) -> dict[str, Any]:
 def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) -> int:
     """Calls of a chat or rerank model that a node made, by the state that it left."""
     if node == "rerank":
-        # Degraded it is, too, where no model was asked and only the passages' tokens could not be read.
         if state["rerank_outcome"]["method"] != parameters.rerank.method:
             return 1  # the call that failed; those beside it were given up
         # Of what was fused: of the reranked results post-retrieval steps may have kept a few.

@@ -74,6 +74,7 @@ DEFAULT_WEIGHTS: Mapping[FusionStrategy, tuple[float, float]] = {
 }
 """Weights (graph, vector store) of the weighted strategies where neither is given."""
 SOURCES = ("graphiti", "lancedb")
+"""In the order of every pair of weights."""
 
 
 def parse_operation(name: CanvasOperation | str) -> CanvasOperation:
@@ -236,14 +237,14 @@ def fuse_for_operation(
     resolved = resolve_parameters(operation, caller)
     given = resolved.rank_weights()
     by_caller = caller.graphiti_weight is not None or caller.lancedb_weight is not None
-    acts = caller.adapt and telling is not None and not by_caller
-    used = adapted_weights(given, telling) if acts and telling is not None else given
+    acting = telling if caller.adapt and not by_caller else None
+    used = given if acting is None else adapted_weights(given, acting)
     adapted = resolved.model_copy(update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True)))
     outcome = execute_fusion(choose_strategy(operation, resolved), graphiti_results, lancedb_results, adapted)
     weights = {
         "given": dict(zip(SOURCES, given, strict=True)),
         "used": dict(zip(SOURCES, used, strict=True)),
-        "telling": telling if acts else None,
+        "telling": acting,
     }
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 

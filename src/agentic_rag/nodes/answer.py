@@ -34,9 +34,10 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
     """The node; writes ``answer``, ``abstained``, ``citations`` and ``answer_outcome``.
 
-    Results at or above ``answer.abstain_below`` are quoted, a note's properties with the best of its text; where none
-    of them says anything by itself (a heading), what stands beside it in the same note. A chat model that fails is replaced by
-    quotes, and ``answer_outcome`` says so.
+    Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
+    ``answer.abstain_below``; a note's properties with the best of its text. Where none of them says anything by itself (a
+    heading), what stands beside it in the same note. A chat model that fails is replaced by quotes, and
+    ``answer_outcome`` says so.
     """
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
         limit = parameters.sentences * shape.times
         quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
         if not quotes:  # a heading: what it says stands beside it
-            notes = _of_the_same_notes(usable, state["reranked_results"])
+            notes = _of_the_same_notes(usable, results)
             quotes = best_quotes(asked, notes, limit=limit, choice=shape.choice)
         if not quotes:  # no prose anywhere: what a property says is better than all of them in a lump
             quotes = best_quotes(asked, usable, limit=limit, choice=replace(shape.choice, prose=False))

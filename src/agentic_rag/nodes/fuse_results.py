@@ -9,12 +9,11 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
-from agentic_rag.fusion.strategy_selector import fuse_for_operation
+from agentic_rag.fusion.strategy_selector import SOURCES, fuse_for_operation
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION
 from agentic_rag.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
 
-SOURCES = ("graphiti", "lancedb")
 SKIPPED = "skipped"
 
 

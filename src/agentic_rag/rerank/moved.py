@@ -33,14 +33,29 @@ def moved(
         parameters: of the run.
         telling: see ``fuse_for_operation``.
     """
-    own = {"graphiti_weight": None, "lancedb_weight": None}
     lost = {}
     for strategy in FusionStrategy:
         if strategy.value == used:
             continue
-        fusion = parameters.fusion.model_copy(update={"strategy": strategy, **own})
-        fused = fuse_for_operation(operation, *hits, fusion, telling=telling)
-        results = [result.to_dict() for result in fused.results]
-        ranked = rerank_offline(question, results, parameters.rerank, operation)[: len(final)]
-        lost[strategy.value] = len(set(final) - {result["id"] for result in ranked})
+        ids = ranked_ids(
+            question, hits, strategy, operation=operation, parameters=parameters, telling=telling
+        )
+        lost[strategy.value] = len(set(final) - set(ids[: len(final)]))
     return lost
+
+
+def ranked_ids(
+    question: str,
+    hits: tuple[Sequence[Hit], Sequence[Hit]],
+    strategy: FusionStrategy,
+    *,
+    operation: str,
+    parameters: Parameters,
+    telling: float | None,
+) -> list[str]:
+    """Ids of the results that a strategy with its own weights gives, reranked offline; arguments as for ``moved``."""
+    own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
+    fusion = parameters.fusion.model_copy(update=own)
+    fused = fuse_for_operation(operation, *hits, fusion, telling=telling)
+    results = [result.to_dict() for result in fused.results]
+    return [str(result["id"]) for result in rerank_offline(question, results, parameters.rerank, operation)]

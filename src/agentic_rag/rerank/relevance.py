@@ -53,8 +53,6 @@ def vector_odds(results: Sequence[Result]) -> list[float]:
 def _of_source(results: Sequence[Result], name: str) -> list[float] | None:
     """None where the source judged nothing of these."""
     raws = [result["sources"].get(name, {}).get("raw") for result in results]
-    known = [log_odds(min(1.0, max(0.0, raw))) for raw in raws if raw is not None]
-    if not known:
-        return None
-    lowest = min(known)
-    return [lowest if raw is None else log_odds(min(1.0, max(0.0, raw))) for raw in raws]
+    odds = [None if raw is None else log_odds(raw) for raw in raws]
+    lowest = min((value for value in odds if value is not None), default=None)
+    return None if lowest is None else [lowest if value is None else value for value in odds]

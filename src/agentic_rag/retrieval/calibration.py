@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from agentic_rag.odds import probability
 from agentic_rag.ports import FloatArray
-from agentic_rag.text import Script
+from agentic_rag.text import Script, script_beside
 
 SCRIPT_PAIRS = ("latin", "cjk", "latin_cjk", "cjk_latin")
 """See ``script_pair``."""
@@ -160,6 +160,10 @@ class Calibration:
     def of_cosine(self, cosine: float, scripts: tuple[Script, Script]) -> float:
         """Relevance of something judged by its cosine alone (a fact, an entity name)."""
         return self.relevance(Evidence(cosine, None, cosine, None, cosine, scripts))
+
+    def of_text(self, cosine: float, asked_in: Script, text: str) -> float:
+        """The same of a text, for a query in a script."""
+        return self.of_cosine(cosine, (asked_in, script_beside(asked_in, text)))
 
     def _distance(self, evidence: Evidence, pair: str) -> float:
         known = evidence.cosine if evidence.cosine is not None else evidence.worst_cosine

@@ -36,9 +36,8 @@ DOUBT = 0.6
 on twenty questions of our own about anything else, of which two pass."""
 NO_WORDS: Mapping[str, float] = {"latin_cjk": 2.0, "cjk_latin": 1.0}
 """Log-odds for what is found where all of it is in another script than the question, by ``script_pair``, under the
-floor and above it: no passage can have the words. Chosen on
-the notes in one language of two vaults: of their questions in the other, .56 and .59 were refused, now .33 and .10; of
-everyday ones .98, now .87."""
+floor and above it: no passage can have the words. Chosen on the notes in one language of two vaults: of their questions
+in the other, .56 and .59 were refused, now .33 and .10; of everyday ones .98, now .87."""
 HARDLY_ANY = 0.05
 """Share of the nearest passages that may be in the question's script all the same: a quotation, a table of names."""
 LOOKED_AT = 3

@@ -31,7 +31,7 @@ from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.graph_relevance import FACTS, NEAR_FACT, START_FACTS
 from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.retrieval.projection import alone, hits_of, ranked
-from agentic_rag.text import Script, script, script_beside
+from agentic_rag.text import Script, script
 
 WITHIN_LIMIT = 2000
 """Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
@@ -172,29 +172,9 @@ class GraphEngine:
             start = _at_facts(graph, found, calibration, asked_in)
         if start is None:
             return nothing
-        relevances = {
-            scored.chunk.id: calibration.of_cosine(
-                scored.score, (asked_in, script_beside(asked_in, scored.chunk.text))
-            )
-            for scored in passages
-        }
-        visits = await asyncio.to_thread(
-            graph.visits, start.entities, relevances, limit=scope.visited, within=within, as_of=as_of
-        )
-        chunks = await self._graph.get_chunks(dataset, sorted(visits))
-        passing = {chunk_id: chunk for chunk_id, chunk in chunks.items() if scope.passes(chunk)}
-        relevance = fitted_calibration().graph
-        hits = hits_of(
-            passing,
-            {chunk_id: relevance.relevance(visits[chunk_id], start.telling) for chunk_id in passing},
-            visits,
-            graph.mentioned_in(passing, start.entities),
-            found,
-        )
-        if scope.filters is None:
-            hits = ranked([*hits, *(alone(hit, calibration, asked_in) for hit in found if not hit.chunk_ids)])
+        hits = await self._walked(scope, graph, start, passages, found, calibration, asked_in)
         told: dict[str, Any] = {"names": start.names, "telling": round(start.telling, 6)}
-        return Findings(hits[:limit], told)
+        return Findings(hits, told)
 
     async def nearest(
         self, dataset: str, query: str, *, limit: int, filters: Expression | None = None
@@ -215,14 +195,43 @@ class GraphEngine:
         )
         passages = await self._passages(_Scope(dataset, limit, filters, None, within), found, vector)
         calibration, asked_in = await self._calibration.of_cosines(), script(query)
-        judged = [
-            (
-                scored.chunk,
-                calibration.of_cosine(scored.score, (asked_in, script_beside(asked_in, scored.chunk.text))),
-            )
-            for scored in passages[:limit]
-        ]
+        judged = [(p.chunk, calibration.of_text(p.score, asked_in, p.chunk.text)) for p in passages[:limit]]
         return sorted(judged, key=lambda pair: (-pair[1], pair[0].id))
+
+    async def _walked(
+        self,
+        scope: _Scope,
+        graph: PassageGraph,
+        start: _Start,
+        passages: Sequence[ScoredChunk],
+        found: Sequence[GraphHit],
+        calibration: Calibration,
+        asked_in: Script,
+    ) -> list[Hit]:
+        """What a walk visits, and what was found that comes from no chunk; up to the scope's limit."""
+        near = {p.chunk.id: calibration.of_text(p.score, asked_in, p.chunk.text) for p in passages}
+        visits = await asyncio.to_thread(
+            graph.visits,
+            start.entities,
+            near,
+            limit=scope.visited,
+            within=scope.within,
+            as_of=scope.as_of,
+        )
+        chunks = {p.chunk.id: p.chunk for p in passages if p.chunk.id in visits}
+        more = await self._graph.get_chunks(scope.dataset, sorted(visits.keys() - chunks.keys()))
+        chunks |= {chunk_id: chunk for chunk_id, chunk in more.items() if scope.passes(chunk)}
+        relevance = fitted_calibration().graph
+        hits = hits_of(
+            chunks,
+            {chunk_id: relevance.relevance(visits[chunk_id], start.telling) for chunk_id in chunks},
+            visits,
+            graph.mentioned_in(chunks, start.entities),
+            found,
+        )
+        if scope.filters is None:
+            hits = ranked([*hits, *(alone(hit, calibration, asked_in) for hit in found if not hit.chunk_ids)])
+        return hits[: scope.limit]
 
     async def _passage_graph(self, dataset: str) -> PassageGraph | None:
         """Of the dataset as it is; None where it has no graph."""
@@ -279,7 +288,7 @@ class GraphEngine:
         return sorted(scored, key=lambda one: (-one.score, one.chunk.id))
 
     async def _vectors(self, dataset: str, ids: Collection[str]) -> dict[str, FloatArray]:
-        """None where the vector store fails: the walk then starts at the entities alone."""
+        """Empty where the vector store fails: the walk then starts at the entities alone."""
         try:
             return await self._chunks.get_vectors(dataset, list(ids))
         except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
@@ -313,7 +322,7 @@ def _nearest_facts(
 ) -> list[tuple[float, GraphHit]]:
     """The best START_FACTS facts with their relevance, where the best of them reaches NEAR_FACT."""
     facts = [
-        (calibration.of_cosine(hit.cosine, (asked_in, script_beside(asked_in, hit.text))), hit)
+        (calibration.of_text(hit.cosine, asked_in, hit.text), hit)
         for hit in found
         if hit.kind == "edge" and hit.cosine is not None
     ]

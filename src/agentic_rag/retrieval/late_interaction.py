@@ -20,7 +20,7 @@ Source of the comparison: Khattab and Zaharia, ColBERT, SIGIR 2020.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -114,11 +114,7 @@ def _naming(question: str, results: Sequence[RetrievalResult]) -> list[str]:
     asked = frozenset() if names_nothing(question) else asked_about(question)
     if not asked:
         return []
-    having = [result for result in results if _has(asked, result)]
+    having = [result for result in results if asked <= set(tokens(search_text(result.chunk)))]
     if len(having) ** 2 > len(results):
         return []
     return [result.id for result in having if result.chunk.kind != "turn"]
-
-
-def _has(asked: Collection[str], result: RetrievalResult) -> bool:
-    return set(asked) <= set(tokens(search_text(result.chunk)))

@@ -100,9 +100,9 @@ class PassageGraph:
 
     def mentioned_in(self, chunk_ids: Iterable[str], named: Collection[int]) -> dict[str, list[str]]:
         """By chunk id the names of those entities that it mentions, sorted."""
+        ties = self._to_entities.forward
         found: dict[str, list[str]] = {}
         for chunk_id in chunk_ids:
-            ties = self._to_entities.forward
             place = self._place[chunk_id]
             own = ties.indices[ties.indptr[place] : ties.indptr[place + 1]]
             found[chunk_id] = self.names(set(own.tolist()).intersection(named))

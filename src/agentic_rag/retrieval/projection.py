@@ -9,7 +9,7 @@ from typing import Any
 from agentic_rag.domain import Chunk, GraphHit, Hit
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.schemas import chunk_metadata
-from agentic_rag.text import Script, script_beside
+from agentic_rag.text import Script
 
 MAX_FACTS = 5
 """Facts kept as evidence on one chunk, best first."""
@@ -56,7 +56,7 @@ def alone(hit: GraphHit, calibration: Calibration, asked_in: Script) -> Hit:
     """A thing that comes from no chunk, as a hit of its own: judged by its cosine, which is all that is known of it."""
     score = None
     if hit.cosine is not None:
-        score = calibration.of_cosine(hit.cosine, (asked_in, script_beside(asked_in, hit.text)))
+        score = calibration.of_text(hit.cosine, asked_in, hit.text)
     return {
         "id": hit.id,
         "content": hit.text,
