@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 
+from agentic_rag.odds import probability
+
 STEEPNESS, EVEN = 4.0, 0.57
 """EVEN is the mean over two vaults' questions that name something. Chosen on these and on the first halves of the
 multi-hop sets and LoCoMo (``evaluation/bench_quality.py --ablation`` has the whole page with and without)."""
@@ -30,6 +32,5 @@ def adapted_weights(weights: tuple[float, float], telling: float) -> tuple[float
     graph, vector = weights
     if graph == 0 or vector == 0:
         return weights
-    odds = graph / vector * math.exp(STEEPNESS * (telling - EVEN))
-    share = odds / (1 + odds)
-    return share * (graph + vector), (1 - share) * (graph + vector)
+    odds = math.log(graph) - math.log(vector) + STEEPNESS * (telling - EVEN)
+    return probability(odds) * (graph + vector), probability(-odds) * (graph + vector)

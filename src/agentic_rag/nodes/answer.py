@@ -35,9 +35,8 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
     """The node; writes ``answer``, ``abstained``, ``citations`` and ``answer_outcome``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
-    ``answer.abstain_below``; a note's properties with the best of its text. Where none of them says anything by itself (a
-    heading), what stands beside it in the same note. A chat model that fails is replaced by quotes, and
-    ``answer_outcome`` says so.
+    ``answer.abstain_below``. Properties, and what says nothing by itself (a heading), are followed by the best text of
+    the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so.
     """
 
     async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -67,9 +66,6 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
         quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
-        if not quotes:  # a heading: what it says stands beside it
-            notes = _of_the_same_notes(usable, results)
-            quotes = best_quotes(asked, notes, limit=limit, choice=shape.choice)
         if not quotes:  # no prose anywhere: what a property says is better than all of them in a lump
             quotes = best_quotes(asked, usable, limit=limit, choice=replace(shape.choice, prose=False))
         if not quotes:
@@ -87,24 +83,22 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
 
 
 def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The results, a note's properties followed by the best other passage of it: they say which note, it says what."""
-    best: dict[Any, dict[str, Any]] = {}
-    for result in results:
-        if result["metadata"].get("kind") != "properties":
-            best.setdefault(result["metadata"].get("document_id"), result)
+    """The results, a note's properties or heading followed by its best text: they say which note, it says what."""
     found: dict[str, dict[str, Any]] = {}
     for result in usable:
         found[result["id"]] = result
-        if result["metadata"].get("kind") == "properties":
-            text = best.get(result["metadata"].get("document_id"))
+        note = result["metadata"].get("document_id")
+        if note is not None and not _is_text(result):
+            beside = (other for other in results if other["metadata"].get("document_id") == note)
+            text = next(filter(_is_text, beside), None)
             if text is not None:
                 found.setdefault(text["id"], text)
     return list(found.values())
 
 
-def _of_the_same_notes(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    documents = {result["metadata"].get("document_id") for result in usable} - {None}
-    return [result for result in results if result["metadata"].get("document_id") in documents]
+def _is_text(result: dict[str, Any]) -> bool:
+    """Whether it says something in sentences."""
+    return result["metadata"].get("kind") != "properties" and bool(best_quotes("", [result], limit=1))
 
 
 def _abstained(question: str, method: str = "extractive") -> dict[str, Any]:

@@ -37,8 +37,9 @@ REORDERS = frozenset({"mistake"})
 """Terms that say which result is wanted, and not how relevant it is."""
 LEAST_SHARE = 1e-4
 """Of the best's fused score; less counts as that."""
-APART = 1e-9
-"""Log-odds between two that are told apart: equal scores would be put in id order, whatever was found better."""
+APART, MOST = 1e-9, 12.0
+"""Log-odds between two that are told apart: equal scores would be put in id order, whatever was found better. Beyond
+±MOST, probabilities that far apart are equal in floating point."""
 _DEFAULTS = RerankParameters()
 
 
@@ -81,7 +82,7 @@ def dealt_odds(
     starts = np.concatenate([[0], np.flatnonzero(told_apart) + 1])
     group = np.concatenate([[0], np.cumsum(told_apart)])
     dealt = np.empty_like(relevant)
-    dealt[order] = np.sort(relevant)[::-1][starts][group] - APART * group
+    dealt[order] = np.clip(np.sort(relevant)[::-1][starts][group], -MOST, MOST) - APART * group
     return dealt
 
 

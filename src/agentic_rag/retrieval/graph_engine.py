@@ -158,17 +158,15 @@ class GraphEngine:
             return nothing
         question = query if judged_as is None else judged_as
         scope = _Scope(dataset, limit, filters, as_of, within)
-        vectors = await self._embedding.embed_queries(list(dict.fromkeys([question, query])))
+        vector = (await self._embedding.embed_queries([question]))[0]
         found = await self._graph.search(
-            dataset, query, vectors[-1], limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
+            dataset, query, vector, limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
         )
         calibration = await self._calibration.of_cosines()
         asked_in = script(question)
-        passages = await self._passages(scope, found, vectors[0])
+        passages = await self._passages(scope, found, vector)
         start = _named(graph, question)
-        if start is None and await self._means_something(
-            dataset, question, vectors[0], passages, calibration
-        ):
+        if start is None and await self._means_something(dataset, question, vector, passages, calibration):
             start = _at_facts(graph, found, calibration, asked_in)
         if start is None:
             return nothing

@@ -24,7 +24,7 @@ class EngineRetriever(BaseRetriever):
     """Searches one dataset of an engine; made by ``RetrievalEngine.as_retriever``.
 
     A document has the chunk's text as ``page_content``, its id, and as metadata what
-    ``RetrievalResult.metadata`` holds with ``score`` (relevance in [0, 1]) and ``legs``
+    ``RetrievalResult.metadata`` holds, with ``relevance_score`` in [0, 1] and ``relevance_legs``
     (``{"dense": {"rank", "score"}, "sparse": {…}}``) on top.
 
     ``ainvoke`` is the way inside a running event loop. ``invoke`` works where none runs, and in a thread
@@ -63,7 +63,7 @@ class EngineRetriever(BaseRetriever):
 
 def _document(result: RetrievalResult) -> Document:
     legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
-    metadata = {**result.metadata, "score": result.score, "legs": legs}
+    metadata = {**result.metadata, "relevance_score": result.score, "relevance_legs": legs}
     return Document(id=result.id, page_content=result.content, metadata=metadata)
 
 

@@ -51,6 +51,10 @@ def test_the_sum_is_kept_and_neither_source_is_left_out(graph: float, vector: fl
     assert min(adapted) > 0
 
 
+def test_weights_however_far_apart_stay_numbers():
+    assert adapted_weights((1.0, 1e-310), 1.0) == pytest.approx((1.0, 0.0))
+
+
 @pytest.mark.parametrize("weights", [(0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
 @given(telling=TELLING)
 def test_a_source_that_is_left_out_stays_so(weights: tuple[float, float], telling: float):

@@ -111,6 +111,14 @@ async def test_where_a_note_only_names_itself_what_it_says_is_quoted():
     assert TEA not in {citation["quote"] for citation in alone["citations"]}
 
 
+async def test_a_heading_brings_the_text_of_its_note_before_what_others_say():
+    heading, said = result("tea.md", "# Oolong", 0.9), result("tea.md", TEA, 0.01)
+    said["id"] = "tea.md#text"
+    other = result("station.md", "The station closes at nine in the night.", 0.01)
+    written = await answered(heading, other, said)
+    assert [citation["quote"] for citation in written["citations"]] == [TEA]
+
+
 async def test_properties_bring_the_best_of_their_notes_text_beside_what_others_say():
     properties = result("tea.md", "---\norigin: Fujian\n---\n", 0.9)
     properties["metadata"]["kind"] = "properties"

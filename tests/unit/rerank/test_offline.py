@@ -223,6 +223,16 @@ def test_what_is_equally_relevant_is_in_the_order_of_the_fusion_and_not_of_ids()
     assert order(rerank_offline("tea", results)) == ["c", "a", "b"]
 
 
+def test_what_is_as_good_as_certain_is_in_the_order_of_the_fusion_and_not_of_ids():
+    """Log-odds of 27, which is 1 to the last digit of a double."""
+    results = [result(name, 0.999999, fused=fused) for name, fused in (("c", 0.3), ("a", 0.2), ("b", 0.1))]
+    for one in results:
+        one["sources"]["graphiti"] = {"raw": 0.999999}
+    ranked = rerank_offline("tea", results)
+    assert order(ranked) == ["c", "a", "b"]
+    assert ranked[0]["rerank_score"] > ranked[1]["rerank_score"] > ranked[2]["rerank_score"]
+
+
 def test_a_note_of_the_right_year_comes_first_and_is_no_more_relevant_for_it():
     dated = {"wrong": "2020-01-01T00:00:00+00:00", "right": "2025-05-01T00:00:00+00:00"}
     results = [result(name, 0.3, date=date) for name, date in dated.items()]

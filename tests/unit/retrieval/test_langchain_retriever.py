@@ -50,9 +50,9 @@ async def test_a_document_is_the_result():
     assert isinstance(retriever, BaseRetriever)
     assert [(d.id, d.page_content) for d in found] == [(r.id, r.content) for r in expected]
     first = found[0].metadata
-    assert first["score"] == expected[0].score
-    assert first["legs"]["dense"] == {"rank": 1, "score": expected[0].legs["dense"].score}
-    assert {"dense", "sparse"} == set(first["legs"])
+    assert first["relevance_score"] == expected[0].score
+    assert first["relevance_legs"]["dense"] == {"rank": 1, "score": expected[0].legs["dense"].score}
+    assert {"dense", "sparse"} == set(first["relevance_legs"])
     assert (first["year"], first["document_id"], first["title"]) == (2024, "tea", "tea")
 
 

@@ -117,10 +117,10 @@ class Replay:
         return self._outcomes[key]
 
     def telling_weights(self) -> list[str]:
-        """The rerank's weights whose terms differ between some query's results; the others decide nothing."""
+        """``prior``, and the weights whose terms differ between some query's results: the others decide nothing."""
         rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
         telling = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
-        return ["prior", *telling] if telling else []
+        return ["prior", *telling]
 
     def _one(self, number: int, parameters: Parameters) -> tuple[float, float]:
         """Measure and confidence of a query."""

@@ -169,6 +169,8 @@ def test_terms_that_differ_nowhere_are_not_varied() -> None:
     assert dialogue.telling_weights() == ["prior", "time", "mistake", "window", "speaker", "length"]
     notes = Replay(collected(6, "document", dialogue=False), Parameters(), "document", "mrr@10")
     assert notes.telling_weights() == ["prior", "time", "mistake"]
+    alone = Replay([], Parameters(), "document", "mrr@10")
+    assert alone.telling_weights() == ["prior"], "which decides between the fused order and the relevance"
     assert len(coordinates(notes.telling_weights())) == 1 + 3 < len(coordinates()) == 1 + len(WEIGHTS)
 
 
