@@ -189,7 +189,7 @@ class Forgetful(BundledEmbedding):
 
 
 class Slowed:
-    """An engine whose search sleeps first."""
+    """An engine whose find sleeps first."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
@@ -197,9 +197,9 @@ class Slowed:
     async def ready(self, *arguments: Any) -> None:
         await self._engine.ready(*arguments)
 
-    async def search(self, *arguments: Any, **options: Any) -> Any:
+    async def find(self, *arguments: Any, **options: Any) -> Any:
         await asyncio.sleep(SLEEP)
-        return await self._engine.search(*arguments, **options)
+        return await self._engine.find(*arguments, **options)
 
 
 async def parallel_rows(rag: Rag, rounds: int) -> list[Row]:
