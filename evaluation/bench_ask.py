@@ -63,7 +63,7 @@ config = load_config(pathlib.Path(sys.argv[1]))
 lap("imports")
 from agentic_rag.cli.start import prepare
 prepare(config, "default")
-from agentic_rag.cli.ask import request
+import agentic_rag.cli.ask
 lap("imports2")
 from agentic_rag.models import bundled
 bundled._loaded()
@@ -71,9 +71,8 @@ lap("model")
 async def main():
     from agentic_rag.composition import open_rag
     async with open_rag(config) as rag:
-        await rag.require_dataset("default")
         lap("stores")
-        await rag.graph.ainvoke(request(sys.argv[2], "default", "document_retrieval", 10, [], None))
+        await rag.ask(sys.argv[2], operation="document_retrieval")
         lap("graph")
     lap("closing")
 asyncio.run(main())

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agentic_rag.asking import Answer, BlockingRag, open_rag_blocking
     from agentic_rag.composition import Rag, open_rag
     from agentic_rag.config import RagConfig
     from agentic_rag.errors import AgenticRagError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgenticRagError",
+    "Answer",
+    "BlockingRag",
     "CanvasRAGState",
     "GraphParts",
     "Parameters",
@@ -25,10 +28,13 @@ __all__ = [
     "RagConfig",
     "build_rag_graph",
     "open_rag",
+    "open_rag_blocking",
 ]
 
 _HOMES = {
     "AgenticRagError": "errors",
+    "Answer": "asking",
+    "BlockingRag": "asking",
     "CanvasRAGState": "state",
     "GraphParts": "graph",
     "Parameters": "parameters",
@@ -36,6 +42,7 @@ _HOMES = {
     "RagConfig": "config",
     "build_rag_graph": "graph",
     "open_rag": "composition",
+    "open_rag_blocking": "asking",
 }
 
 

@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
+from agentic_rag.asking import Answer
 from agentic_rag.config import RagConfig
 from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.identity import dataset_name, digest
+from agentic_rag.models.chat import as_chat, chat_from_config
+from agentic_rag.models.remote import check_embedding
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.parameters import RerankParameters
 from agentic_rag.ports import (
@@ -35,15 +39,21 @@ from agentic_rag.retrieval.embedding_calibration import (
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.state import AUTO
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
+    from agentic_rag.filters import Expression
     from agentic_rag.ingest.pipeline import IngestPipeline
     from agentic_rag.ingest.report import IngestReport
     from agentic_rag.ingest.sources import SourceKind
     from agentic_rag.ports import TokenCounter
     from agentic_rag.progress import Progress
+    from agentic_rag.retrieval.config import Strategy
+    from agentic_rag.retrieval.schemas import RetrievalResult
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
@@ -60,19 +70,13 @@ class Rag:
     graph: CompiledStateGraph[Any, Any, Any, Any]
     parts: GraphParts
     """What ``graph`` was built from: ``build_rag_graph(rag.parts, rag.config)`` gives it uncompiled."""
+    retrieval: RetrievalEngine
+    """Searches the vector store."""
+    graph_engine: GraphEngine
+    """Searches the graph."""
     chunks: ChunkStore
     knowledge: GraphStore
     ledger: Ledger
-
-    @property
-    def retrieval(self) -> RetrievalEngine:
-        """Searches the vector store."""
-        return self.parts.lancedb
-
-    @property
-    def graph_engine(self) -> GraphEngine:
-        """Searches the graph."""
-        return self.parts.graphiti
 
     @property
     def embedding(self) -> Embedding:
@@ -83,6 +87,55 @@ class Rag:
     def chat(self) -> Chat | None:
         """The chat model, where one is configured."""
         return self.parts.chat
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        operation: str = AUTO,
+        dataset: str = "default",
+        filters: Mapping[str, Any] | None = None,
+        as_of: str | None = None,
+        top_k: int = 10,
+        messages: Sequence[AnyMessage] = (),
+        parameters: Mapping[str, Any] | None = None,
+        thread_id: str | None = None,
+    ) -> Answer:
+        """Ask a dataset; every claim of the answer points at a note.
+
+        Args:
+            question: in any language.
+            operation: ``auto`` chooses by the words; ``fusion["operation_reason"]`` says why.
+            dataset: what was ingested under that name.
+            filters: on properties of notes: ``{"year": {"$gte": 2023}}``.
+            as_of: ISO 8601: what was known then.
+            top_k: results to give, 1 to 1000.
+            messages: the conversation before; a question that points back is completed from it.
+            parameters: of this call alone: ``{"fusion": {"k": 20}}``.
+            thread_id: of the conversation, where a checkpointer keeps it; else a new one.
+
+        Raises:
+            UnknownDataset: nothing was ingested under the name.
+            InputError: something given cannot be read; the message says what to give.
+            ConfigError: a parameter is wrong.
+            AllSourcesFailed: neither source could answer.
+        """
+        if not question.strip():
+            raise InputError("the question is empty; write what you want to know")
+        if thread_id is not None and not self.graph.checkpointer:
+            raise InputError("thread_id names a kept conversation; open_rag(checkpointer=…) keeps them")
+        await self.require_dataset(dataset)
+        asked = {
+            "query": question,
+            "operation": operation,
+            "dataset": dataset,
+            "filters": filters,
+            "as_of": as_of,
+            "top_k": top_k,
+            "messages": list(messages),
+        }
+        thread: Any = {"configurable": {"thread_id": thread_id or str(uuid4())}}
+        return Answer.of(await self.graph.ainvoke(asked, thread, context=parameters))
 
     async def ingest(
         self,
@@ -153,10 +206,10 @@ class Rag:
         dataset: str = "default",
         top_k: int = 10,
         threshold: float | None = None,
-        filters: Mapping[str, Any] | Any | None = None,
-        strategy: Any = None,
+        filters: Mapping[str, Any] | Expression | None = None,
+        strategy: Strategy | None = None,
         as_of: datetime | None = None,
-    ) -> Sequence[Any]:
+    ) -> list[RetrievalResult]:
         """The vector store alone; see ``RetrievalEngine.search``."""
         return await self.retrieval.search(
             dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
@@ -199,7 +252,7 @@ async def open_rag(
     config: RagConfig | None = None,
     *,
     embedding: Embedding | None = None,
-    chat: Chat | None = None,
+    chat: Chat | BaseChatModel | None = None,
     reranker: Reranker | None = None,
     checkpointer: Any = None,
 ) -> AsyncIterator[Rag]:
@@ -207,7 +260,7 @@ async def open_rag(
 
     Args:
         config: defaults need nothing but a writable ``data_dir``.
-        embedding, chat: used instead of the configured ones.
+        embedding, chat: used instead of the configured ones; the chat model may be any of langchain-core's.
         reranker: asked whichever ``rerank.method`` asks for a model.
         checkpointer: any LangGraph checkpointer.
 
@@ -217,10 +270,13 @@ async def open_rag(
         StoreError: a store cannot be opened.
     """
     config = config or RagConfig()
+    given = None if chat is None else as_chat(chat)
+    if embedding is not None:
+        check_embedding(embedding)
     async with AsyncExitStack() as stack:
         embedding = embedding or _closed_by(stack, embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
-        chat = chat or _closed_by(stack, _chat(config))
+        talker = given or _closed_by(stack, chat_from_config(config.chat))
         calibration = EmbeddingCalibration(embedding)
         if not calibration.is_fitted:
             kept = await asyncio.to_thread(_kept_levels, config, embedding)
@@ -228,11 +284,11 @@ async def open_rag(
         nats = _nats()
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
-        rerankers = ConfiguredRerankers(chat, reranker)
+        rerankers = ConfiguredRerankers(talker, reranker)
         await _check_reranker(config.rerank, rerankers)
-        parts = GraphParts(graph_engine, engine, embedding, chat, rerankers, token_counter())
+        parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter())
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        yield Rag(config, graph, parts, chunks, knowledge, ledger)
+        yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger)
 
 
 def embedding_from_config(config: RagConfig) -> Embedding:
@@ -322,12 +378,6 @@ def _made(folder: Path) -> Path:
     if not os.access(folder, os.W_OK):
         raise StoreError(f"the data folder {folder} is not writable; choose another with --data-dir")
     return folder
-
-
-def _chat(config: RagConfig) -> Chat | None:
-    from agentic_rag.models.chat import chat_from_config
-
-    return chat_from_config(config.chat)
 
 
 async def _check_reranker(parameters: RerankParameters, rerankers: Rerankers) -> None:

@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import Any, Literal
 
+from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
+from langgraph.types import Send
 
+from agentic_rag.errors import InputError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
-from agentic_rag.fusion.strategy_selector import resolve_parameters
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.nodes.fuse_results import current_results, fuse_results
-from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, prepare_query
+from agentic_rag.nodes.fuse_results import fuse_results, results_of
+from agentic_rag.nodes.prepare_query import prepare_query
+from agentic_rag.nodes.request import Request
 from agentic_rag.nodes.requirements import check_requirements
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
-from agentic_rag.parameters import FusionParameters, FusionStrategy, Overrides, Parameters
+from agentic_rag.parameters import FusionStrategy, Overrides, Parameters
 from agentic_rag.ports import Chat, Embedding, TokenCounter
 from agentic_rag.rerank.model import Rerankers
-from agentic_rag.retrieval.engine import RetrievalEngine
-from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.state import CallerKeys, CanvasRAGState
 
-RagStateGraph = StateGraph[CanvasRAGState, Any, CanvasRAGState, CanvasRAGState]
+RagStateGraph = StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]
+Node = Callable[..., Any]
+"""Takes the state, and what it needs besides by keyword; gives the keys it writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphParts:
-    """What the graph is made of; stores and models stand behind the two engines."""
+    """What the graph is made of: ports, of which ``testing`` has a fake each."""
 
-    graphiti: GraphEngine
-    lancedb: RetrievalEngine
+    graphiti: GraphSearch
+    lancedb: VectorSearch
     embedding: Embedding
     chat: Chat | None = None
     rerankers: Rerankers | None = None
@@ -57,40 +61,48 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     """
     defaults = defaults or Parameters()
     check_requirements(defaults, parts.chat, parts.rerankers)
-    graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides)
+    graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides, input_schema=CallerKeys)
     for name, node in rag_nodes(parts, defaults).items():
-        graph.add_node(name, node)
+        graph.add_node(name, RunnableLambda(_refuse, node) if is_async(node) else node)
     graph.add_edge(START, "prepare_query")
-    graph.add_conditional_edges("prepare_query", partial(to_sources, defaults=defaults), list(SOURCES))
-    graph.add_conditional_edges(
-        "retrieve_graphiti", partial(to_second_tier, defaults=defaults), ["retrieve_lancedb", "fuse_results"]
-    )
+    graph.add_conditional_edges("prepare_query", to_sources, list(SOURCES))
+    graph.add_conditional_edges("retrieve_graphiti", to_second_tier, ["retrieve_lancedb", "fuse_results"])
     graph.add_edge("retrieve_lancedb", "fuse_results")
     graph.add_edge("fuse_results", "rerank")
     graph.add_edge("rerank", "check_quality")
     graph.add_conditional_edges("check_quality", to_answer_or_again, ["rewrite_query", "answer"])
-    graph.add_edge("rewrite_query", "prepare_query")
+    graph.add_conditional_edges("rewrite_query", to_next_pass, ["prepare_query"])
     graph.add_edge("answer", END)
     return graph
 
 
-def rag_nodes(parts: GraphParts, defaults: Parameters) -> dict[str, Any]:
-    """The nodes by name, in the order of the flow; each takes the state and LangGraph's ``runtime``."""
-
-    def check(context: Any) -> None:
-        check_requirements(defaults.overridden(context), parts.chat, parts.rerankers)
-
+def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
+    """The nodes by name, in the order of the flow: functions of the state, with what they need besides."""
     tools = RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens)
+    check = partial(check_requirements, chat=parts.chat, rerankers=parts.rerankers)
     return {
-        "prepare_query": partial(prepare_query, check=check),
-        "retrieve_graphiti": retrieve_graphiti(parts.graphiti, defaults),
-        "retrieve_lancedb": retrieve_lancedb(parts.lancedb, defaults),
-        "fuse_results": partial(fuse_results, defaults=defaults),
-        "rerank": rerank(defaults, tools),
-        "check_quality": partial(check_quality, defaults=defaults),
-        "rewrite_query": rewrite_query(defaults, parts.chat),
-        "answer": answer(defaults, parts.chat),
+        "prepare_query": partial(prepare_query, defaults=defaults, check=check),
+        "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
+        "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
+        "fuse_results": fuse_results,
+        "rerank": partial(rerank, tools=tools),
+        "check_quality": check_quality,
+        "rewrite_query": partial(rewrite_query, chat=parts.chat),
+        "answer": partial(answer, chat=parts.chat),
     }
+
+
+def is_async(node: Node) -> bool:
+    """Whether a node has to be awaited."""
+    return iscoroutinefunction(node.func if isinstance(node, partial) else node)
+
+
+def _refuse(state: CanvasRAGState) -> dict[str, Any]:
+    """What ``graph.invoke`` comes to: stores and models answer on the event loop that they were opened on."""
+    raise InputError(
+        "this graph is asynchronous; use: await graph.ainvoke(…), or without an event loop: "
+        "with open_rag_blocking(…) as rag: rag.ask(…)"
+    )
 
 
 SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
@@ -99,25 +111,21 @@ SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
 )
 
 
-def to_sources(
-    state: CanvasRAGState, runtime: Runtime[Any], *, defaults: Parameters
-) -> Sequence[Literal["retrieve_graphiti", "retrieve_lancedb"]]:
+def to_sources(state: CanvasRAGState) -> Sequence[Literal["retrieve_graphiti", "retrieve_lancedb"]]:
     """Both sources at once; under the cascade the graph alone."""
-    cascade = _in_effect(state, runtime, defaults).strategy is FusionStrategy.CASCADE
+    cascade = Request.of(state).fusion.strategy is FusionStrategy.CASCADE
     return SOURCES[:1] if cascade else SOURCES
 
 
-def to_second_tier(
-    state: CanvasRAGState, runtime: Runtime[Any], *, defaults: Parameters
-) -> Literal["retrieve_lancedb", "fuse_results"]:
+def to_second_tier(state: CanvasRAGState) -> Literal["retrieve_lancedb", "fuse_results"]:
     """Under the cascade, on to the vector store where the graph's result is not enough; else to fusion.
 
     Where both sources ran at once, both arrive at fusion in one superstep, so it runs once.
     """
-    parameters = _in_effect(state, runtime, defaults)
+    parameters = Request.of(state).fusion
     if parameters.strategy is not FusionStrategy.CASCADE:
         return "fuse_results"
-    enough = decide_tier(current_results(state, "graphiti") or [], *parameters.enough())
+    enough = decide_tier(results_of(state, "graphiti") or [], *parameters.enough())
     if enough["tier"] == 2 and parameters.use_lancedb_fallback:
         return "retrieve_lancedb"
     return "fuse_results"
@@ -128,6 +136,6 @@ def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answe
     return "rewrite_query" if state["quality"]["decision"] == "rewrite" else "answer"
 
 
-def _in_effect(state: CanvasRAGState, runtime: Runtime[Any], defaults: Parameters) -> FusionParameters:
-    given = defaults.overridden(runtime.context).fusion
-    return resolve_parameters(state.get("operation") or DEFAULT_OPERATION, given)
+def to_next_pass(state: CanvasRAGState) -> Send:
+    """The rewritten question alone, so that no run begins with what an earlier one left."""
+    return Send("prepare_query", {"retry": state["rewrites"][-1]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
@@ -227,7 +227,8 @@ class Parameters(Section):
             ConfigError: an unknown name or a value out of range.
         """
         if context is None:
-            return self
+            # Not self: what is opened once, secrets among it, is no part of a call.
+            return Parameters(**{name: getattr(self, name) for name in Parameters.model_fields})
         if isinstance(context, Parameters):
             return context
         if not isinstance(context, Mapping):
@@ -244,16 +245,21 @@ class Parameters(Section):
         return validated(Parameters, base)
 
 
-class Overrides(TypedDict, total=False):
-    """What a call may give as ``context``: values by section, checked against ``Parameters``."""
+def _overrides(section: type[Section]) -> Any:
+    """The section's values as a typed, described form in which any may be left out."""
+    values = {
+        name: Annotated[field.annotation, Field(description=field.description)]
+        for name, field in section.model_fields.items()
+    }
+    return TypedDict(f"{section.__name__.removesuffix('Parameters')}Overrides", values, total=False)  # type: ignore[operator]
 
-    fusion: dict[str, Any]
-    retrieval: dict[str, Any]
-    rerank: dict[str, Any]
-    post_retrieval: dict[str, Any]
-    quality: dict[str, Any]
-    rewrite: dict[str, Any]
-    answer: dict[str, Any]
+
+Overrides: Any = TypedDict(  # type: ignore[misc]
+    "Overrides",
+    {name: _overrides(field.annotation) for name, field in Parameters.model_fields.items()},
+    total=False,
+)
+"""What a call may give as ``context``: values by section, checked against ``Parameters``."""
 
 
 SECRETS = frozenset({"api_key", "password", "storage_options", "uri"})

@@ -6,18 +6,21 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from agentic_rag.domain import Chunk, Findings, Hit
 from agentic_rag.errors import ModelError
 from agentic_rag.filters import Expression
+from agentic_rag.nodes.prepare_query import prepare_query
+from agentic_rag.parameters import Parameters
 from agentic_rag.ports import FloatArray, PassageVectors
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult, chunk_metadata
+from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import tokens
 from agentic_rag.token_vectors import QuestionTokens, packed
 
@@ -80,6 +83,12 @@ class TokenHashingEmbedding(HashingEmbedding):
         signs = np.array(drawn, dtype=np.float32).reshape(len(drawn), self._dimension)
         unit: FloatArray = signs / np.sqrt(self._dimension, dtype=np.float32)
         return unit
+
+
+def prepared_state(parameters: Parameters | None = None, **keys: Any) -> dict[str, Any]:
+    """The state that ``prepare_query`` leaves of the caller's ``keys``, for tests of single nodes."""
+    written = prepare_query(cast(CanvasRAGState, keys), defaults=parameters)
+    return {**keys, **written, "messages": [*keys.get("messages", []), *written["messages"]]}
 
 
 def fake_chunk(document_id: str, text: str = "", *, ordinal: int = 0, **fields: Any) -> Chunk:

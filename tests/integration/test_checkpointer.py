@@ -52,7 +52,7 @@ async def test_a_run_stopped_after_fusion_goes_on_in_another_process(
     config = RagConfig(data_dir=example_data)
     async with AsyncSqliteSaver.from_conn_string(file) as saver, open_rag(config, checkpointer=saver) as rag:
         stopped = await rag.graph.ainvoke(QUESTION, thread("a"), interrupt_after=["fuse_results"])
-        assert "answer" not in stopped
+        assert stopped["answer"] == ""
         assert stopped["fused_results"]
         whole = await rag.graph.ainvoke(QUESTION, thread("b"))
     done = subprocess.run(
@@ -91,9 +91,7 @@ async def test_two_questions_on_one_thread_do_not_mix(example_data: Path, tmp_pa
         )
         again = await rag.graph.ainvoke(QUESTION, thread("one"))
     assert essence(second) == essence(alone)
-    assert second["pass"] > first["pass"]
     assert second["rewrites"] == alone["rewrites"]
     assert cascade["outcomes"]["lancedb"] == "skipped", "what the first question found there is not taken"
     assert all("lancedb" not in result["sources"] for result in cascade["fused_results"])
     assert essence(again) == essence(first)
-    assert {outcome["pass"] for outcome in again["outcomes"].values()} == {again["pass"]}

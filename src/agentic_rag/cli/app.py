@@ -177,9 +177,10 @@ def ask(
         str,
         typer.Option(
             metavar="NAME",
-            help="verification_canvas, weak_point_clustering, concept_relation or document_retrieval.",
+            help="auto (by the question's words), verification_canvas, weak_point_clustering, concept_relation "
+            "or document_retrieval.",
         ),
-    ] = "verification_canvas",
+    ] = "auto",
     top_k: TopK = 10,
     filters: Filters = None,
     as_of: AsOf = None,
@@ -203,10 +204,12 @@ def ask(
 
     config = load_config(data_dir, settings)
     prepare(config, dataset)
-    from agentic_rag.cli.ask import asked, request
+    from agentic_rag.cli.ask import asked
 
-    state = request(question, dataset, operation, top_k, filters or [], as_of)
-    result = run(asked(config, state, parse_assignments(assignments or []), explain=explain))
+    context = parse_assignments(assignments or [])
+    result = run(
+        asked(config, question, dataset, operation, top_k, filters or [], as_of, context, explain=explain)
+    )
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
         print_json(result)

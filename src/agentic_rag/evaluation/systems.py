@@ -133,7 +133,7 @@ class Systems:
         state = await self._fused(part, task)
         results, calls = state["fused_results"], 0
         if name.endswith(RERANKED):
-            state |= await self._nodes["rerank"](state, runtime=part.runtime)
+            state |= await self._nodes["rerank"](state)
             results = state["reranked_results"]
             calls = _model_calls("rerank", state, self._rag.config)
         milliseconds = (time.perf_counter() - started) * 1000
@@ -141,16 +141,15 @@ class Systems:
 
     async def _fused(self, part: _Part, task: Task) -> dict[str, Any]:
         """The graph's state after its fusion node, by its own nodes and edges."""
-        defaults, runtime = self._rag.config, part.runtime
         state = _asked(task)
         typed = cast(CanvasRAGState, state)  # the same dict, which the nodes read
-        state |= self._nodes["prepare_query"](state, runtime)
-        sources = [part.source] if part.source else to_sources(typed, runtime, defaults=defaults)
-        for written in await asyncio.gather(*(self._nodes[name](state, runtime=runtime) for name in sources)):
+        state |= self._nodes["prepare_query"](state, part.runtime)
+        sources = [part.source] if part.source else to_sources(typed)
+        for written in await asyncio.gather(*(self._nodes[name](state) for name in sources)):
             state |= written
-        if part.source is None and to_second_tier(typed, runtime, defaults=defaults) == "retrieve_lancedb":
-            state |= await self._nodes["retrieve_lancedb"](state, runtime=runtime)
-        state |= self._nodes["fuse_results"](state, runtime)
+        if part.source is None and to_second_tier(typed) == "retrieve_lancedb":
+            state |= await self._nodes["retrieve_lancedb"](state)
+        state |= self._nodes["fuse_results"](state)
         return state
 
     async def _whole(self, name: str, task: Task) -> Scored:
@@ -215,5 +214,5 @@ def _degraded(written: Mapping[str, Any]) -> list[str]:
     return [
         key.removesuffix("_outcome")
         for key, outcome in written.items()
-        if key.endswith("_outcome") and outcome["status"] == "degraded"
+        if key.endswith("_outcome") and outcome and outcome["status"] == "degraded"
     ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.config import ChatConfig
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.endpoint import told, without_login
+from agentic_rag.ports import Chat
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -80,6 +81,24 @@ class LangChainChat:
         """Close the connections."""
         if self._closing is not None:
             await self._closing()
+
+
+def as_chat(model: Chat | BaseChatModel) -> Chat:
+    """A chat model as this package asks it; one of langchain-core's is wrapped.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    if isinstance(model, Chat):
+        return model
+    from langchain_core.language_models import BaseChatModel
+
+    if isinstance(model, BaseChatModel):
+        return LangChainChat(model)
+    raise ConfigError(
+        f"chat is no chat model: {type(model).__name__}; give a langchain-core chat model, such as "
+        "ChatOpenAI(model='…'), or an object with: async def complete(self, system, user) -> str"
+    )
 
 
 def spoken(text: str) -> str:

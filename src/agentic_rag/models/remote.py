@@ -10,7 +10,7 @@ import numpy as np
 from agentic_rag.config import EmbeddingConfig
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.endpoint import told, without_login
-from agentic_rag.ports import FloatArray
+from agentic_rag.ports import Embedding, FloatArray
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -113,6 +113,23 @@ class LangChainEmbedding:
         except Exception as error:
             raise ModelError(f"{self._called} {told(error, 'embedding')}") from error
         return unit(rows, len(texts), self.dimension, self._called)
+
+
+def check_embedding(embedding: object) -> None:
+    """That it is an embedding model as this package asks one.
+
+    Raises:
+        ConfigError: it is not; one of langchain-core's has to say its name and dimension.
+    """
+    if isinstance(embedding, Embedding):
+        return
+    kind = type(embedding).__name__
+    if hasattr(embedding, "embed_documents"):
+        raise ConfigError(
+            f"embedding is a bare langchain-core model; give open_rag(embedding=LangChainEmbedding({kind}(…), "
+            "name='…', dimension=…)), from agentic_rag.models.remote: the name stands in the store beside its vectors"
+        )
+    raise ConfigError(f"embedding is no embedding model: {kind}; see agentic_rag.ports.Embedding")
 
 
 def unit(

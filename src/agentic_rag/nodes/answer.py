@@ -7,17 +7,14 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from langgraph.runtime import Runtime
+from langchain_core.messages import AIMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.passages import told
 from agentic_rag.answering.quotes import best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.errors import ModelError
-from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION, DEFAULT_TOP_K, whole_question
-from agentic_rag.parameters import Parameters
+from agentic_rag.nodes.request import Request
 from agentic_rag.ports import Chat
 from agentic_rag.prompts import ANSWER_SYSTEM, fenced
 from agentic_rag.rerank.relevance import judged
@@ -31,55 +28,60 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 """What the prompt asks for, with the marks and explanations that models put around it."""
 
 
-def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
-    """The node; writes ``answer``, ``abstained``, ``citations`` and ``answer_outcome``.
+async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
+    """Writes ``answer``, ``abstained``, ``citations``, ``answer_outcome``, and the answer as the last of ``messages``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
     ``answer.abstain_below``. Properties, and what says nothing by itself (a heading), are followed by the best text of
     the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so.
     """
+    request = Request.of(state)
+    shape = SHAPES[request.operation]
+    floor = request.parameters.answer.abstain_below * shape.choice.reach
+    results = state["reranked_results"]
+    usable = [
+        result
+        for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
+        if known >= floor or rank < FIRST
+    ]
+    if state["quality"]["decision"] == "abstain" or not usable:
+        return _written(request, _not_found(request.query))
+    return _written(request, await _from_results(request, _with_texts(usable, results), chat))
 
-    async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
-        parameters = defaults.overridden(runtime.context).answer
-        shape = SHAPES[parse_operation(state.get("operation") or DEFAULT_OPERATION)]
-        floor = parameters.abstain_below * shape.choice.reach
-        results = state["reranked_results"]
-        usable = _with_texts(
-            [
-                result
-                for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
-                if known >= floor or rank < FIRST
-            ],
-            results,
-        )
-        # What a rewrite added is from the passages themselves, and would choose them again.
-        question, asked = state["run"]["query"], whole_question(state)
-        if state["quality"]["decision"] == "abstain" or not usable:
-            return _abstained(question)
-        degraded = None
-        if parameters.method == "chat" and chat is not None:
-            try:
-                shown = usable[: state.get("top_k") or DEFAULT_TOP_K]
-                return await _from_chat(chat, f"{ANSWER_SYSTEM}\n{shape.asks}", asked, shown)
-            except ModelError as error:
-                degraded = str(error)
-                logger.warning("the chat model failed, quoting instead: %s", degraded)
-        limit = parameters.sentences * shape.times
-        quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
-        if not quotes:  # no prose anywhere: what a property says is better than all of them in a lump
-            quotes = best_quotes(asked, usable, limit=limit, choice=replace(shape.choice, prose=False))
-        if not quotes:
-            quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
-        cited = CitationList()
-        text = shape.render(question, shape.brings(question, quotes)[:limit], cited)
-        return {
-            "answer": text,
-            "abstained": False,
-            "citations": cited.all(),
-            "answer_outcome": _outcome("extractive", degraded),
-        }
 
-    return node
+async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Chat | None) -> dict[str, Any]:
+    """By the chat model, or quoted."""
+    parameters, shape, degraded = request.parameters.answer, SHAPES[request.operation], None
+    if parameters.method == "chat" and chat is not None:
+        try:
+            system = f"{ANSWER_SYSTEM}\n{shape.asks}"
+            return await _from_chat(chat, system, request.question, usable[: request.top_k])
+        except ModelError as error:
+            degraded = str(error)
+            logger.warning("the chat model failed, quoting instead: %s", degraded)
+    limit = parameters.sentences * shape.times
+    # What a rewrite added is from the passages themselves, and would choose them again.
+    quotes = best_quotes(request.question, usable, limit=limit, choice=shape.choice)
+    if not quotes:  # no prose anywhere: what a property says is better than all of them in a lump
+        without_prose = replace(shape.choice, prose=False)
+        quotes = best_quotes(request.question, usable, limit=limit, choice=without_prose)
+    if not quotes:
+        quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
+    cited = CitationList()
+    text = shape.render(request.query, shape.brings(request.query, quotes)[:limit], cited)
+    return {
+        "answer": text,
+        "abstained": False,
+        "citations": cited.all(),
+        "answer_outcome": _outcome("extractive", degraded),
+    }
+
+
+def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
+    """The keys, and the message that says the same."""
+    told = {key: answered[key] for key in ("citations", "abstained")}
+    message = AIMessage(answered["answer"], additional_kwargs={**told, "operation": request.operation.value})
+    return {**answered, "messages": [message]}
 
 
 def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -101,7 +103,7 @@ def _is_text(result: dict[str, Any]) -> bool:
     return result["metadata"].get("kind") != "properties" and bool(best_quotes("", [result], limit=1))
 
 
-def _abstained(question: str, method: str = "extractive") -> dict[str, Any]:
+def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:
     return {
         "answer": not_found(question),
         "abstained": True,
@@ -118,7 +120,7 @@ async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[
     passages = fenced([told(result) for result in results])
     text = (await chat.complete(system, f"{passages}\n\nQuestion: {question}")).strip()
     if not text or _SAYS_NOT_FOUND.match(text):
-        return _abstained(question, "chat")
+        return _not_found(question, "chat")
     numbers = cited_numbers(text, range(1, len(results) + 1))
     if not numbers:
         raise ModelError("the chat model's answer cites no passage, so none of it can be checked")

@@ -5,31 +5,28 @@ from __future__ import annotations
 import time
 from typing import Any, Literal
 
-from langgraph.runtime import Runtime
-
-from agentic_rag.parameters import Parameters
+from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.relevance import judged
 from agentic_rag.state import CanvasRAGState
 
 Decision = Literal["answer", "rewrite", "abstain"]
 
 
-def check_quality(
-    state: CanvasRAGState, runtime: Runtime[Any] | None = None, *, defaults: Parameters | None = None
-) -> dict[str, Any]:
-    """Writes ``quality``: grade, best relevance, reasons, decision, and the pass it judges.
+def check_quality(state: CanvasRAGState) -> dict[str, Any]:
+    """Writes ``quality``: grade, best relevance, reasons and decision.
 
     The grade reads calibrated relevance in [0, 1] (the rerank score, else the sources'), never a fused
     score. A weak result is tried again while tries and time are left; the reasons say why it stopped.
     """
-    parameters = (defaults or Parameters()).overridden(runtime.context if runtime else None)
+    request = Request.of(state)
+    parameters = request.parameters
     best = max(judged(state["reranked_results"]), default=0.0)
     floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
     grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
     reasons = [_found(state, best, grade)]
     decision: Decision = "answer" if grade != "none" else "abstain"
     if grade != "strong":
-        refusal = _why_stop(state, parameters, grade)
+        refusal = _why_stop(state, request, grade)
         if refusal is None:
             decision = "rewrite"
             reasons.append("trying other words")
@@ -41,7 +38,6 @@ def check_quality(
             "score": round(best, 6),
             "reasons": reasons,
             "decision": decision,
-            "pass": state["pass"],
         }
     }
 
@@ -53,17 +49,16 @@ def _found(state: CanvasRAGState, best: float, grade: str) -> str:
     return f"the best of {count} results has relevance {best:.2f}: {grade}"
 
 
-def _why_stop(state: CanvasRAGState, parameters: Parameters, grade: str) -> str | None:
+def _why_stop(state: CanvasRAGState, request: Request, grade: str) -> str | None:
     """Why no further pass is made, or None where one may be."""
-    quality, run = parameters.quality, state["run"]
-    tried = state["pass"] - run["first_pass"]
+    quality, tried = request.parameters.quality, len(state["rewrites"])
     if tried >= quality.max_rewrites:
         return f"stopped: {tried} of {quality.max_rewrites} rewrites tried"
-    seconds = time.time() - run["started"]
+    seconds = time.time() - request.started
     if seconds >= quality.deadline_seconds:
         return f"stopped: {seconds:.1f} s of {quality.deadline_seconds:g} s are used"
     if not state["search_query"].strip():
         return "stopped: the question is empty"
-    if grade == "none" and parameters.rewrite.method == "expansion":
+    if grade == "none" and request.parameters.rewrite.method == "expansion":
         return "stopped: there is no relevant result to take other words from"
     return None

@@ -5,66 +5,55 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from langgraph.runtime import Runtime
-
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
 from agentic_rag.fusion.strategy_selector import SOURCES, fuse_for_operation
-from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION
-from agentic_rag.parameters import Parameters
+from agentic_rag.nodes.request import Request
 from agentic_rag.state import CanvasRAGState
 
 SKIPPED = "skipped"
 
 
-def fuse_results(
-    state: CanvasRAGState, runtime: Runtime[Any] | None = None, *, defaults: Parameters | None = None
-) -> dict[str, Any]:
+def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     """Writes ``fused_results`` (``UnifiedResult`` dicts), ``fusion`` (the report) and ``outcomes``.
-
-    Results whose outcome belongs to another pass are not fused: their source counts as skipped.
 
     Raises:
         AllSourcesFailed: every source that was asked is degraded.
     """
-    given = (defaults or Parameters()).overridden(runtime.context if runtime else None).fusion
-    operation = state.get("operation") or DEFAULT_OPERATION
-    outcomes = {name: current_outcome(state, name) for name in SOURCES}
-    asked = {name: outcome for name, outcome in outcomes.items() if outcome != SKIPPED}
+    request = Request.of(state)
+    found = {name: outcome_of(state, name) for name in SOURCES}
+    asked = {name: outcome for name, outcome in found.items() if outcome is not None}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):
         raise AllSourcesFailed({name: str(outcome["reason"]) for name, outcome in asked.items()})
     fused = fuse_for_operation(
-        operation,
-        current_results(state, "graphiti") or [],
-        current_results(state, "lancedb"),
-        given,
+        request.operation,
+        results_of(state, "graphiti") or [],
+        results_of(state, "lancedb"),
+        request.parameters.fusion,
         telling=telling_of(state),
     )
+    chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
     return {
         "fused_results": [result.to_dict() for result in fused.results],
-        "fusion": {"operation": operation, **fused.report},
-        "outcomes": outcomes,
+        "fusion": {**chosen, **fused.report},
+        "outcomes": {name: outcome or SKIPPED for name, outcome in found.items()},
     }
 
 
 def telling_of(state: CanvasRAGState) -> float | None:
-    """How much the graph knows of the question, in [0, 1]; None where it made no walk in this pass."""
-    outcome = current_outcome(state, "graphiti")
-    known = None if outcome == SKIPPED else outcome.get("question", {}).get("telling")
+    """How much the graph knows of the question, in [0, 1]; None where it made no walk."""
+    known = (outcome_of(state, "graphiti") or {}).get("question", {}).get("telling")
     return None if known is None else float(known)
 
 
-def current_outcome(state: CanvasRAGState, source: str) -> Any:
-    """A source's outcome in this pass, or ``skipped``."""
+def outcome_of(state: CanvasRAGState, source: str) -> Any:
+    """A source's outcome; None where it was not asked."""
     values: Mapping[str, Any] = state
-    outcome = values.get(f"{source}_outcome")
-    return SKIPPED if outcome is None or outcome["pass"] != state.get("pass", outcome["pass"]) else outcome
+    return values.get(f"{source}_outcome")
 
 
-def current_results(state: CanvasRAGState, source: str) -> list[Hit] | None:
-    """A source's hits of this pass; None where it was not asked in it."""
+def results_of(state: CanvasRAGState, source: str) -> list[Hit] | None:
+    """A source's hits; None where it was not asked. A state made by hand needs no outcome beside them."""
     values: Mapping[str, Any] = state
-    if values.get(f"{source}_outcome") is None:
-        # Called as a plain function on hand-made state: what is there is current.
-        return values.get(f"{source}_results")
-    return None if current_outcome(state, source) == SKIPPED else values.get(f"{source}_results")
+    unasked = outcome_of(state, source) is None and "request" in state
+    return None if unasked else values.get(f"{source}_results")

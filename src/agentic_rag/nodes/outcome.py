@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
-from agentic_rag.state import CanvasRAGState, Outcome
+from agentic_rag.state import Outcome
 
 READY_SECONDS = 60.0
 """That a source may take once, before its first search, to get ready: a model that nothing was fitted for embeds
@@ -18,9 +18,8 @@ its reference pairs then, in which a slow one is slower than any search."""
 logger = logging.getLogger(__name__)
 
 
-async def asked(
+async def searched(
     search: Callable[[], Awaitable[Findings]],
-    state: CanvasRAGState,
     timeout_seconds: float,
     why_empty: Callable[[], Awaitable[str | None]] | None = None,
     ready: Callable[[], Awaitable[None]] | None = None,
@@ -60,7 +59,6 @@ async def asked(
         "reason": reason,
         "count": len(found.hits),
         "ms": milliseconds,
-        "pass": state["pass"],
         "question": found.question,
     }
     return found.hits, outcome

@@ -15,19 +15,17 @@ from typing import Any
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.rrf_fusion import reciprocal_rank_fusion
-from agentic_rag.instants import parse_as_of
 from agentic_rag.memory.operators.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
 from agentic_rag.memory.operators.post_retrieval.tools import check_tools
 from agentic_rag.memory.service import Memory
-from agentic_rag.nodes.prepare_query import DEFAULT_DATASET
+from agentic_rag.nodes.request import DEFAULT_DATASET, Request
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.ports import Chat, FloatArray, Reranker
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.rerank.relevance import judged
-from agentic_rag.retrieval.engine import RetrievalEngine
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.retrieval.ports import VectorSearch
 
 ACTIONS = ("none", "rerank", "filter", "merge")
 WHERE = "post_retrieval.steps"
@@ -66,31 +64,24 @@ def check_steps(parameters: Parameters, chat: Chat | None, rerankers: Rerankers 
 
 
 async def post_retrieved(
-    question: str,
-    results: Sequence[dict[str, Any]],
-    parameters: Parameters,
-    tools: RerankTools,
-    state: CanvasRAGState,
+    request: Request, results: Sequence[dict[str, Any]], tools: RerankTools
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The results after all steps, and a record of each step.
 
     Args:
-        question: what was asked.
+        request: its parameters have the steps, and name the model that they may ask; its ``as_of`` is the question's
+            time, else that of the newest result; a step that searches again keeps to its dataset and filters.
         results: reranked, as plain values.
-        parameters: of the run; the steps, and the model that they may ask.
         tools: what they may ask.
-        state: its ``as_of`` is the question's time, else that of the newest result; a step that searches
-            again keeps to its dataset and filters.
 
     Raises:
         ConfigError: a step is wrong, or needs what is not there.
         ModelError, StoreError: what a step asked failed.
     """
-    now = parse_as_of(state.get("as_of"))
+    now, parameters = request.as_of, request.parameters
     service = None
     if tools.engine is not None:
-        dataset = state.get("dataset") or DEFAULT_DATASET
-        service = EngineMemory(tools.engine, dataset, state.get("filters"), now, {})
+        service = EngineMemory(tools.engine, request.dataset, request.filters, now, {})
     steps = steps_of(parameters.post_retrieval.steps)
     reranker = None
     # Loading it takes seconds, so it is loaded only where a step asks it.
@@ -99,7 +90,7 @@ async def post_retrieved(
     asked = PostRetrievalTools(service, reranker, tools.chat, tools.count_tokens or _no_tokens)
     written = await PostRetrieval(steps, asked, where=WHERE).execute(
         {
-            "question": question,
+            "question": request.question,
             "memory_data": [
                 _memory(result, score) for result, score in zip(results, judged(results), strict=True)
             ],
@@ -115,7 +106,7 @@ async def post_retrieved(
 class EngineMemory:
     """A dataset of the vector store as a memory that can be asked again (``merge`` ``multi_query``)."""
 
-    engine: RetrievalEngine
+    engine: VectorSearch
     dataset: str
     filters: Any
     as_of: datetime | None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentic_rag.ports import Chat, TokenCounter
 from agentic_rag.rerank.model import Rerankers
-from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.ports import VectorSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,6 @@ class RerankTools:
     rerankers: Rerankers | None = None
     """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
     chat: Chat | None = None
-    engine: RetrievalEngine | None = None
+    engine: VectorSearch | None = None
     count_tokens: TokenCounter | None = None
     """The three above serve ``post_retrieval.steps``."""

@@ -4,51 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from langgraph.runtime import Runtime
-
 from agentic_rag.domain import Findings, Hit
-from agentic_rag.instants import parse_as_of
-from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.outcome import asked
-from agentic_rag.nodes.prepare_query import DEFAULT_DATASET, whole_question
-from agentic_rag.parameters import Parameters
-from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.nodes.outcome import searched
+from agentic_rag.nodes.request import Request
+from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.state import CanvasRAGState
 
 
-def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
-    """The node over an engine; writes ``lancedb_results`` and ``lancedb_outcome``."""
+async def retrieve_lancedb(state: CanvasRAGState, *, engine: VectorSearch) -> dict[str, Any]:
+    """Writes ``lancedb_results`` and ``lancedb_outcome``."""
+    request = Request.of(state)
+    parameters = request.parameters.retrieval
 
-    async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
-        parameters = defaults.overridden(runtime.context).retrieval
-        dataset = state.get("dataset") or DEFAULT_DATASET
+    async def search() -> Findings:
+        found = await engine.find(
+            request.dataset,
+            state["search_query"],
+            top_k=parameters.candidates,
+            # Words a rewrite added help to find, but what is found is judged by the question itself.
+            judged_as=request.question,
+            filters=request.filters,
+            as_of=request.as_of,
+            strategy=parameters.strategy,
+        )
+        hits = [as_hit(result, rank) for rank, result in enumerate(found.results, start=1)]
+        known = {} if found.familiarity is None else {"familiarity": round(found.familiarity, 6)}
+        return Findings(hits, known)
 
-        async def search() -> Findings:
-            found = await engine.find(
-                dataset,
-                state["search_query"],
-                top_k=parameters.candidates,
-                # Words a rewrite added help to find, but what is found is judged by the question itself.
-                judged_as=whole_question(state),
-                filters=state.get("filters"),
-                as_of=parse_as_of(state.get("as_of")),
-                strategy=parameters.strategy,
-            )
-            hits = [as_hit(result, rank) for rank, result in enumerate(found.results, start=1)]
-            known = {} if found.familiarity is None else {"familiarity": round(found.familiarity, 6)}
-            return Findings(hits, known)
+    async def why_empty() -> str | None:
+        return await engine.why_nothing_passes(request.dataset, request.filters)
 
-        async def why_empty() -> str | None:
-            return await engine.why_nothing_passes(dataset, state.get("filters"))
+    async def ready() -> None:
+        await engine.ready(parameters.strategy)
 
-        async def ready() -> None:
-            await engine.ready(parameters.strategy)
-
-        hits, outcome = await asked(search, state, parameters.timeout_seconds, why_empty, ready)
-        return {"lancedb_results": hits, "lancedb_outcome": outcome}
-
-    return node
+    hits, outcome = await searched(search, parameters.timeout_seconds, why_empty, ready)
+    return {"lancedb_results": hits, "lancedb_outcome": outcome}
 
 
 def as_hit(result: RetrievalResult, rank: int) -> Hit:

@@ -9,13 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from langgraph.runtime import Runtime
-
 from agentic_rag.answering.passages import told
 from agentic_rag.errors import ModelError
-from agentic_rag.nodes.node import Node
-from agentic_rag.nodes.prepare_query import whole_question
-from agentic_rag.parameters import Parameters
+from agentic_rag.nodes.request import Request
 from agentic_rag.ports import Chat
 from agentic_rag.prompts import REWRITE_SYSTEM, fenced
 from agentic_rag.state import CanvasRAGState
@@ -26,31 +22,24 @@ FEEDBACK_RESULTS = 5
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-def rewrite_query(defaults: Parameters, chat: Chat | None = None) -> Node:
-    """The node; appends to ``rewrites`` and writes ``rewrite_outcome``.
+async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
+    """Appends to ``rewrites`` and writes ``rewrite_outcome``.
 
     A chat model that fails is replaced by expansion, and ``rewrite_outcome`` says so.
     """
-
-    async def node(state: CanvasRAGState, *, runtime: Runtime[Any]) -> dict[str, Any]:
-        parameters = defaults.overridden(runtime.context).rewrite
-        question = whole_question(state)
-        outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
-        rewritten = None
-        if parameters.method == "chat" and chat is not None:
-            try:
-                rewritten = await _asked(chat, question, state["reranked_results"])
-            except ModelError as error:
-                logger.warning("the chat model failed, expanding the question instead: %s", error)
-                outcome = {"status": "degraded", "reason": str(error), "method": "expansion"}
-        if rewritten is None:
-            rewritten = expanded(question, state["reranked_results"], parameters.terms)
-        return {
-            "rewrites": [*state.get("rewrites", []), rewritten],
-            "rewrite_outcome": {**outcome, "pass": state["pass"]},
-        }
-
-    return node
+    request = Request.of(state)
+    parameters = request.parameters.rewrite
+    outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
+    rewritten = None
+    if parameters.method == "chat" and chat is not None:
+        try:
+            rewritten = await _asked(chat, request.question, state["reranked_results"])
+        except ModelError as error:
+            logger.warning("the chat model failed, expanding the question instead: %s", error)
+            outcome = {"status": "degraded", "reason": str(error), "method": "expansion"}
+    if rewritten is None:
+        rewritten = expanded(request.question, state["reranked_results"], parameters.terms)
+    return {"rewrites": [*state.get("rewrites", []), rewritten], "rewrite_outcome": outcome}
 
 
 def expanded(question: str, results: Sequence[dict[str, Any]], terms: int) -> str:

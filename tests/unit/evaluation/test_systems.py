@@ -11,9 +11,10 @@ from agentic_rag import Rag, RagConfig
 from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, ModelError, StoreError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.systems import Scored, Systems, Task
+from agentic_rag.filters import Comparison
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
-from agentic_rag.nodes.prepare_query import MAX_CHARACTERS
+from agentic_rag.nodes.conversation import MAX_CHARACTERS
 from agentic_rag.ports import Chat
 from agentic_rag.testing import (
     FakeGraphEngine,
@@ -49,7 +50,9 @@ class Bench:
         parts = GraphParts(self.graph, self.vector, HashingEmbedding(), chat, rerankers)
         compiled = build_rag_graph(parts, settings).compile(checkpointer=checkpointer)
         nothing: Any = None
-        self.systems = Systems(Rag(settings, compiled, parts, nothing, nothing, nothing))
+        self.systems = Systems(
+            Rag(settings, compiled, parts, self.vector, self.graph, nothing, nothing, nothing)
+        )
 
     async def run(self, name: str, operation: str = "document_retrieval", text: str = "tea") -> Scored:
         query = EvalQuery("q", text, {"a": 1})
@@ -66,7 +69,7 @@ async def test_each_source_keeps_its_own_order() -> None:
     assert ids(await bench.run("lancedb")) == ids(await bench.run("dense")) == ["c#0", "b#0"]
     await bench.run("sparse")
     assert [asked["strategy"] for asked in bench.vector.asked] == ["hybrid", "dense", "sparse"]
-    assert all(asked["filters"] == {"lang": "en"} for asked in bench.vector.asked)
+    assert all(asked["filters"] == Comparison("lang", "$eq", "en") for asked in bench.vector.asked)
     assert bench.graph.asked[0]["dataset"] == "d"
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 
 from agentic_rag.nodes.answer import FIRST, answer
-from agentic_rag.parameters import Parameters
+from agentic_rag.testing import prepared_state
 
 QUESTION = "Where does oolong tea come from?"
 TEA = "Oolong tea comes from Fujian in China."
@@ -27,20 +26,14 @@ def result(identity: str, content: str, score: float | None) -> dict[str, Any]:
 
 
 async def answered(*results: dict[str, Any], decision: str = "answer", **keys: Any) -> dict[str, Any]:
-    state: Any = {
-        "reranked_results": list(results),
-        "quality": {"decision": decision},
-        "run": {"query": QUESTION},
-        "search_query": QUESTION,
-        "operation": "document_retrieval",
-        **keys,
-    }
-    return await answer(Parameters())(state, runtime=Runtime())  # type: ignore[call-arg]
+    asked = {"query": QUESTION, "operation": "document_retrieval", **keys}
+    found = {"reranked_results": list(results), "quality": {"decision": decision}}
+    return await answer({**prepared_state(**asked), **found})  # type: ignore[typeddict-item]
 
 
-async def test_it_writes_its_four_keys():
+async def test_it_writes_its_keys():
     written = await answered(result("a", TEA, 0.9))
-    assert set(written) == {"answer", "abstained", "citations", "answer_outcome"}
+    assert set(written) == {"answer", "abstained", "citations", "answer_outcome", "messages"}
     assert written["answer"] == f"{TEA} [1]"
     assert written["answer_outcome"] == {"status": "ok", "reason": None, "method": "extractive"}
     assert (written["abstained"], len(written["citations"])) == (False, 1)

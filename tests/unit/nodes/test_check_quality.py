@@ -9,6 +9,7 @@ import pytest
 
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.parameters import AnswerParameters, Parameters, QualityParameters
+from agentic_rag.testing import prepared_state
 
 PARAMETERS = Parameters(
     quality=QualityParameters(weak_below=0.5, max_rewrites=1, deadline_seconds=8),
@@ -25,14 +26,8 @@ def result(score: float | None, **raws: float | None) -> dict[str, Any]:
 
 
 def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) -> dict[str, Any]:
-    state: Any = {
-        "pass": 3,
-        "run": {"first_pass": 3, "started": time.time(), "query": "tea?"},
-        "search_query": "tea?",
-        "reranked_results": [result(score) for score in scores],
-        **keys,
-    }
-    written = check_quality(state, defaults=parameters)
+    found = {"reranked_results": [result(score) for score in scores], **keys}
+    written = check_quality({**prepared_state(parameters, query="tea?"), **found})  # type: ignore[typeddict-item]
     assert set(written) == {"quality"}
     return dict(written["quality"])
 
@@ -50,12 +45,7 @@ def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) ->
 )
 def test_the_grade_reads_the_best_relevance(score: float, grade: str, decision: str):
     quality = checked(0.0, score, 0.0)
-    assert (quality["grade"], quality["decision"], quality["score"], quality["pass"]) == (
-        grade,
-        decision,
-        score,
-        3,
-    )
+    assert (quality["grade"], quality["decision"], quality["score"]) == (grade, decision, score)
 
 
 def test_expansion_takes_no_words_from_what_is_irrelevant_and_a_chat_model_may_try():
@@ -66,13 +56,14 @@ def test_expansion_takes_no_words_from_what_is_irrelevant_and_a_chat_model_may_t
 
 @pytest.mark.parametrize(("score", "decision"), [(0.4, "answer"), (0.1, "abstain")])
 def test_when_the_tries_are_used_up_it_answers_or_abstains(score: float, decision: str):
-    quality = checked(score, **{"pass": 4})
+    quality = checked(score, rewrites=["tea and more"])
     assert quality["decision"] == decision
     assert quality["reasons"][-1] == "stopped: 1 of 1 rewrites tried"
 
 
 def test_after_the_deadline_no_new_try_starts():
-    quality = checked(0.4, run={"first_pass": 3, "started": time.time() - 9, "query": "tea?"})
+    begun = prepared_state(PARAMETERS, query="tea?")["request"]
+    quality = checked(0.4, request={**begun, "started": time.time() - 9})
     assert quality["decision"] == "answer"
     assert quality["reasons"][-1].startswith("stopped: 9.")
     assert quality["reasons"][-1].endswith("of 8 s are used")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
-from agentic_rag.errors import AllSourcesFailed, ConfigError, UnknownOperation
+from agentic_rag.errors import AllSourcesFailed, ConfigError
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.nodes.fuse_results import current_outcome, current_results, fuse_results, telling_of
+from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, results_of, telling_of
 from agentic_rag.parameters import FusionParameters, Parameters
+from agentic_rag.testing import prepared_state
 
 
 def hit(identity: str, rank: int, score: float = 0.9) -> Hit:
@@ -21,15 +22,13 @@ def hit(identity: str, rank: int, score: float = 0.9) -> Hit:
     }  # fmt: skip
 
 
-def outcome(status: str = "ok", number: int = 2, reason: str | None = None, **known: Any) -> Any:
-    return {
-        "status": status, "reason": reason, "count": 1, "ms": 1.0, "pass": number, "question": known
-    }  # fmt: skip
+def outcome(status: str = "ok", reason: str | None = None, **known: Any) -> Any:
+    return {"status": status, "reason": reason, "count": 1, "ms": 1.0, "question": known}
 
 
-def state(**keys: Any) -> Any:
+def state(parameters: Parameters | None = None, operation: str | None = None, **keys: Any) -> Any:
     return {
-        "pass": 2,
+        "request": prepared_state(parameters, query="tea?", operation=operation)["request"],
         "graphiti_results": [hit("a", 1), hit("b", 2)],
         "graphiti_outcome": outcome(),
         "lancedb_results": [hit("b", 1)],
@@ -50,18 +49,11 @@ def test_both_sources_of_this_pass_are_fused():
     assert written["outcomes"] == {"graphiti": outcome(), "lancedb": outcome()}
 
 
-def test_results_of_another_pass_count_as_skipped():
-    written = fuse_results(state(lancedb_outcome=outcome(number=1)))
-    assert ids(written) == ["a", "b"]
-    assert written["outcomes"]["lancedb"] == "skipped"
-    assert written["fusion"]["counts"]["lancedb"] == 0
-
-
 def test_a_source_that_was_never_asked_is_skipped():
-    bare = state()
-    del bare["lancedb_results"], bare["lancedb_outcome"]
-    assert fuse_results(bare)["outcomes"]["lancedb"] == "skipped"
-    assert (current_outcome(bare, "lancedb"), current_results(bare, "lancedb")) == ("skipped", None)
+    bare = state(lancedb_results=[], lancedb_outcome=None)
+    written = fuse_results(bare)
+    assert (ids(written), written["outcomes"]["lancedb"]) == (["a", "b"], "skipped")
+    assert (outcome_of(bare, "lancedb"), results_of(bare, "lancedb")) == (None, None)
 
 
 def test_on_hand_made_state_what_is_there_is_current():
@@ -81,9 +73,7 @@ def test_one_degraded_source_leaves_the_other():
 
 def test_where_all_that_were_asked_are_degraded_it_fails():
     with pytest.raises(AllSourcesFailed, match="graphiti: locked"):
-        fuse_results(
-            state(graphiti_outcome=outcome("degraded", reason="locked"), lancedb_outcome=outcome(number=1))
-        )
+        fuse_results(state(graphiti_outcome=outcome("degraded", reason="locked"), lancedb_outcome=None))
 
 
 def test_empty_is_no_failure():
@@ -100,7 +90,7 @@ def test_empty_is_no_failure():
 
 def test_parameters_are_those_given():
     defaults = Parameters(fusion=FusionParameters(k=1, limit=1))
-    written = fuse_results(state(), defaults=defaults)
+    written = fuse_results(state(defaults))
     assert ids(written) == ["b"]
     assert written["fused_results"][0]["rrf_score"] == pytest.approx(1 / (1 + 2) + 1 / (1 + 1))
 
@@ -124,10 +114,9 @@ def test_parameters_are_those_given():
 def test_the_report_has_the_parameters_in_effect(
     operation: str, given: dict[str, Any], expected: dict[str, Any]
 ):
-    told = fuse_results(state(operation=operation), Runtime(context={"fusion": given}))["fusion"]
+    parameters = Parameters(fusion=FusionParameters.parse(given))
+    told = fuse_results(state(parameters, operation))["fusion"]
     assert {name: told["parameters"][name] for name in expected} == expected
-    by_settings = Parameters(fusion=FusionParameters.parse(given))
-    assert fuse_results(state(operation=operation), defaults=by_settings)["fusion"] == told
 
 
 OPERATIONS = ["verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"]
@@ -142,7 +131,7 @@ def test_the_weights_follow_what_the_graph_knows_of_the_question(operation: str,
         operation, given["graphiti_results"], given["lancedb_results"], telling=telling
     )
     assert written["fused_results"] == [result.to_dict() for result in expected.results]
-    assert written["fusion"] == {"operation": operation, **expected.report}
+    assert written["fusion"] == {"operation": operation, "operation_reason": None, **expected.report}
     assert written["fusion"]["weights"]["telling"] == telling
     assert written["fusion"]["weights"]["used"] != written["fusion"]["weights"]["given"]
 
@@ -157,7 +146,6 @@ def without_question(known: dict[str, Any]) -> dict[str, Any]:
     [
         outcome(),
         outcome(names=[]),
-        outcome(number=1, telling=0.9),
         without_question(outcome()),
         None,
     ],
@@ -174,22 +162,22 @@ def test_where_the_graph_made_no_walk_in_this_pass_the_weights_are_the_operation
 
 
 def test_weights_that_are_set_are_not_adapted():
-    given = state(graphiti_outcome=outcome(telling=1.0), operation="document_retrieval")
     for fusion in ({"graphiti_weight": 0.3}, {"lancedb_weight": 0.7}, {"adapt": False}):
-        told = fuse_results(given, Runtime(context={"fusion": fusion}))["fusion"]
+        parameters = Parameters().overridden({"fusion": fusion})
+        given = state(parameters, "document_retrieval", graphiti_outcome=outcome(telling=1.0))
+        told = fuse_results(given)["fusion"]
         assert (told["weights"]["used"], told["weights"]["telling"]) == (told["weights"]["given"], None)
         assert told["parameters"]["graphiti_weight"] == pytest.approx(0.3)
 
 
 def test_what_is_wrong_is_told():
-    with pytest.raises(UnknownOperation):
-        fuse_results(state(operation="guess"))
     wrong = Parameters(fusion=FusionParameters(graphiti_weight=0.9, lancedb_weight=0.9))
     with pytest.raises(ConfigError, match="sum to 1"):
-        fuse_results(state(operation="document_retrieval"), defaults=wrong)
+        fuse_results(state(wrong, "document_retrieval"))
 
 
 def test_the_state_it_was_given_is_not_changed():
     given = state()
+    before = deepcopy(given)
     fuse_results(given)
-    assert given == state()
+    assert given == before

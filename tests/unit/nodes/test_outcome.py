@@ -10,7 +10,7 @@ import pytest
 from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import FilterError, ManifestMismatch, ModelError, StoreError, StoreLocked
 from agentic_rag.nodes import outcome as outcome_module
-from agentic_rag.nodes.outcome import asked
+from agentic_rag.nodes.outcome import searched
 
 HIT: Hit = {
     "id": "a",
@@ -32,14 +32,14 @@ async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) ->
             raise result
         return Findings(list(result), KNOWN)
 
-    return await asked(search, {"pass": 7}, timeout)
+    return await searched(search, timeout)
 
 
 async def test_hits_are_ok():
     hits, told = await outcome([HIT])
     assert hits == [HIT]
     assert told == {
-        "status": "ok", "reason": None, "count": 1, "ms": told["ms"], "pass": 7, "question": KNOWN
+        "status": "ok", "reason": None, "count": 1, "ms": told["ms"], "question": KNOWN
     }  # fmt: skip
     assert 0 <= told["ms"] < 5000
 
@@ -77,7 +77,7 @@ async def ready_outcome(ready: Any, timeout: float) -> tuple[list[Hit], Any]:
     async def search() -> Findings:
         return Findings([HIT], {})
 
-    return await asked(search, {"pass": 7}, timeout, ready=ready)
+    return await searched(search, timeout, ready=ready)
 
 
 async def test_getting_ready_is_not_the_searchs_time():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ConfigError, MissingExtra, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
@@ -14,7 +13,7 @@ from agentic_rag.nodes.post_retrieval import steps_of
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters, RerankParameters
-from agentic_rag.testing import FakeRetrievalEngine, fake_chunk
+from agentic_rag.testing import FakeRetrievalEngine, fake_chunk, prepared_state
 
 
 def result(name: str, raw: float, date: str | None, text: str = "tea") -> dict[str, Any]:
@@ -34,8 +33,8 @@ async def run(
     **keys: Any,
 ) -> dict[str, Any]:
     parameters = Parameters().overridden({"post_retrieval": {"steps": list(steps)}, "rerank": rerank_ or {}})
-    state: Any = {"run": {"query": "When was the tea?"}, "fused_results": RESULTS, **keys}
-    return await rerank(parameters, tools)(state, runtime=Runtime())  # type: ignore[call-arg]
+    state: Any = {**prepared_state(parameters, query="When was the tea?", **keys), "fused_results": RESULTS}
+    return await rerank(state, tools=tools)
 
 
 def ids(written: dict[str, Any]) -> list[str]:

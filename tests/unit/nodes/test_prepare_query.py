@@ -1,7 +1,8 @@
-"""The first node: what is searched for now, and the pass."""
+"""The first node: the request of a run, and what is searched for now."""
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -9,70 +10,99 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agentic_rag.errors import FilterError, InputError, UnknownOperation
-from agentic_rag.nodes.prepare_query import completed, is_rewrite, leans_on_context, prepare_query, question
+from agentic_rag.filters import Comparison
+from agentic_rag.nodes.conversation import completed, leans_on_context, question_of
+from agentic_rag.nodes.prepare_query import prepare_query
+from agentic_rag.nodes.request import Request, normalised
+from agentic_rag.parameters import Parameters
+from agentic_rag.state import CallerKeys, CanvasRAGState
 
 ASKED = "Where does oolong tea come from?"
-WEAK: dict[str, Any] = {
-    "query": ASKED,
-    "pass": 4,
-    "run": {"first_pass": 4, "started": 1.0, "query": ASKED},
-    "quality": {"decision": "rewrite", "pass": 4},
-    "rewrites": ["oolong origin"],
-}
 
 
 def prepared(**state: Any) -> dict[str, Any]:
-    return prepare_query(state)  # type: ignore[typeddict-item]
+    return prepare_query(state)  # type: ignore[arg-type]
 
 
-def test_a_run_starts_a_pass():
+def test_a_run_starts_with_its_request_and_everything_else_empty():
     before = time.time()
     written = prepared(query=ASKED)
-    assert (written["search_query"], written["pass"], written["rewrites"]) == (ASKED, 1, [])
-    assert (written["run"]["first_pass"], written["run"]["query"]) == (1, ASKED)
-    assert before <= written["run"]["started"] <= time.time()
+    request = written["request"]
+    assert (written["search_query"], request["query"], request["question"]) == (ASKED, ASKED, ASKED)
+    assert before <= request["started"] <= time.time()
+    assert set(written) >= set(CanvasRAGState.__annotations__) - set(CallerKeys.__annotations__)
+    assert not any(
+        value for key, value in written.items() if key not in ("request", "query", "search_query", "messages")
+    )
 
 
-def test_a_rewrite_starts_the_next_pass_of_the_same_run():
-    assert prepared(**WEAK) == {"search_query": "oolong origin", "pass": 5}
+def test_a_rewrite_starts_a_further_pass_of_the_same_run():
+    written = prepared(retry="oolong origin")
+    assert written["search_query"] == "oolong origin"
+    assert not {"request", "query", "rewrites", "rewrite_outcome", "messages"} & set(written)
+    assert (written["lancedb_results"], written["lancedb_outcome"]) == ([], None)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"query": "Another question?"},
-        {"quality": {"decision": "answer", "pass": 4}},
-        {"quality": {"decision": "rewrite", "pass": 3}},
-        {"rewrites": []},
-        {"quality": None},
-        {"pass": 5, "quality": {"decision": "rewrite", "pass": 5}},
-    ],
-)
-def test_what_is_no_rewrite_is_a_run_of_its_own(change: dict[str, Any]):
-    state = {**WEAK, **change}
-    assert not is_rewrite(state)  # type: ignore[arg-type]
-    written = prepared(**state)
-    assert written["run"]["first_pass"] == written["pass"] == state["pass"] + 1
-    assert written["search_query"] == state["query"]
+def test_the_request_is_plain_and_comes_back_as_it_was():
+    parameters = Parameters().overridden({"fusion": {"k": 5}})
+    asked: Any = {
+        "query": "And when?",
+        "filters": {"year": {"$gte": 2023}},
+        "as_of": "2024-06-30",
+        "top_k": 3,
+    }
+    request = normalised(asked, parameters)
+    assert Request.from_plain(json.loads(json.dumps(request.plain()))) == request
+    assert (request.filters, request.parameters.fusion.k, request.fusion.k) == (
+        Comparison("year", "$gte", 2023),
+        5,
+        5,
+    )
+
+
+def test_a_question_becomes_a_message_unless_it_is_one():
+    (message,) = prepared(query=ASKED)["messages"]
+    assert (message.content, prepared(query=ASKED)["request"]["heard"] is None) == (ASKED, False)
+    said = [HumanMessage(ASKED, id="1")]
+    assert prepared(query=ASKED, messages=said)["messages"] == prepared(messages=said)["messages"] == []
+    assert prepared(messages=said)["request"]["heard"] == "1"
+
+
+def test_who_only_writes_a_message_has_the_operation_chosen():
+    said = [HumanMessage("Quiz me on oolong tea")]
+    for keys in ({"messages": said}, {"query": "Quiz me on oolong tea", "operation": "auto"}):
+        request = prepared(**keys)["request"]
+        assert request["operation"] == "verification_canvas"
+        assert "quiz me" in request["operation_reason"].casefold()
+    request = prepared(messages=[HumanMessage(ASKED)])["request"]
+    assert request["operation"] == "document_retrieval"
+    request = prepared(query=ASKED)["request"]
+    assert (request["operation"], request["operation_reason"]) == ("verification_canvas", None)
 
 
 def test_without_a_query_the_last_human_message_asks():
     messages = [HumanMessage("first"), AIMessage("answer"), HumanMessage("last"), AIMessage("another")]
-    assert question({"messages": messages}) == "last"
-    assert question({"query": "given", "messages": messages}) == "given"
+    assert question_of({"messages": messages}) == ("last", True)
+    assert question_of({"query": "given", "messages": messages}) == ("given", False)
 
 
 def test_in_a_kept_thread_a_new_human_message_asks():
-    first = HumanMessage("first", id="1")
-    turn: dict[str, Any] = {"query": "given", "messages": [first]}
-    turn |= prepared(**turn)
-    assert (turn["query"], turn["run"]["heard"]) == ("given", "1")
-    assert question(turn) == "given"  # type: ignore[arg-type]
+    turn: dict[str, Any] = {"query": "given"}
+
+    def run() -> None:
+        written = prepared(**turn)
+        turn.update(
+            {**written, "messages": [*turn.get("messages", []), *written["messages"], AIMessage("answer")]}
+        )
+
+    run()
+    assert question_of(turn) == ("given", False)  # type: ignore[arg-type]
     for n in "23":
-        turn["messages"] = [*turn["messages"], AIMessage("answer"), HumanMessage(f"turn {n}", id=n)]
-        turn |= prepared(**turn)
-        assert turn["query"] == turn["run"]["query"] == f"turn {n}"
-    turn |= prepared(**{**turn, "query": "given again"})
+        turn["messages"].append(HumanMessage(f"turn {n}", id=n))
+        run()
+        assert turn["query"] == turn["request"]["query"] == f"turn {n}"
+    turn["query"] = "given again"
+    run()
     assert turn["query"] == "given again"
 
 
@@ -109,7 +139,8 @@ def test_a_key_of_none_is_a_key_not_given():
 
 @pytest.mark.parametrize("operation", ["document_retrieval", "文档检索", None, ""])
 def test_operations_by_either_name_or_none(operation: str | None):
-    assert prepared(query=ASKED, operation=operation)["pass"] == 1
+    named = "document_retrieval" if operation else "verification_canvas"
+    assert prepared(query=ASKED, operation=operation)["request"]["operation"] == named
 
 
 @pytest.mark.parametrize(
@@ -169,4 +200,4 @@ def test_a_follow_up_is_read_with_all_it_points_back_to(asked: list[str], read: 
 
 def test_the_run_keeps_the_question_as_it_was_asked():
     written = prepared(query="And when?", messages=[HumanMessage(ASKED), HumanMessage("And when?")])
-    assert (written["search_query"], written["run"]["query"]) == (f"{ASKED} And when?", "And when?")
+    assert (written["search_query"], written["request"]["query"]) == (f"{ASKED} And when?", "And when?")

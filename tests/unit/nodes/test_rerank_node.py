@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
-from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
+from agentic_rag.testing import prepared_state
 
 BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})
 
@@ -32,7 +32,7 @@ class Model:
         return [0.5] * len(passages)
 
 
-def state(**keys: Any) -> Any:
+def state(parameters: Parameters | None = None, **keys: Any) -> Any:
     results = [
         {
             "id": name,
@@ -43,16 +43,12 @@ def state(**keys: Any) -> Any:
         }
         for name, raw, fused in (("b", 0.2, 0.6), ("a", 0.9, 0.7))
     ]
-    return {
-        "run": {"query": "And when?"},
-        "search_query": "rewritten words",
-        "fused_results": results,
-        **keys,
-    }
+    asked = prepared_state(parameters, query="And when?", **keys)
+    return {**asked, "search_query": "rewritten words", "fused_results": results}
 
 
 async def test_all_results_are_put_in_order_with_a_score():
-    written = await rerank(Parameters())(state(), runtime=Runtime())  # type: ignore[call-arg]
+    written = await rerank(state())
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert [result["rerank_score"] for result in written["reranked_results"]] == pytest.approx([0.9, 0.2])
     assert written["rerank_outcome"] == {"status": "ok", "reason": None, "method": "offline"}
@@ -61,17 +57,15 @@ async def test_all_results_are_put_in_order_with_a_score():
 async def test_the_question_judges_and_not_the_rewrite():
     model = Model()
     messages = [HumanMessage("Where is tea from?"), HumanMessage("And when?")]
-    node = rerank(BY_MODEL, RerankTools(ConfiguredRerankers(given=model)))
-    await node(state(), runtime=Runtime())  # type: ignore[call-arg]
-    await node(state(messages=messages), runtime=Runtime())  # type: ignore[call-arg]
+    tools = RerankTools(ConfiguredRerankers(given=model))
+    await rerank(state(BY_MODEL), tools=tools)
+    await rerank(state(BY_MODEL, messages=messages), tools=tools)
     assert model.queries == ["And when?", "Where is tea from? And when?"]
 
 
 async def test_a_model_that_fails_is_replaced_and_told():
     model = Model(ModelError("out of memory"))
-    written = await rerank(BY_MODEL, RerankTools(ConfiguredRerankers(given=model)))(
-        state(), runtime=Runtime()
-    )  # type: ignore[call-arg]
+    written = await rerank(state(BY_MODEL), tools=RerankTools(ConfiguredRerankers(given=model)))
     assert [result["id"] for result in written["reranked_results"]] == ["a", "b"]
     assert written["rerank_outcome"]["status"] == "degraded"
     assert "out of memory" in written["rerank_outcome"]["reason"]
@@ -80,10 +74,10 @@ async def test_a_model_that_fails_is_replaced_and_told():
 async def test_what_the_operation_asks_for_comes_first():
     given = state(operation="薄弱点聚类")
     given["fused_results"][0]["metadata"]["tags"] = ["mistake"]
-    written = await rerank(Parameters())(given, runtime=Runtime())  # type: ignore[call-arg]
+    written = await rerank(given)
     assert [result["id"] for result in written["reranked_results"]] == ["b", "a"]
 
 
 async def test_a_model_that_is_missing_is_told():
     with pytest.raises(ConfigError, match="no model to ask"):
-        await rerank(BY_MODEL)(state(), runtime=Runtime())  # type: ignore[call-arg]
+        await rerank(state(BY_MODEL))

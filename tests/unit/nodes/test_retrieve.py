@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Chunk, Findings
 from agentic_rag.errors import StoreError
@@ -22,23 +21,29 @@ from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, HashingEmbedding, fake_chunk
+from agentic_rag.testing import (
+    FakeGraphEngine,
+    FakeRetrievalEngine,
+    HashingEmbedding,
+    fake_chunk,
+    prepared_state,
+)
 
 TEA = fake_chunk("tea", metadata={"year": 2024})
-STATE: Any = {
-    "run": {"query": "the question?"}, "search_query": "tea?", "pass": 2, "dataset": "notes", "filters": {"year": 2024}, "as_of": "2024-06-30T00:00:00"
+ASKED: dict[str, Any] = {
+    "query": "the question?", "dataset": "notes", "filters": {"year": 2024}, "as_of": "2024-06-30T00:00:00"
 }  # fmt: skip
 MOMENT = datetime(2024, 6, 30, tzinfo=UTC)
 SPARSE = Parameters().overridden({"retrieval": {"strategy": "sparse", "candidates": 7}})
 
 
-def called(**context: Any) -> Runtime[Any]:
-    return Runtime(context=context)
+def state(parameters: Parameters = SPARSE) -> Any:
+    return {**prepared_state(parameters, **ASKED), "search_query": "tea?"}
 
 
 async def test_the_graph_is_asked_and_its_hits_written():
     engine = FakeGraphEngine([(TEA, 0.8)])
-    written = await retrieve_graphiti(engine, SPARSE)(STATE, runtime=called())
+    written = await retrieve_graphiti(state(), engine=engine)
     assert engine.asked == [
         {
             "dataset": "notes",
@@ -51,18 +56,18 @@ async def test_the_graph_is_asked_and_its_hits_written():
     ]
     assert set(written) == {"graphiti_results", "graphiti_outcome"}
     assert [hit["id"] for hit in written["graphiti_results"]] == ["tea#0"]
-    assert (written["graphiti_outcome"]["status"], written["graphiti_outcome"]["pass"]) == ("ok", 2)
+    assert written["graphiti_outcome"]["status"] == "ok"
 
 
 async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
     engine = FakeRetrievalEngine([(TEA, 0.8)])
-    written = await retrieve_lancedb(engine, SPARSE)(STATE, runtime=called())
+    written = await retrieve_lancedb(state(), engine=engine)
     assert engine.asked == [
         {
             "dataset": "notes",
             "query": "tea?",
             "limit": 7,
-            "filters": {"year": 2024},
+            "filters": Comparison("year", "$eq", 2024),
             "as_of": MOMENT,
             "strategy": "sparse",
             "judged_as": "the question?",
@@ -74,9 +79,9 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
 
 async def test_a_call_overrides_what_is_asked():
     graphiti, lancedb = FakeGraphEngine(), FakeRetrievalEngine()
-    runtime = called(retrieval={"candidates": 3, "strategy": "dense"})
-    await retrieve_graphiti(graphiti, SPARSE)(STATE, runtime=runtime)
-    await retrieve_lancedb(lancedb, SPARSE)(STATE, runtime=runtime)
+    asked = state(SPARSE.overridden({"retrieval": {"candidates": 3, "strategy": "dense"}}))
+    await retrieve_graphiti(asked, engine=graphiti)
+    await retrieve_lancedb(asked, engine=lancedb)
     assert (graphiti.asked[0]["limit"], lancedb.asked[0]["limit"], lancedb.asked[0]["strategy"]) == (
         3,
         3,
@@ -85,11 +90,11 @@ async def test_a_call_overrides_what_is_asked():
 
 
 async def test_a_failure_writes_no_hits_and_says_so():
-    for node, name in (
-        (retrieve_graphiti(FakeGraphEngine(error=StoreError("gone")), SPARSE), "graphiti"),
-        (retrieve_lancedb(FakeRetrievalEngine(error=StoreError("gone")), SPARSE), "lancedb"),
+    for writing, name in (
+        (retrieve_graphiti(state(), engine=FakeGraphEngine(error=StoreError("gone"))), "graphiti"),
+        (retrieve_lancedb(state(), engine=FakeRetrievalEngine(error=StoreError("gone"))), "lancedb"),
     ):
-        written = await node(STATE, runtime=called())
+        written = await writing
         assert written[f"{name}_results"] == []
         assert written[f"{name}_outcome"]["status"] == "degraded"
         assert written[f"{name}_outcome"]["reason"] == "StoreError: gone"
@@ -97,10 +102,10 @@ async def test_a_failure_writes_no_hits_and_says_so():
 
 async def test_where_nothing_passes_a_filter_the_reason_is_told():
     for engine, reason in (
-        (FakeRetrievalEngine(), "no notes pass {'year': 2024}"),
+        (FakeRetrievalEngine(), f"no notes pass {Comparison('year', '$eq', 2024)}"),
         (FakeRetrievalEngine([(TEA, 0.8)]), None),
     ):
-        written = await retrieve_lancedb(engine, SPARSE)(STATE, runtime=called())
+        written = await retrieve_lancedb(state(), engine=engine)
         assert written["lancedb_outcome"]["reason"] == reason
 
 
@@ -118,12 +123,12 @@ async def test_a_slow_model_embeds_its_reference_pairs_in_time_of_their_own(name
     chunks, graph = InMemoryChunkStore(dimension=64), InMemoryGraphStore(embedding)
     vectors = await embedding.embed_passages([TEA.text])
     await chunks.replace_documents("notes", [EmbeddedDocument("tea", (TEA,), vectors)])
-    node = (
-        retrieve_graphiti(GraphEngine(graph, chunks, embedding), Parameters())
+    asked = state(Parameters().overridden({"retrieval": {"timeout_seconds": 0.5}}))
+    written = await (
+        retrieve_graphiti(asked, engine=GraphEngine(graph, chunks, embedding))
         if name == "graphiti"
-        else retrieve_lancedb(RetrievalEngine(chunks, embedding), Parameters())
+        else retrieve_lancedb(asked, engine=RetrievalEngine(chunks, embedding))
     )
-    written = await node(STATE, runtime=called(retrieval={"timeout_seconds": 0.5}))
     assert written[f"{name}_outcome"]["status"] in ("ok", "empty"), written[f"{name}_outcome"]["reason"]
 
 
@@ -154,7 +159,7 @@ class Familiar(FakeRetrievalEngine):
 
 @pytest.mark.parametrize("hits", [[(TEA, 0.8)], []])
 async def test_what_the_graph_knows_of_the_question_is_told(hits: list[tuple[Chunk, float]]):
-    written = await retrieve_graphiti(Knowing(hits), SPARSE)(STATE, runtime=called())
+    written = await retrieve_graphiti(state(), engine=Knowing(hits))
     assert written["graphiti_outcome"]["count"] == len(hits)
     assert written["graphiti_outcome"]["question"] == {"names": ["Tea"], "telling": 0.25}
 
@@ -167,7 +172,7 @@ async def test_how_familiar_a_question_is_is_told_where_it_is_known(
 ):
     engine = Familiar([(TEA, 0.8)])
     engine.familiarity = familiarity
-    written = await retrieve_lancedb(engine, SPARSE)(STATE, runtime=called())
+    written = await retrieve_lancedb(state(), engine=engine)
     assert written["lancedb_outcome"]["question"] == told
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.parameters import Parameters
 from agentic_rag.ports import Chat
+from agentic_rag.testing import prepared_state
 
 BY_CHAT = Parameters().overridden({"rewrite": {"method": "chat"}})
 
@@ -31,14 +31,13 @@ class Recording:
 
 async def rewritten(chat: Chat | None, *contents: str) -> list[str]:
     results = [{"id": str(n), "content": content, "metadata": {}} for n, content in enumerate(contents)]
-    state: Any = {"run": {"query": "tea?"}, "pass": 1, "rewrites": ["first"], "reranked_results": results}
-    written: dict[str, Any] = await rewrite_query(BY_CHAT, chat)(state, runtime=Runtime())  # type: ignore[call-arg]
+    state: Any = {**prepared_state(BY_CHAT, query="tea?"), "rewrites": ["first"], "reranked_results": results}
+    written: dict[str, Any] = await rewrite_query(state, chat=chat)
     failed = getattr(chat, "said", "") is None
     assert written["rewrite_outcome"] == {
         "status": "degraded" if failed else "ok",
         "reason": "down" if failed else None,
         "method": "expansion" if failed else "chat",
-        "pass": 1,
     }
     return list(written["rewrites"])
 
@@ -50,8 +49,8 @@ async def test_the_first_line_is_the_query() -> None:
 async def test_it_reads_where_a_passage_stands() -> None:
     chat = Recording("origin of tea")
     found = {"id": "a", "content": "It is rolled.", "metadata": {"title": "Oolong", "date": "2021-03-04"}}
-    state: Any = {"run": {"query": "tea?"}, "pass": 1, "rewrites": [], "reranked_results": [found]}
-    await rewrite_query(BY_CHAT, chat)(state, runtime=Runtime())  # type: ignore[call-arg]
+    state: Any = {**prepared_state(BY_CHAT, query="tea?"), "reranked_results": [found]}
+    await rewrite_query(state, chat=chat)
     assert "Oolong (2021-03-04)\nIt is rolled." in chat.user
 
 

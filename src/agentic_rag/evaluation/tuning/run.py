@@ -29,7 +29,7 @@ from agentic_rag.evaluation.tuning.search import SEARCHED, choose, coordinates, 
 from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
 from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
-from agentic_rag.nodes.prepare_query import bounded
+from agentic_rag.nodes.conversation import bounded
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters
 from agentic_rag.progress import Progress, in_this_loop, silent

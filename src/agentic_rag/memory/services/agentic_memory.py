@@ -66,7 +66,7 @@ class AskSearch:
 
 
 def _check(state: Mapping[str, Any]) -> None:
-    outcomes = {**state.get("outcomes", {}), "rerank": state.get("rerank_outcome", {})}
+    outcomes = {**state.get("outcomes", {}), "rerank": state.get("rerank_outcome")}
     failed = {
         name: outcome["reason"]
         for name, outcome in sorted(outcomes.items())

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
@@ -21,6 +20,7 @@ from agentic_rag.nodes.fuse_results import fuse_results
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.parameters import FusionParameters, Parameters
 from agentic_rag.rerank.offline import WEIGHTS
+from agentic_rag.testing import prepared_state
 
 WORDS = "Ann Ben red bicycle Lisbon lake swim dog tea oolong 茶树 in 2023 the".split()
 
@@ -81,20 +81,17 @@ def collected(count: int, unit: Unit, *, dialogue: bool = True) -> list[Collecte
 async def by_nodes(one: Collected, parameters: Parameters, unit: Unit) -> tuple[float, float]:
     """Measure and best relevance, by the graph's own nodes."""
     known = {} if one.telling is None else {"telling": one.telling}
-    outcome = {"status": "ok", "reason": None, "ms": 1.0, "pass": 1}
+    outcome = {"status": "ok", "reason": None, "ms": 1.0}
     state: Any = {
-        "run": {"query": one.text, "first_pass": 1, "started": 0.0},
-        "search_query": one.text,
-        "pass": 1,
-        "operation": one.operation,
+        **prepared_state(parameters, query=one.text, operation=one.operation),
         "graphiti_results": one.graph,
         "graphiti_outcome": {**outcome, "count": len(one.graph), "question": known},
         "lancedb_results": one.vector,
         "lancedb_outcome": {**outcome, "count": len(one.vector), "question": {}},
     }
-    state |= fuse_results(state, defaults=parameters)
-    state |= await rerank(parameters)(state, runtime=Runtime())  # type: ignore[call-arg]
-    state |= check_quality(state, defaults=parameters)
+    state |= fuse_results(state)
+    state |= await rerank(state)
+    state |= check_quality(state)
     ranking = ranking_of(state["reranked_results"], unit)
     return measure("ndcg@5", ranking, one.query.relevant), state["quality"]["score"]
 

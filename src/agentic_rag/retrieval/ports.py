@@ -1,0 +1,86 @@
+"""What the main graph asks of its two sources; ``GraphEngine`` and ``RetrievalEngine`` are the implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Protocol, runtime_checkable
+
+from agentic_rag.domain import Findings
+from agentic_rag.filters import Expression
+from agentic_rag.retrieval.config import Strategy
+from agentic_rag.retrieval.schemas import Judged, RetrievalResult
+
+Filters = Mapping[str, Any] | Expression | None
+
+
+@runtime_checkable
+class GraphSearch(Protocol):
+    """Searches a knowledge graph."""
+
+    async def ready(self) -> None:
+        """What takes long once, before the first search."""
+        ...
+
+    async def find(
+        self,
+        dataset: str,
+        query: str,
+        *,
+        limit: int,
+        filters: Expression | None = None,
+        as_of: datetime | None = None,
+        judged_as: str | None = None,
+    ) -> Findings:
+        """Up to ``limit`` hits, relevance in [0, 1] descending, then id; see ``GraphEngine.find``.
+
+        Raises:
+            StoreError, ModelError: something behind it failed.
+        """
+        ...
+
+
+@runtime_checkable
+class VectorSearch(Protocol):
+    """Searches a vector store."""
+
+    async def ready(self, strategy: Strategy | None = None) -> None:
+        """What takes long once, before the first search."""
+        ...
+
+    async def find(
+        self,
+        dataset_id: str,
+        query_text: str,
+        top_k: int = ...,
+        score_threshold: float | None = None,
+        filters: Filters = None,
+        *,
+        as_of: datetime | None = None,
+        strategy: Strategy | None = None,
+        judged_as: str | None = None,
+    ) -> Judged:
+        """Up to ``top_k`` results, relevance in [0, 1] descending, then id; see ``RetrievalEngine.find``.
+
+        Raises:
+            StoreError, ModelError: something behind it failed.
+        """
+        ...
+
+    async def search(
+        self,
+        dataset_id: str,
+        query_text: str,
+        top_k: int = ...,
+        score_threshold: float | None = None,
+        filters: Filters = None,
+        *,
+        as_of: datetime | None = None,
+        strategy: Strategy | None = None,
+    ) -> list[RetrievalResult]:
+        """The results of ``find``."""
+        ...
+
+    async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:
+        """What the filters name that nothing in the dataset has; None where that is not why."""
+        ...
