@@ -161,7 +161,8 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
                 self._send(200, fault.body if fault and fault.body is not None else body)
             else:
                 text = fault.body if fault and fault.body is not None else model.completion(request)
-                self._send(200, json.dumps(_chat(text, model.finish_reason)))
+                tool = _tool_to_call(request)
+                self._send(200, json.dumps(_chat(text, model.finish_reason, tool)))
 
         def _no_answer(self, fault: Fault) -> None:
             self.close_connection = True
@@ -197,8 +198,22 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _chat(text: str, finish_reason: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text}
+def _tool_to_call(request: dict[str, Any]) -> dict[str, Any] | None:
+    """A call of the first tool with what the person said, until it was called."""
+    said = request["messages"]
+    if not request.get("tools") or any(message["role"] == "tool" for message in said):
+        return None
+    function = request["tools"][0]["function"]
+    (argument,) = function["parameters"]["properties"]
+    asked = [message["content"] for message in said if message["role"] == "user"][-1]
+    call = {"name": function["name"], "arguments": json.dumps({argument: asked})}
+    return {"id": "call-1", "type": "function", "function": call}
+
+
+def _chat(text: str, finish_reason: str, tool: dict[str, Any] | None = None) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": text}
+    if tool is not None:
+        message, finish_reason = {**message, "content": None, "tool_calls": [tool]}, "tool_calls"
     return {
         "id": "1",
         "object": "chat.completion",

@@ -84,6 +84,16 @@ def print_json(value: Any) -> None:
 
 
 @app.command()
+def init(folder: Annotated[Path, typer.Argument(help="Folder to make, or one without these files.")]) -> None:
+    """Make a folder to start in: notes to ask, settings, and what LangGraph Studio needs."""
+    from agentic_rag.cli.init import started
+
+    for path in started(folder):
+        typer.echo(folder / path)
+    typer.echo(f"\nNow: cd {folder} && agentic-rag ingest notes && agentic-rag ask 'Why was my loaf flat?'")
+
+
+@app.command()
 def ingest(
     paths: Annotated[
         list[Path], typer.Argument(help="Vault, folder, .md/.txt/.canvas, corpus.jsonl, LoCoMo .json.")

@@ -68,7 +68,7 @@ def _summary(result: dict[str, Any]) -> str:
     tier = "" if fusion.get("tier") is None else f", tier {fusion['tier']} ({fusion['reason']})"
     rewrites = f"; rewritten {len(result['rewrites'])}×" if result["rewrites"] else ""
     return (
-        f"{result['operation']} · {fusion['strategy']}{tier} · {sources} · "
+        f"{result['operation']}{' (auto)' if fusion['operation_reason'] else ''} · {fusion['strategy']}{tier} · {sources} · "
         f"{'; '.join(quality['reasons'])}{rewrites} · {result['seconds']:.2f} s"
     )
 
@@ -109,7 +109,9 @@ def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
     why = "as given"
     if weights["telling"] is not None:
         why = f"{given} by the operation; the graph's start is {weights['telling']:.2f} telling"
-    lines = [f"weights, graph : vectors = {used} ({why})"]
+    reason = fusion["operation_reason"]
+    lines = [f"operation: {fusion['operation']}. {reason}"] if reason else []
+    lines += [f"weights, graph : vectors = {used} ({why})"]
     if fusion.get("moved"):
         told = ", ".join(f"{name} {count}" for name, count in fusion["moved"].items())
         lines.append(f"of these results another strategy would not have had: {told}")

@@ -1,0 +1,18 @@
+"""The main graph for LangGraph Studio and ``langgraph dev``: stores and models opened once per process.
+
+Configuration comes from the environment (AGENTIC_RAG_…), ``.env`` and the data folder's settings file.
+"""
+
+from __future__ import annotations
+
+from langgraph.graph.state import CompiledStateGraph
+
+from agentic_rag.environment import load_config
+from agentic_rag.shared_rag import SharedRag
+
+_shared = SharedRag(load_config())
+
+
+async def graph() -> CompiledStateGraph:  # type: ignore[type-arg]
+    """The compiled graph; the server asks for it at every run and gets the same one."""
+    return (await _shared.get()).graph
