@@ -54,7 +54,7 @@ def confusion(questions: Iterable[Labelled]) -> Table:
     table = Table(title="reported half: label by row, choice by column", title_justify="left")
     table.add_column("label")
     for chosen in CanvasOperation:
-        table.add_column(chosen.value, justify="right")
+        table.add_column(chosen.value, justify="right", overflow="fold")
     for label in CanvasOperation:
         table.add_row(label.value, *(str(counts[label.value, chosen.value]) for chosen in CanvasOperation))
     return table

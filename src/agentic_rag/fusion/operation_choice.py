@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import folded
 
-
 LONGEST = 2_000
 """Characters of a question that are read; a pasted text has words of every kind."""
 
