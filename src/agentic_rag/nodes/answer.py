@@ -66,8 +66,10 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
         quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
-        if not quotes:  # no prose anywhere: what a property says is better than all of them in a lump
-            quotes = best_quotes(asked, usable, limit=limit, choice=replace(shape.choice, prose=False))
+        if not quotes:  # no prose or card anywhere: what a property says is better than all of them in a lump
+            quotes = best_quotes(
+                asked, usable, limit=limit, choice=replace(shape.choice, prose=False, worth=None)
+            )
         if not quotes:
             quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
         cited = CitationList()
