@@ -10,8 +10,8 @@ from agentic_rag.answering.quotes import Quote, is_failure, readable, shown, tab
 from agentic_rag.text import script, tokens
 
 GAP = "____"
-MIN_TERMS = 5
-"""Terms of a sentence, so that enough is left around a gap."""
+MIN_TERMS = {"latin": 7, "cjk": 5, "other": 5}
+"""Terms of a sentence by script, so that enough is left around a gap."""
 LONGEST = 240
 """Characters of a sentence that one gap may stand for."""
 DATED = -4.0
@@ -99,11 +99,11 @@ _PAIRS = ("“”", "（）", "()", "「」", "《》", "[]")
 _HAN = "一二三四五六七八九十百千两"
 _NUMBER = re.compile(
     r"(?<![\w.,×/-])(?<![A-Z] )\d[\d,]*(?:\.\d+)?(?:\s?(?:–|-|to|至|到)\s?\d[\d.]*)?"
-    r"(?:\s?(?:%|°C|×|[mck]?[mgl]\b|度|年|克|秒|分钟?|天|倍|岁|毫?升))?(?!\s?[\w×-]?\d|[a-z-]|\s?年?\s?\d{0,2}\s?月)"
+    r"(?:\s?(?:%|°C|×|[mck]?[mgl]\b|度|年|克|秒|分钟?|天|倍|岁|毫?升))?(?!\s?[\w×-]?\d|[a-z-]|\s?年?\s?\d{0,2}\s?月|\s?日)"
     r"|(?<!or )\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
     r"(?:-\w+)?(?: hundred| thousand)?(?=\s(?!to|or|of|in|are|is)[a-z]{3})"
     r"|\btwo(?=\s(?:seconds|minutes|hours|days|weeks|months|years|grams|metres|centimetres|litres|degrees|percent|parts|times))"
-    rf"|(?<![几数{_HAN}第])(?!一[^{_HAN}])[{_HAN}]{{1,6}}多?(?:至[{_HAN}]{{1,5}})?(?:度|年|克|秒|分钟|天|倍|岁|毫?升|毫?米|公里|成)"
+    rf"|(?<![几数{_HAN}第])(?!一[^{_HAN}])[{_HAN}]{{1,6}}多?(?:至[{_HAN}]{{1,5}})?(?:度|年|克|秒|分钟|天|倍|岁|毫?升|毫?米|公里|成|层|颗)"
 )
 _PREDICATE = re.compile(
     r"(?:(?<![不可但只要还总于])是|叫|旧称|称为)((?![没不从在用由因把被前后这那谁什怎])[\u4e00-\u9fff]{2,6})(?=[。，,;；])|\b(?:is|are|was|were|as|called) (?:an?|the) ([a-z]{3,})(?=[.,;])"
@@ -127,7 +127,7 @@ def _statement(quote: Quote) -> str:
         or unpaired
     ):
         return ""
-    short = len(tokens(sentence)) < MIN_TERMS or len(sentence) > LONGEST
+    short = len(tokens(sentence)) < MIN_TERMS[script(sentence)] or len(sentence) > LONGEST
     return "" if short or not _WHOLE.search(sentence) else sentence
 
 
@@ -137,19 +137,20 @@ def _terms(quote: Quote, sentence: str) -> list[str]:
     linked = [(alias or target).strip() for target, alias in links]
     # A label, **Why**: …, names what the sentence says and is not said by it.
     marked = re.findall(r"\*\*([^*,，、;；]{2,40})\*\*(\s*[:：])?", quote.text)
-    own = topic(quote)
-    named_here = [*linked, *(str(fact["target"]) for fact in quote.result["facts"] if fact.get("target"))]
+    own, begins = topic(quote), sentence.casefold().startswith
+    numbers = [found.group() for found in _NUMBER.finditer(sentence)]
     names = [
         *(name for name, colon in marked if not colon and name[-1] not in ":："),
-        *(name for name in named_here if name != own),
-        *(
-            one
-            for one in (found.group() for found in _NUMBER.finditer(sentence))
-            if not any(one in name for name in linked)
-        ),
+        # Who or what a sentence begins with is mostly told by nothing else in it.
+        *(name for name in linked if not begins(name.casefold())),
+        *(number for number in numbers if not any(number in name for name in linked)),
         *(one or other for one, other in _PREDICATE.findall(sentence)),
-        *([own] if re.match(re.escape(own) + _DEFINED, sentence, re.IGNORECASE) else []),
+        *linked,
+        *(str(fact["target"]) for fact in quote.result["facts"] if fact.get("target")),
     ]
+    names = [name for name in names if name != own]
+    if re.match(re.escape(own) + _DEFINED, sentence, re.IGNORECASE):
+        names.append(own)
     return [name for name in dict.fromkeys(names) if len(name) > 1 and not _DAY.search(name)]
 
 
