@@ -83,7 +83,7 @@ _POINTER = re.compile(
 )
 """A link to where more stands."""
 _NO_STATEMENT = re.compile(
-    r"^\s*[-*+]\s+\[.\]|[?？]\W*\Z|</?[a-z!]|\{\{|\[\[[^\]]*\d{4}-\d{2}|\bv?\d+\.\d+\.\d+\b|\b(?:I|[Mm]y|[Mm]e)\b|我(?!们)"
+    r"^\s*[-*+]\s+\[.\]|[?？]\W*\Z|</?[a-z!]|\{\{|\[\[[^\]]*\d{4}-\d{2}|\bv?\d+\.\d+\.\d+\b|\b(?:I|[Mm]y|[Mm]e)\b|我(?!们)|这[一种样里些个]"
     r"|^\W*(?:[Qq]uestion|[Ww]hy|[Mm]y answer|[Rr]elated|[Rr]eplaces|题目|为什么|相关|问)"
 )
 """Tasks, questions, markup, events, versions, diaries, and labels of mistakes."""
@@ -98,7 +98,7 @@ _WHOLE = re.compile(r"[.!。！…][\"'”’」』）)\]]*\Z|^.{1,30}(?:[:：]\
 _PAIRS = ("“”", "（）", "()", "「」", "《》", "[]")
 _HAN = "一二三四五六七八九十百千两"
 _NUMBER = re.compile(
-    r"(?<![\w.,×/-])(?<![A-Z] )\d[\d,]*(?:\.\d+)?(?:\s?(?:–|-|to|至|到)\s?\d[\d.]*)?"
+    r"(?<![\w.,×/-])(?<![A-Z] )\d+(?:,\d{3})*(?:\.\d+)?(?:\s?(?:–|-|to|至|到)\s?\d[\d.]*)?"
     r"(?:\s?(?:%|°C|×|[mck]?[mgl]\b|度|年|克|秒|分钟?|天|倍|岁|毫?升))?(?!\s?[\w×-]?\d|[a-z-]|\s?年?\s?\d{0,2}\s?月|\s?日)"
     r"|(?<!or )\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
     r"(?:-\w+)?(?: hundred| thousand)?(?=\s(?!to|or|of|in|are|is)[a-z]{3})"
@@ -106,7 +106,7 @@ _NUMBER = re.compile(
     rf"|(?<![几数{_HAN}第])(?!一[^{_HAN}])[{_HAN}]{{1,6}}多?(?:至[{_HAN}]{{1,5}})?(?:度|年|克|秒|分钟|天|倍|岁|毫?升|毫?米|公里|成|层|颗)"
 )
 _PREDICATE = re.compile(
-    r"(?:(?<![不可但只要还总于])是|叫|旧称|称为)((?![没不从在用由因把被前后这那谁什怎])[\u4e00-\u9fff]{2,6})(?=[。，,;；])|\b(?:is|are|was|were|as|called) (?:an?|the) ([a-z]{3,})(?=[.,;])"
+    r"(?:(?<![不可但只要还总于])是|叫|旧称|称为)((?![没不从在用由因把被前后这那谁什怎])[\u4e00-\u9fff]{2,6}(?<!的))(?=[。，,;；])|\b(?:is|are|was|were|as|called) (?:an?|the) ([a-z]{3,})(?=[.,;])"
 )
 """What a clause ends in after a verb of being."""
 _DEFINED = r"\s*(?:[(（][^)）]*[)）]\s*)?(?:就?是|指|叫|[:：—–=]|is\b|are\b|was\b|were\b|means\b)"
