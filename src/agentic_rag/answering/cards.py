@@ -42,13 +42,8 @@ def cards(query: str, quote: Quote) -> list[Card]:
 def _of_row(query: str, quote: Quote, row: list[tuple[str, str]]) -> list[Card]:
     """A row is asked for by its first cell and the names of the other columns, where these say what is asked."""
     first, names = readable(row[0][1]), [name.rstrip("?？ ") for name, _ in row[1:]]
-    if (
-        not names
-        or not all(names)
-        or first in "我I"
-        or not re.search(r"[^\W\d]", first)
-        or _DAY.search(first)
-    ):
+    unsaid = not names or not all(names) or not re.search(r"[^\W\d]", first)
+    if unsaid or first in "我I" or _DAY.search(first):
         return []
     if script(query) == "cjk":
         return [Card(f"「{topic(quote)}」里，{first} 的 {'、'.join(names)} 是什么？", shown(quote))]
@@ -83,14 +78,14 @@ _POINTER = re.compile(
 )
 """A link to where more stands."""
 _NO_STATEMENT = re.compile(
-    r"^\s*[-*+]\s+\[.\]|[?？]\W*\Z|</?[a-z!]|\{\{|\[\[[^\]]*\d{4}-\d{2}|\bv?\d+\.\d+\.\d+\b|\b(?:I|[Mm]y|[Mm]e)\b|我(?!们)|这[一种样里些个]"
+    r"^\s*[-*+]\s+\[.\]|\[\^|[?？]\W*\Z|</?[a-z!]|\{\{|\[\[[^\]]*\d{4}-\d{2}|\bv?\d+\.\d+\.\d+\b|\b(?:I|[Mm]y|[Mm]e)\b|我(?!们)|这[一种样里些个]"
     r"|^\W*(?:[Qq]uestion|[Ww]hy|[Mm]y answer|[Rr]elated|[Rr]eplaces|题目|为什么|相关|问)"
 )
 """Tasks, questions, markup, events, versions, diaries, and labels of mistakes."""
 _POINTS_BACK = re.compile(
     r"\W*(?:(?:\S+\s+){0,7}(?:it|they|them|he|she|this|these|those|such)\b|(?:its|their|his|her|that|both|n?either|here|also|but"
     r"|and|so|hence|thus|then|however|now|because|instead|otherwise|yet|again|same)\b"
-    r"|.{0,7}(?:[它他她这]|那(?!么)|此(?!外)|[两二前后]者)|但|而(?!且)|所以|因此|于是|也|又|还|却|并|不过|同样|[上下]面|如此|例如|比如|后来|结果|否则|再|就)",
+    r"|.{0,7}(?:[它她这]|(?<![吉其维])他|那(?!么)|此(?!外)|[两二前后]者)|但|而(?!且)|所以|因此|于是|[也又还却并再就](?![原门业医发联生结])|不过|同样|[上下]面|如此|例如|比如|后来|否则)",
     re.IGNORECASE,
 )
 """Begins a sentence that needs the one before."""
@@ -119,16 +114,10 @@ def _statement(quote: Quote) -> str:
     sentence = readable(text)
     fragment = sentence[:1].islower() and not re.match(r".{1,40}(?:[:：]| = )", sentence)
     unpaired = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _PAIRS)
-    if (
-        is_failure(quote)
-        or _NO_STATEMENT.search(text)
-        or _POINTS_BACK.match(sentence)
-        or fragment
-        or unpaired
-    ):
-        return ""
-    short = len(tokens(sentence)) < MIN_TERMS[script(sentence)] or len(sentence) > LONGEST
-    return "" if short or not _WHOLE.search(sentence) else sentence
+    short = len(tokens(sentence)) < MIN_TERMS[script(sentence)]
+    unsaid = _NO_STATEMENT.search(text) or _POINTS_BACK.match(sentence) or not _WHOLE.search(sentence)
+    broken = fragment or unpaired or short or len(sentence) > LONGEST
+    return "" if broken or unsaid or is_failure(quote) else sentence
 
 
 def _terms(quote: Quote, sentence: str) -> list[str]:
@@ -148,10 +137,9 @@ def _terms(quote: Quote, sentence: str) -> list[str]:
         *linked,
         *(str(fact["target"]) for fact in quote.result["facts"] if fact.get("target")),
     ]
-    names = [name for name in names if name != own]
-    if re.match(re.escape(own) + _DEFINED, sentence, re.IGNORECASE):
-        names.append(own)
-    return [name for name in dict.fromkeys(names) if len(name) > 1 and not _DAY.search(name)]
+    defined = [own] if re.match(re.escape(own) + _DEFINED, sentence, re.IGNORECASE) else []
+    told = dict.fromkeys([*(name for name in names if name != own), *defined])
+    return [name for name in told if len(name) > 1 and not _DAY.search(name)]
 
 
 def _gapped(quote: Quote, sentence: str, name: str) -> Card | None:

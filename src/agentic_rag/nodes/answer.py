@@ -65,11 +65,11 @@ def answer(defaults: Parameters, chat: Chat | None = None) -> Node:
                 degraded = str(error)
                 logger.warning("the chat model failed, quoting instead: %s", degraded)
         limit = parameters.sentences * shape.times
-        quotes = best_quotes(asked, usable, limit=limit, choice=shape.choice)
-        if not quotes:  # no prose or card anywhere: what a property says is better than all of them in a lump
-            quotes = best_quotes(
-                asked, usable, limit=limit, choice=replace(shape.choice, prose=False, worth=None)
-            )
+        # Without a sentence of the wished form any other; without any, what a property says, not all of them in a lump.
+        loose = replace(shape.choice, worth=None)
+        for choice in (shape.choice, loose, replace(loose, prose=False)):
+            if quotes := best_quotes(asked, usable, limit=limit, choice=choice):
+                break
         if not quotes:
             quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
         cited = CitationList()
