@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
@@ -36,7 +36,8 @@ class Choice:
     """Which sentences an operation wants.
 
     ``results``: how many of the first results are read; ``per_document``: most sentences of one
-    document; ``prose``: running text and tables' rows only; ``defining``: rather sentences that say what something is;
+    document; ``prose``: running text and tables' rows only; ``worth``: points for a sentence beside those for its words, -inf for
+    one that is not wanted;
     ``failed``: points for what a failure callout says;
     ``reach``: results count down to this share of the relevance that a single best one needs;
     ``margin``: sentences this many points below the best are left out.
@@ -45,7 +46,7 @@ class Choice:
     results: int = 8
     per_document: int = 3
     prose: bool = False
-    defining: bool = False
+    worth: Callable[[Quote], float] | None = None
     failed: float = 0.0
     reach: float = 1.0
     margin: float = math.inf
@@ -99,12 +100,14 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
             if any(a < end and start < b for a, b in fenced):
                 continue
             text = content[start:end]
-            score = _prior(result, order) + (choice.defining and _defines(text, result))
+            score = _prior(result, order)
             score += choice.failed * any(a <= start < b for a, b in failed)
             score += ASKING * bool(_QUESTION.search(text))
             quote = Quote(text, start, end, result, score, order)
             said = not _ONLY_MARKUP.match(text) if properties else says_something(quote)
-            if said and not (choice.prose and _NOT_PROSE.search(text)):
+            points = 0.0 if choice.worth is None else choice.worth(quote)
+            if said and points > -math.inf and not (choice.prose and _NOT_PROSE.search(text)):
+                quote = _rescored(quote, score + points)
                 found.append((quote, set(tokens(readable(text)))))
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
@@ -143,15 +146,6 @@ def _properties(content: str, asked: Set[str]) -> list[tuple[int, int]]:
 def _prior(result: Mapping[str, Any], order: int) -> float:
     relevance = result.get("rerank_score")
     return (0.5 if relevance is None else float(relevance)) + 1.0 / (1 + order)
-
-
-_DEFINING = re.compile(r"\b(is|are|was|were|means|called)\b|是|叫|指|称", re.IGNORECASE)
-
-
-def _defines(text: str, result: Mapping[str, Any]) -> float:
-    """0.5 for a sentence with a verb of being, 1 if it names the note too."""
-    title = str(result["metadata"].get("title") or "").casefold()
-    return 0.5 * bool(_DEFINING.search(text)) + 0.5 * bool(title and title in text.casefold())
 
 
 _ONLY_MARKUP = re.compile(
@@ -262,17 +256,17 @@ def _is_properties(result: Mapping[str, Any]) -> bool:
 
 
 def _unmarked(quote: Quote) -> str:
-    names = _column_names(quote)
-    if not names:
+    row = table_row(quote)
+    if not row:
         return readable(quote.text)
-    named = zip_longest(names, _cells(quote.text), fillvalue="")
-    return readable(" · ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell))
+    return readable(" · ".join(f"{name}: {cell}" if name else cell for name, cell in row))
 
 
-def row_name(quote: Quote) -> str | None:
-    """What a table's row is about: its first cell; None of what is no row."""
-    cells = _cells(quote.text) if quote.text.startswith("|") else []
-    return readable(next(filter(None, cells), "")) or None
+def table_row(quote: Quote) -> list[tuple[str, str]]:
+    """A table's row: its cells, each after the name of its column; empty where the passage lacks those names."""
+    names = _column_names(quote)
+    named = zip_longest(names, _cells(quote.text) if names else [], fillvalue="")
+    return [(name, cell) for name, cell in named if cell]
 
 
 def _column_names(quote: Quote) -> list[str]:

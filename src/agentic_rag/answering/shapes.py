@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agentic_rag.answering.cards import Card, cards, named, topic, worth
 from agentic_rag.answering.citations import CitationList
 from agentic_rag.answering.facts import arrow, is_plain
 from agentic_rag.answering.quotes import (
     Choice,
     Quote,
-    is_failure,
     is_property,
     readable,
-    row_name,
     says_something,
     shown,
     statement,
@@ -58,20 +57,27 @@ def _subject(quote: Quote) -> str:
 
 
 def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``verification_canvas``: a question a quote, with what it is about left out, and the answer under it.
+    """``verification_canvas``: a card a quote, rather one whose answer is not asked for yet, and the answer under it.
 
     Quotes that get the same question are its answers together.
     """
     answers: dict[str, list[str]] = {}
     asked: Counter[str] = Counter()
     for quote in quotes:
-        hidden, answer = _blanked(query, quote, asked)
-        asked[answer] += 1
-        answers.setdefault(hidden, []).append(f"   → {answer} {cited.cite(quote)}")
+        made = cards(query, quote) or [_open_card(query, quote)]
+        card = min(made, key=lambda card: asked[card.answer])
+        asked[card.answer] += 1
+        answers.setdefault(card.asks, []).append(f"   → {card.answer} {cited.cite(quote)}")
     return "\n".join(
-        "\n".join([f"{number}. {hidden}", *given])
-        for number, (hidden, given) in enumerate(answers.items(), start=1)
+        "\n".join([f"{number}. {asks}", *given])
+        for number, (asks, given) in enumerate(answers.items(), start=1)
     )
+
+
+def _open_card(query: str, quote: Quote) -> Card:
+    """What is asked where no sentence of the results makes a card."""
+    asks = f"说说 {topic(quote)}？" if script(query) == "cjk" else f"What do you know about {topic(quote)}?"
+    return Card(asks, shown(quote))
 
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
@@ -146,7 +152,7 @@ def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList
 def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
     """Whether a sentence is the fact's own, or names what the fact points at."""
     said, own = readable(quote.text).casefold(), readable(str(fact.get("text") or "")).casefold()
-    return bool(own and (own in said or said in own)) or bool(_named(str(fact["target"])).search(said))
+    return bool(own and (own in said or said in own)) or bool(named(str(fact["target"])).search(said))
 
 
 def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
@@ -177,7 +183,7 @@ def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
 SHAPES: Mapping[CanvasOperation, Shape] = {
     CanvasOperation.VERIFICATION_CANVAS: Shape(
         questions,
-        Choice(16, per_document=2, prose=True, defining=True, failed=-3.0, reach=0.6),
+        Choice(16, per_document=2, prose=True, worth=worth, failed=-3.0, reach=0.6, margin=4.0),
         asks="Answer as numbered questions that check what a reader knows of it, each with its answer on a line of "
         "its own after '   → '. What was asked comes first, if it is a question with an answer.",
     ),
@@ -233,35 +239,3 @@ def _linked(text: str) -> list[str]:
 
 def _arrow_key(fact: Mapping[str, Any]) -> tuple[str, str, str]:
     return str(fact.get("source")), str(fact.get("name")), str(fact.get("target"))
-
-
-def _blanked(query: str, quote: Quote, asked: Counter[str]) -> tuple[str, str]:
-    """The sentence with a name in it left out, rather one not asked for yet; or a question about the note."""
-    sentence = shown(quote)
-    # What was wrong is no exercise: nobody should fill it in.
-    for name in [] if is_failure(quote) else sorted(_answers(quote), key=lambda name: asked[name]):
-        pattern = _named(name)
-        if len(name) * 3 < len(sentence) and pattern.search(sentence):
-            return pattern.sub("____", sentence), name
-    heading = [_title(quote), *quote.result["metadata"].get("heading_path", []), row_name(quote)]
-    asks, mark = ("说说", "？") if script(query) == "cjk" else ("What do you know about", "?")
-    return f"{asks} {' › '.join(dict.fromkeys(filter(None, heading)))}{mark}", sentence
-
-
-def _named(name: str) -> re.Pattern[str]:
-    """A name as a whole word, in any case; in a script without spaces anywhere."""
-    return re.compile(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", re.IGNORECASE)
-
-
-def _answers(quote: Quote) -> list[str]:
-    """What a question can ask for: links in the sentence, the note's title and aliases, entities; longest first."""
-    linked = [
-        (alias or target).strip()
-        for target, alias in re.findall(r"\[\[([^\]|#]*)[^\]|]*(?:\|([^\]]*))?\]\]", quote.text)
-    ]
-    # A label, **Why**: …, names what the sentence says and is not said by it.
-    marked = re.findall(r"\*\*([^*]{2,40})\*\*(\s*[:：])?", quote.text)
-    bold = [name for name, colon in marked if not colon and name[-1] not in ":："]
-    facts = [str(fact["target"]) for fact in quote.result["facts"] if fact.get("target")]
-    names = [*bold, _title(quote), *linked, *facts]
-    return [name for name in dict.fromkeys(names) if len(name) > 1]

@@ -10,6 +10,7 @@ from agentic_rag.fusion.cascade_retrieval import (
     score_as_relevance,
 )
 from agentic_rag.fusion.evaluator import calculate_mrr_at_k, evaluate_fusion
+from agentic_rag.fusion.operation_choice import OperationChoice, choose_operation
 from agentic_rag.fusion.rrf_fusion import fuse_ids, fuse_ranks, reciprocal_rank_fusion
 from agentic_rag.fusion.strategy_selector import (
     DEFAULT_OPERATION,
@@ -80,8 +81,10 @@ __all__ = [  # noqa: RUF022 - grouped by stage
     "FusionParameters",
     "FusionStrategy",
     "OPERATIONS",
+    "OperationChoice",
     "OperationProfile",
     "adapted_weights",
+    "choose_operation",
     "choose_strategy",
     "execute_fusion",
     "fuse_for_operation",

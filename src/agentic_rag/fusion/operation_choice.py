@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import folded
 
+LONGEST = 2_000
+"""Characters of a question that are read; a pasted text has words of every kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class OperationChoice:
@@ -18,85 +21,88 @@ class OperationChoice:
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:
-    """Any of the alternatives; ``…`` stands for up to 60 characters, and what follows a letter ends a word."""
-    joined = "|".join(one.replace("…", "(?:.{0,60}?[^a-z])??") for one in alternatives)
+    """Any of the alternatives, as whole words: ``~`` is any ending, ``…`` up to 60 characters between words."""
+    joined = "|".join(alternatives).replace("~", "[a-z]*").replace("…", "(.{0,60}?[^a-z])??")
     return re.compile(rf"(?<![a-z])(?:{joined})(?![a-z])", re.IGNORECASE | re.DOTALL)
 
 
+_SIMPLIFIED = str.maketrans(
+    "關係聯繫區別對錯題測驗檢記點誤為麼會沒樣講說寫認聽學來兩嗎試問選斷總間響導進變軍難頁電話號鐘錢過個環異較應該證動機決嚴謹確讓啟繼憑軟擬閃張紀碼郵幾隨編設計掛輸",
+    "关系联系区别对错题测验检记点误为么会没样讲说写认听学来两吗试问选断总间响导进变军难页电话号钟钱过个环异较应该证动机决严谨确让启继凭软拟闪张纪码邮几随编设计挂输",
+)
 _RULES = (
-    (
-        CanvasOperation.DOCUMENT_RETRIEVAL,
-        "a place in the notes",
-        _pattern(
-            r"where (?:did|do|have) (?:i|we) (?:\w+ )?(?:write|written|note|noted|save|saved|record|recorded|file|store)",
-            r"where(?:'s|’s| is| are) (?:the|my|that|our)|(?:which|what|that|the) (?:note|page|file|document|folder)",
-            r"(?:find|show|open|fetch|look up|pull up|locate)(?: me)? (?:the|that|my|our) (?:[\w'-]+ ){0,3}"
-            r"(?:notes?|page|file|paper|letter|list|table|minutes|article|document|passage|quote|link)",
-            r"[哪那]一?[篇页頁]|[写寫记記存放收][在到][哪了]|原[话話文]",
-        ),
-    ),
-    (
-        CanvasOperation.VERIFICATION_CANVAS,
-        "questions that test you",
-        _pattern(
-            r"(?:quiz|test|drill|grill|examine|challenge|ask|check) (?:me|us|myself)|\Acheck my|self-test|prove me wrong",
-            r"(?:check|make sure|verify|see)(?: that| whether| if) i|make sure i|\A(?:pop )?quiz ?:|(?:claim|statement) ?:",
-            r"(?:\Ado i|do i (?:actually|really|still|truly)) (?:know|understand|remember|recall)",
-            r"(?:give|ask|throw|set|write|make|pose|prepare|create|generate)…(?:questions|flash ?cards?|quiz|worksheet)",
-            r"(?:practi[cs]e|revision|review) (?:questions|problems|exercises|cards)",
-            r"true[ -]or[ -]false|fill[ -]in[ -](?:the[ -])?(?:blanks?|gaps?)|multiple[ -]choice",
-            r"(?:examiner|interviewer|teacher|instructor)…ask|(?:without|hide|no|don't show) (?:me )?the (?:answers?|solutions?)",
-            r"(?<![请請报報备備])[考问問]{1,2}(?:一?下)?[我自咱](?!的)|抽[查考问問背]|自[测測查检檢考]|[测測]一?[测測]|默[写寫]",
-            r"出(?:(?![问問]).){0,4}[题題卷]|[判][断斷](?:[题題]|[对對正])|填空|快[问問]快答|[问問]答[题題卡]|[抽闪閃].?卡",
-            r"(?:[检檢][验驗查测測]|[验驗][证證])一?下|(?:别|不要)…答案|分不分得清|[牢对對]不[牢对對]|是不是真|[讲講说說背答]得出[来來]?[吗嗎]",
-            r"(?:掌握|理解|背|[弄搞]懂|[学學][会會]).{0,4}?(?:[没沒]|怎么样|怎麼樣|如何|了[吗嗎])",
-        ),
-    ),
-    (
-        CanvasOperation.WEAK_POINT_CLUSTERING,
-        "your own mistakes and weak points",
-        _pattern(
-            r"(?:i|my|me|we|our)…(?:mistakes?|errors?|slips?|misses|wrong(?:ly)?|weak(?:est|ness(?:es)?)|fumbled?|struggl(?:e|ed|ing)"
-            r"|confus(?:e|ed|ing)|mix(?:ed|ing)?(?: \w+)? up|stumbled?|los(?:e|t|ing) points|don['’]t (?:get|understand))",
-            r"(?:mistakes?|errors?|slips?|bugs?) (?:that )?(?:i|we)|weak (?:points?|spots?|areas?|topics?)|blind spots?",
-            r"(?:group|sort|cluster|bundle|pull together)…(?:mistakes|errors|slips|misses|failures)|which (?:slips?|misses|mistakes?)",
-            r"(?:questions?|items?|ones?)…(?:i|we) miss(?:ed)?|i(?: \w+)? fail|cost me points|trips? me up|common culprit",
-            r"[错錯][题題](?!本)|薄弱|弱[点點项項]|短板|盲[区區]|易[错錯]|[错錯]在|就[错錯]|不[该該][错錯]",
-            r"[记記弄搞答写寫做想认認说說看背算听聽].?[错錯混岔]|我…(?<!不)[错錯](?![过過误誤峰觉覺])|分不清|混[为為淆]",
-            r"(?:[没沒][搞弄学學想]|搞不|弄不)(?:懂|明白|清楚)|[丢丟失扣](?:的|了)?…(?:分|哪几[题題])|翻[车車]|栽[在了到]|毛病|踩坑|全[军軍]覆",
-            r"[老总總][是爱愛]?(?:卡|忘|[弄搞记記答])",
-        ),
-    ),
-    (
-        CanvasOperation.CONCEPT_RELATION,
-        "how things are connected",
-        _pattern(
-            r"relat(?:ed?|es|ing|ion(?:ship)?s?) (?:between|to|with|of)|(?:connections?|links?|interplay|differences?) between",
-            r"(?:connected|linked|tied|compared?) (?:\w+ )?(?:to|with|and)|versus|vs|differs?|in common|map out",
-            r"(?:hang|fit|work|tie|go) together|ha(?:s|ve|d)…to do with|(?:same|different) (?:\w+ )?(?:as|from)|effects? of … on",
-            r"(?:how|why|what|which|do|does|did)…(?:affects?|influenced?|influences|depends? on|leads? to|causes?|role of|role do(?:es)?)",
-            r"what do(?:es)? … do to|why (?:does|do|is|are|can)(?! (?:i|we|my|our)\b)|how can (?:an?|one|the)",
-            r"[关關][系係](?!型)|[联聯][系繫](?!方式|[电電]|人)|[关關][联聯]|[区區差][别別]|异同|異同|[对對]比|比[较較]一下|因果",
-            r"影[响響]|[导導造][致成]|起.{0,6}作用|(?<![没沒])有[关關]|之[间間]|串[起成联聯]|一步步|一[环環]扣|差在|怎[么麼样樣][变變]|[对對][应應]",
-            r"(?<!我)(?<!咱)(?<!我们)(?:[为為]什[么麼]|[为為]何|凭什么)(?![我咱])",
-        ),
-    ),
+    (CanvasOperation.VERIFICATION_CANVAS, "questions that test you", _pattern(
+        r"(?:quiz|test|drill|grill|examine|challenge|probe|ask|check) (?:me|us|myself)|put me (?:to|through)",
+        r"(?:check|make sure|verify|see)(?: that| whether| if)? i|\Acheck my|(?:spot|self)-check~|self-(?:test|quiz)",
+        r"(?:\Ado i|do i (?:actually|really|still|truly)|how (?:well|much) do i|(?:if|have) i(?:'ve|’ve)?)"
+        r" (?:actually |still )?(?:know|understand|understood|remember|recall|grasped)|am i (?:ready|right|correct)",
+        r"(?:give|ask|throw|set|write|make|put|pose|prepare|create|generate)…(?:questions|flash ?cards?|quiz|worksheet)",
+        r"(?:practi[cs]e|revision|review|exam) (?:questions|problems|exercises|cards|prep~)|rehears~|rapid-fire|cloze",
+        r"(?:true[ -]or[ -]false|multiple[ -]choice|prove me wrong|you ask|(?:make|let) me (?:first |try to )?(?:recall|name"
+        r"|list|say|tell|explain|recite|guess|answer|try|see)|\A(?:pop )?quiz ?:)",
+        r"fill[ -]in[ -](?:the[ -])?(?:blanks?|gaps?)|(?:claim|statement) ?:|is (?:this|it|that) (?:right|correct|true)",
+        r"(?:examiner|interviewer|teacher|instructor|committee|might|would)…(?:ask|be asked)|cover up",
+        r"(?:without|hide|no|don't show) (?:me )?the (?:answers?|solutions?|definitions?)",
+        r"(?<![报备拟])考{1,2}(?:一?下)?[我咱]|(?:来|再|[你官，,。：:])问{1,2}[我咱]|问自己|考倒|难(?:为|住|倒)|提问|自[测查检考]",
+        r"测一?[测下]|小测|抽[查考问背]|随机…[我题]|[默听]写|出(?:题|[几一两三五十\d些点道个份套张组]+.{0,12}?(?<!问)[题卷])|(?:设计|编|列)(?:几|一|些|\d).{0,8}[题问测]",
+        r"判断(?:题|[对正])|填空|快问|问答|[抽闪].?卡|模拟(?:面试|口试|问答|一[次场])|让我(?:先|来)?[说答猜讲背写选填认]",
+        r"(?:检[验测]|验证)(?:一?下|…理解|…掌握)|检查…我…[懂会清牢]|(?:别|不要)…答案|分不分得清|[牢对]不[牢对]|是不是真"
+        r"|[讲说背答]得出来?吗|[说话]…(?:严谨|正确|对)吗",
+        r"(?:掌握|理解|[弄搞]懂|学会|[背记]熟|背).{0,4}?(?:没|怎么样|如何|了吗)",
+    )),
+    (CanvasOperation.DOCUMENT_RETRIEVAL, "a passage or a fact of your notes", _pattern(
+        r"where (?:did|do|have) (?:i|we) (?:\w+ )?(?:writ~|not~|sav~|record~|fil~|stor~)|(?:which|what|that) (?:note|page|file)",
+        r"where(?:'s|’s| is| are) (?:the|that|my|our) (?:\w+ )?(?:notes?|page|file|list|table|paper|document)",
+        r"(?:find|show|open|fetch|look up|pull up|locate)(?: me)? (?:the|that|my|our) (?:[\w'-]+ ){0,3}"
+        r"(?:notes?|page|file|paper|letter|list|table|minutes|article|document|passage|quote|link)",
+        r"(?:phone|e-?mail|address|password|receipt|invoice|recipe|message)",
+        r"[哪那]一?[篇页]|[写记存放收][在到][哪了]|原[话文]|摘抄|纪要|提到过|电话|邮箱|地址|密码|联系方式|几号|几点钟|哪天|多少钱",
+    )),
+    (CanvasOperation.WEAK_POINT_CLUSTERING, "your own mistakes and weak points", _pattern(
+        r"(?:i|my|me|we|our)…(?:mistakes?|errors?|slips?|blunders?|misses|wrong(?:ly)?|incorrect~|weak(?:est|ness~)|flunk~|fumbl~"
+        r"|struggl~|confus~|mix(?:ed|ing)?(?: \w+)? up|mess~ up|stumbl~|los(?:e|t|ing) points|thinnest|shak(?:y|iest)|rusty"
+        r"|do(?:n't|n’t| not) (?:get|understand)|never (?:seem|get|manage)|keep (?:forget~|miss~|fail~))",
+        r"(?:mistakes?|errors?|slips?|bugs?) (?:that )?(?:i|we)|weak (?:points?|spots?|areas?|topics?)|blind spots?|gaps? in",
+        r"(?:group|sort|cluster|bundle|pull together)…(?:mistakes|errors|slips|misses|fail~|loss~)|which (?:slips?|misses|mistakes?)",
+        r"(?:questions?|items?|ones?)…(?:i|we) miss(?:ed)?|i(?: \w+)? (?:fail~|flunk~|had to redo)|cost me points|trips? me up",
+        r"common culprit|needs? (?:(?:more|extra|some) )?(?:work|practice)|trouble with|hard(?:est)? for me|pitfalls?",
+        r"错题(?!本)|薄弱|弱[点项]|软肋|短板|盲[区点]|漏洞|易错|错在|就错|不该错|犯…错|[踩掉][过进了]?的?坑|毛病|失误|翻车|栽[在了到]",
+        r"[记弄搞答写做想认说看背算听].?[错混岔]|我…(?<!不)错(?![过误峰觉])|分不清|混[为淆]|张冠李戴|全军覆|失分|丢分|扣分|丢的?…题",
+        r"(?:没[搞弄学想]|搞不|弄不|学不|听不)(?:懂|会|明白|清楚)|不过关|不熟|不牢|没掌握|记不[住牢清]|(?:总|老是?)…(?:卡|忘|错|混|输|怕|答)",
+    )),
+    (CanvasOperation.CONCEPT_RELATION, "how things are connected", _pattern(
+        r"relat(?:ed?|es|ionships?|ions?) (?:between|to|with|of)|(?:connections?|links?|interplay|differences?|overlap~) between",
+        r"\A(?:please )?(?:link|connect|relate|compare|contrast|trace|map)|(?:connected|linked|tied|compared?) (?:\w+ )?(?:to|with|and)",
+        r"versus|vs|differs?|distinguish~|similarit~|in common|hand in hand|mechanisms?|influence of|(?:impact|effects?) of … on",
+        r"(?:hang|fit|work|tie|go|belong) together|ha(?:s|ve|d)…to do with|(?:same|different) (?:\w+ )?(?:as|from)|builds? (?:up)?on",
+        r"(?:how|why|what|which|do|does|did)…(?:affects?|influenced?|influences|depends? on|leads? to|causes?(?! of)|role (?:of|does|do))",
+        r"what do(?:es)?…do to|(?:why (?:does|do|is|are|can)|how come)(?! (?:i|we|my|our)\b)|how can (?:an?|one|the)",
+        r"关系(?!型)|联系(?!人|方)|关联|挂钩|区别|差[别异在]|异同|对比|比较一下|因果|影响|导致|造成|起.{0,6}作用|(?<!没)有关|之间|串[起成联]",
+        r"互[为相]|启发|继承|推动|带动|促成|引[起发]|一步步|一环|怎[么样](?:变|挂|[连串联])|对应|连[得不]?起|机[制理]|道理|同一种|一回事",
+        r"\A([^我咱]*)(?:为什么(?!\W*\Z)|为何|凭什么|决定|意味着|反而|一定…吗)(?=[^我咱]*\Z)",
+    )),
 )  # fmt: skip
-"""In this order, the first that matches decides: words for a place or a test say what the reply should be, while
-mistakes and relations may be what it is about."""
+"""In this order, the first that matches decides: who wants to be tested says so, while mistakes and relations may be
+what a test or a passage is about."""
 
 
 def choose_operation(question: str) -> OperationChoice:
     """The operation that a question asks for; ``document_retrieval`` where its words name none.
 
-    >>> choose_operation("Quiz me on the tea ceremony")
-    OperationChoice(operation=<CanvasOperation.VERIFICATION_CANVAS: 'verification_canvas'>, reason='"Quiz me" asks for questions that test you.')
+    >>> choose_operation("Quiz me on the tea ceremony").reason
+    '"Quiz me" asks for questions that test you.'
     """
-    text = folded(question)
+    text = folded(question[:LONGEST])
     for operation, wanted, pattern in _RULES:
-        if found := pattern.search(text):
-            return OperationChoice(operation, f'"{found.group()}" asks for {wanted}.')
-    return OperationChoice(
-        CanvasOperation.DOCUMENT_RETRIEVAL,
-        "No words ask for a test, for mistakes or for a connection, so passages are searched for.",
-    )
+        if found := pattern.search(text.translate(_SIMPLIFIED)):
+            return OperationChoice(operation, f'"{_quoted(text, found)}" asks for {wanted}.')
+    reason = "No words ask for a test, for mistakes or for a connection, so passages are searched for."
+    return OperationChoice(CanvasOperation.DOCUMENT_RETRIEVAL, reason)
+
+
+def _quoted(text: str, found: re.Match[str]) -> str:
+    """What was found, with ``…`` for what stands between its words."""
+    gaps = [found.span(group) for group in range(1, len(found.groups()) + 1)]
+    edges = [found.start(), *(edge for gap in gaps if gap[0] < gap[1] for edge in gap), found.end()]
+    parts = zip(edges[::2], edges[1::2], strict=True)
+    return " … ".join(text[start:end].strip() for start, end in parts).strip()

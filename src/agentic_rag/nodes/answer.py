@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.passages import told
-from agentic_rag.answering.quotes import best_quotes
+from agentic_rag.answering.quotes import Quote, best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
@@ -61,10 +61,11 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
             logger.warning("the chat model failed, quoting instead: %s", degraded)
     limit = parameters.sentences * shape.times
     # What a rewrite added is from the passages themselves, and would choose them again.
-    quotes = best_quotes(request.question, usable, limit=limit, choice=shape.choice)
-    if not quotes:  # no prose anywhere: what a property says is better than all of them in a lump
-        without_prose = replace(shape.choice, prose=False)
-        quotes = best_quotes(request.question, usable, limit=limit, choice=without_prose)
+    # Without a sentence of the wished form any other; without any, what a property says, not all of them in a lump.
+    loose = replace(shape.choice, worth=None)
+    quotes: list[Quote] = []
+    for choice in (shape.choice, loose, replace(loose, prose=False)):
+        quotes = quotes or best_quotes(request.question, usable, limit=limit, choice=choice)
     if not quotes:
         quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
     cited = CitationList()

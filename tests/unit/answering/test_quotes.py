@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -132,6 +133,19 @@ def test_what_a_failure_callout_says_is_quoted_first_where_that_is_wanted():
         choice = Choice(failed=float(failed))
         quotes = best_quotes("oolong", [result("a", text)], limit=1, choice=choice)
         assert [readable(quote.text) for quote in quotes] == [first]
+
+
+def test_worth_adds_points_and_leaves_out():
+    text = (
+        "The darkest oolong is brewed hottest. The greenest oolong is brewed coolest. Most oolong is rolled."
+    )
+    points = {"darkest": 0.0, "greenest": 5.0, "Most": -math.inf}
+
+    def worth(quote: Quote) -> float:
+        return next(value for word, value in points.items() if word in quote.text)
+
+    quotes = best_quotes("oolong", [result("a", text)], limit=3, choice=Choice(worth=worth))
+    assert [quote.text.split()[1] for quote in quotes] == ["greenest", "darkest"]
 
 
 def test_the_limit_holds():

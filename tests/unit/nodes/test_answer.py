@@ -128,3 +128,20 @@ async def test_a_board_of_a_note_that_is_nothing_but_properties_asks_for_one_of_
     trip["facts"] = [{"name": "LOC", "source": "trip", "target": "Kyoto", "cosine": 0.9}]
     written = await answered(trip, operation="verification_canvas")
     assert [citation["quote"] for citation in written["citations"]] == ['loc:\n  - "[[Kyoto]]"']
+
+
+async def test_a_board_has_no_sentence_that_makes_no_card_beside_one_that_does():
+    salt = "Salt boils at about 1,400 °C under the pressure of the air. It is hard to see."
+    written = await answered(result("Salt", salt, 0.9), operation="verification_canvas")
+    assert written["answer"] == (
+        "1. Salt boils at about ____ under the pressure of the air. What fills the gap?\n   → 1,400 °C [1]"
+    )
+
+
+async def test_a_board_without_any_card_asks_about_the_notes():
+    written = await answered(
+        result("Tea", "It grows in the mountains of Fujian.", 0.9), operation="verification_canvas"
+    )
+    assert (
+        written["answer"] == "1. What do you know about Tea?\n   → It grows in the mountains of Fujian. [1]"
+    )

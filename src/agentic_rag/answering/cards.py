@@ -1,0 +1,159 @@
+"""Cards of a verification board: a sentence that states something with a gap in it, or a table's row."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from agentic_rag.answering.quotes import Quote, is_failure, readable, shown, table_row
+from agentic_rag.text import script, tokens
+
+GAP = "____"
+MIN_TERMS = {"latin": 7, "cjk": 5, "other": 5}
+"""Terms of a sentence by script, so that enough is left around a gap."""
+LONGEST = 240
+"""Characters of a sentence that one gap may stand for."""
+DATED = -4.0
+"""Points for a note with a day in its title: what it says is mostly of that day. Chosen on the choosing half of the judged cards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A question, and what stands under it."""
+
+    asks: str
+    answer: str
+
+
+def cards(query: str, quote: Quote) -> list[Card]:
+    """What can be asked of a quote in the query's language, best first: what the query does not say already, then
+    terms in bold, links and entities, numbers, the note's own name.
+
+    Empty where the quote states nothing by itself, or nothing in it tells.
+    """
+    if row := table_row(quote):
+        return _of_row(query, quote, row)
+    sentence = _statement(quote)
+    made = [card for name in _terms(quote, sentence) if (card := _gapped(quote, sentence, name))]
+    return sorted(made, key=lambda card: card.answer.casefold() in query.casefold())
+
+
+def _of_row(query: str, quote: Quote, row: list[tuple[str, str]]) -> list[Card]:
+    """A row is asked for by its first cell and the names of the other columns, where these say what is asked."""
+    first, names = readable(row[0][1]), [name.rstrip("?？ ") for name, _ in row[1:]]
+    unsaid = not names or not all(names) or not re.search(r"[^\W\d]", first)
+    if unsaid or first in "我I" or _DAY.search(first):
+        return []
+    if script(query) == "cjk":
+        return [Card(f"「{topic(quote)}」里，{first} 的 {'、'.join(names)} 是什么？", shown(quote))]
+    return [Card(f"What does “{topic(quote)}” give for {first}: {', '.join(names)}?", shown(quote))]
+
+
+def worth(quote: Quote) -> float:
+    """Points for a quote as a card: -inf where none can be made of it; 0.5 for a verb of being, 0.5 if it names its note."""
+    if not cards("", quote):
+        return -math.inf
+    title = str(quote.result["metadata"].get("title") or "")
+    named = bool(title) and title.casefold() in quote.text.casefold()
+    return 0.5 * bool(_DEFINING.search(quote.text)) + 0.5 * named + DATED * bool(_DAY.search(title))
+
+
+def topic(quote: Quote) -> str:
+    """The note's title without a day before it."""
+    title = str(quote.result["metadata"].get("title") or quote.result["id"])
+    return re.sub(r"^\d{4}-\d{2}-\d{2}[\s_–-]+", "", title)
+
+
+def named(name: str) -> re.Pattern[str]:
+    """A name as a whole word, in any case; in a script without spaces anywhere."""
+    return re.compile(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", re.IGNORECASE)
+
+
+_DEFINING = re.compile(r"\b(is|are|was|were|means|called)\b|是|叫|指|称", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d{2}")
+_POINTER = re.compile(
+    r"\s*[(（](?:see |见)?\s*\[\[[^\]]*\]\]\s*[)）]|[\s,，;；:：]*(?:\bsee\b|[参详另]见|理由见|见)\s*\[\[[^\]]*\]\]",
+    re.IGNORECASE,
+)
+"""A link to where more stands."""
+_NO_STATEMENT = re.compile(
+    r"^\s*[-*+]\s+\[.\]|\[\^|[?？]\W*\Z|</?[a-z!]|\{\{|\[\[[^\]]*\d{4}-\d{2}|\bv?\d+\.\d+\.\d+\b|\b(?:I|[Mm]y|[Mm]e)\b|我(?!们)|这[一种样里些个]"
+    r"|^\W*(?:[Qq]uestion|[Ww]hy|[Mm]y answer|[Rr]elated|[Rr]eplaces|题目|为什么|相关|问)"
+)
+"""Tasks, questions, markup, events, versions, diaries, and labels of mistakes."""
+_POINTS_BACK = re.compile(
+    r"\W*(?:(?:\S+\s+){0,7}(?:it|they|them|he|she|this|these|those|such)\b|(?:its|their|his|her|that|both|n?either|here|also|but"
+    r"|and|so|hence|thus|then|however|now|because|instead|otherwise|yet|again|same)\b"
+    r"|.{0,7}(?:[它她这]|(?<![吉其维])他|那(?!么)|此(?!外)|[两二前后]者)|但|而(?!且)|所以|因此|于是|[也又还却并再就](?![原门业医发联生结])|不过|同样|[上下]面|如此|例如|比如|后来|否则)",
+    re.IGNORECASE,
+)
+"""Begins a sentence that needs the one before."""
+_WHOLE = re.compile(r"[.!。！…][\"'”’」』）)\]]*\Z|^.{1,30}(?:[:：]\s*|\s=\s)(?:\S{8}|\S+\s+\S+\s+\S)")
+_PAIRS = ("“”", "（）", "()", "「」", "《》", "[]")
+_HAN = "一二三四五六七八九十百千两"
+_NUMBER = re.compile(
+    r"(?<![\w.,×/-])(?<![A-Z] )\d+(?:,\d{3})*(?:\.\d+)?(?:\s?(?:–|-|to|至|到)\s?\d[\d.]*)?"
+    r"(?:\s?(?:%|°C|×|[mck]?[mgl]\b|度|年|克|秒|分钟?|天|倍|岁|毫?升))?(?!\s?[\w×-]?\d|[a-z-]|\s?年?\s?\d{0,2}\s?月|\s?日)"
+    r"|(?<!or )\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    r"(?:-\w+)?(?: hundred| thousand)?(?=\s(?!to|or|of|in|are|is)[a-z]{3})"
+    r"|\btwo(?=\s(?:seconds|minutes|hours|days|weeks|months|years|grams|metres|centimetres|litres|degrees|percent|parts|times))"
+    rf"|(?<![几数{_HAN}第])(?!一[^{_HAN}])[{_HAN}]{{1,6}}多?(?:至[{_HAN}]{{1,5}})?(?:度|年|克|秒|分钟|天|倍|岁|毫?升|毫?米|公里|成|层|颗)"
+)
+_PREDICATE = re.compile(
+    r"(?:(?<![不可但只要还总于])是|叫|旧称|称为)((?![没不从在用由因把被前后这那谁什怎])[\u4e00-\u9fff]{2,6}(?<!的))(?=[。，,;；])|\b(?:is|are|was|were|as|called) (?:an?|the) ([a-z]{3,})(?=[.,;])"
+)
+"""What a clause ends in after a verb of being."""
+_DEFINED = r"\s*(?:[(（][^)）]*[)）]\s*)?(?:就?是|指|叫|[:：—–=]|is\b|are\b|was\b|were\b|means\b)"
+"""Follows the name of what a sentence defines."""
+
+
+def _statement(quote: Quote) -> str:
+    """The sentence for reading, without links to more; "" where it states nothing by itself."""
+    text = _POINTER.sub("", quote.text)
+    sentence = readable(text)
+    fragment = sentence[:1].islower() and not re.match(r".{1,40}(?:[:：]| = )", sentence)
+    unpaired = any(sentence.count(pair[0]) != sentence.count(pair[1]) for pair in _PAIRS)
+    short = len(tokens(sentence)) < MIN_TERMS[script(sentence)]
+    unsaid = _NO_STATEMENT.search(text) or _POINTS_BACK.match(sentence) or not _WHOLE.search(sentence)
+    broken = fragment or unpaired or short or len(sentence) > LONGEST
+    return "" if broken or unsaid or is_failure(quote) else sentence
+
+
+def _terms(quote: Quote, sentence: str) -> list[str]:
+    """What a gap can stand for, most telling first."""
+    links = re.findall(r"\[\[([^\]|#]*)[^\]|]*(?:\|([^\]]*))?\]\]", quote.text)
+    linked = [(alias or target).strip() for target, alias in links]
+    # A label, **Why**: …, names what the sentence says and is not said by it.
+    marked = re.findall(r"\*\*([^*,，、;；]{2,40})\*\*(\s*[:：])?", quote.text)
+    own, begins = topic(quote), sentence.casefold().startswith
+    numbers = [found.group() for found in _NUMBER.finditer(sentence)]
+    names = [
+        *(name for name, colon in marked if not colon and name[-1] not in ":："),
+        # Who or what a sentence begins with is mostly told by nothing else in it.
+        *(name for name in linked if not begins(name.casefold())),
+        *(number for number in numbers if not any(number in name for name in linked)),
+        *(one or other for one, other in _PREDICATE.findall(sentence)),
+        *linked,
+        *(str(fact["target"]) for fact in quote.result["facts"] if fact.get("target")),
+    ]
+    defined = [own] if re.match(re.escape(own) + _DEFINED, sentence, re.IGNORECASE) else []
+    told = dict.fromkeys([*(name for name in names if name != own), *defined])
+    return [name for name in told if len(name) > 1 and not _DAY.search(name)]
+
+
+def _gapped(quote: Quote, sentence: str, name: str) -> Card | None:
+    """The sentence without the name, after the note's title where it names that nowhere; None where the title says it."""
+    # A name in the other script right behind would give it away.
+    latin = script(sentence) == "latin"
+    gloss = r"(?:\s*[(（]?[\u4e00-\u9fff]{1,8}[)）]?)?" if latin and name.isascii() else ""
+    found = re.search(named(name).pattern + gloss, sentence, re.IGNORECASE)
+    if found is None or len(found.group()) * 3 > len(sentence):
+        return None
+    title, asks = topic(quote), named(found.group()).sub(GAP, sentence)
+    if title.casefold() not in sentence.casefold():
+        if name.casefold() in title.casefold():
+            return None
+        asks = f"{title}{': ' if latin else '：'}{asks}"
+    end = "" if asks[-1] in '.!。！…”"’」)）' else "." if latin else "。"
+    return Card(asks + end + (" What fills the gap?" if latin else "空格里是什么？"), found.group())
