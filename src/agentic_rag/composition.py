@@ -218,7 +218,7 @@ async def open_rag(
     """
     config = config or RagConfig()
     async with AsyncExitStack() as stack:
-        embedding = embedding or _closed_by(stack, embedding_from_config(config))
+        embedding = embedding or _closed_by(stack, await embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         chat = chat or _closed_by(stack, _chat(config))
         calibration = EmbeddingCalibration(embedding)
@@ -235,15 +235,20 @@ async def open_rag(
         yield Rag(config, graph, parts, chunks, knowledge, ledger)
 
 
-def embedding_from_config(config: RagConfig) -> Embedding:
-    """The configured embedding model; the bundled one where no endpoint is configured."""
+async def embedding_from_config(config: RagConfig) -> Embedding:
+    """The configured embedding model; the bundled one where no endpoint is configured.
+
+    Raises:
+        ConfigError: the endpoint's model is not named.
+        ModelError: ``embedding.dimension`` is unset and the endpoint does not tell it.
+    """
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import BundledEmbedding
 
         return BundledEmbedding()
     from agentic_rag.models.remote import OpenAIEmbedding
 
-    return OpenAIEmbedding(config.embedding)
+    return await OpenAIEmbedding.open(config.embedding)
 
 
 def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:

@@ -177,15 +177,12 @@ def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:
     runtime = config.runtime
     embedding, chat = EmbeddingConfig(), ChatConfig()
     if runtime.embedding_base_url is not None:
-        dimension = runtime.embedding_dimension or config.services.of_service.get("dim")
-        if runtime.embedding_model is None or dimension is None:
-            raise ConfigError(
-                "runtime.embedding_base_url needs runtime.embedding_model and runtime.embedding_dimension beside it"
-            )
+        if runtime.embedding_model is None:
+            raise ConfigError("runtime.embedding_base_url needs runtime.embedding_model beside it")
         embedding = EmbeddingConfig(
             base_url=runtime.embedding_base_url,
             model=runtime.embedding_model,
-            dimension=dimension,
+            dimension=runtime.embedding_dimension,
             api_key=rag_config.embedding.api_key,
         )
     if runtime.base_url is not None:

@@ -358,17 +358,25 @@ async def test_a_chat_model_reads_and_judges(tmp_path: Path, data: Path, model_s
     assert model_server.requests[-1]["max_completion_tokens"] == 40
 
 
-async def test_an_embedding_endpoint_is_used(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
-    runtime = {
-        "embedding_base_url": model_server.base_url,
-        "embedding_model": "local",
-        "embedding_dimension": 64,
-    }
+@pytest.mark.parametrize("told", [{"embedding_dimension": 64}, {}])
+async def test_an_embedding_endpoint_is_used(
+    tmp_path: Path, data: Path, model_server: LocalOpenAIServer, told: dict[str, int]
+):
+    runtime = {"embedding_base_url": model_server.base_url, "embedding_model": "local", **told}
     services = {"register_memory_service": "vector_hash_memory", "vector_hash_memory": {"nbits": 256}}
     operators = {"pre_retrieval": {"action": "embedding"}}
     config = parse_pipeline({"runtime": runtime, "services": services, "operators": operators})
     assert (await bench(tmp_path, config, data)).summary["failed"] == 0
     assert len(model_server.requests) > len(ASKED)
+
+
+async def test_the_tim_design_needs_no_dimension(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
+    tim = {
+        "runtime": {"embedding_base_url": model_server.base_url, "embedding_model": "BAAI/bge-m3"},
+        "services": {"register_memory_service": "vector_hash_memory", "memory_insert_adapter": "to_refactor"},
+        "operators": {"pre_insert": {"action": "tri_embed"}, "pre_retrieval": {"action": "embedding"}},
+    }
+    assert (await bench(tmp_path, parse_pipeline(tim), data)).summary["failed"] == 0
 
 
 @pytest.mark.parametrize(
@@ -389,7 +397,7 @@ async def test_a_dead_endpoint_ends_the_run_before_it_begins(
 @pytest.mark.parametrize(
     ("runtime", "told"),
     [
-        ({"embedding_base_url": "http://x/v1"}, "embedding_model and runtime.embedding_dimension"),
+        ({"embedding_base_url": "http://x/v1"}, "needs runtime.embedding_model"),
         ({"base_url": "http://x/v1"}, "runtime.model_name"),
         ({"llm_judge": True}, "runtime.llm_judge needs a chat model"),
     ],
@@ -460,7 +468,8 @@ def test_on_80_columns_no_heading_is_cut_and_no_path_is_broken(tmp_path: Path, d
     assert f"records in {out}\n" in shown.stdout
     compared = command(tmp_path, "compare", str(out), columns=80)
     assert compared.returncode == 0, compared.stderr
-    assert "…" not in compared.stdout and "cor-" in compared.stdout
+    assert "…" not in compared.stdout
+    assert "cor-" in compared.stdout
 
 
 def test_verbose_prints_what_each_operator_gets_and_gives(tmp_path: Path, data: Path):
