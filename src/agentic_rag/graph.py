@@ -56,7 +56,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
         ConfigError: the parameters ask for a model that is not among the parts, or a post-retrieval step is wrong.
     """
     defaults = defaults or Parameters()
-    check_requirements(defaults, parts.chat, parts.rerankers)
+    check_requirements(defaults, rerank_tools(parts))
     graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides)
     for name, node in rag_nodes(parts, defaults).items():
         graph.add_node(name, node)
@@ -77,10 +77,11 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
 def rag_nodes(parts: GraphParts, defaults: Parameters) -> dict[str, Any]:
     """The nodes by name, in the order of the flow; each takes the state and LangGraph's ``runtime``."""
 
-    def check(context: Any) -> None:
-        check_requirements(defaults.overridden(context), parts.chat, parts.rerankers)
+    tools = rerank_tools(parts)
 
-    tools = RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens)
+    def check(context: Any) -> None:
+        check_requirements(defaults.overridden(context), tools)
+
     return {
         "prepare_query": partial(prepare_query, check=check),
         "retrieve_graphiti": retrieve_graphiti(parts.graphiti, defaults),
@@ -91,6 +92,11 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> dict[str, Any]:
         "rewrite_query": rewrite_query(defaults, parts.chat),
         "answer": answer(defaults, parts.chat),
     }
+
+
+def rerank_tools(parts: GraphParts) -> RerankTools:
+    """What the rerank and the steps after it may ask."""
+    return RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.graphiti, parts.count_tokens)
 
 
 SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (

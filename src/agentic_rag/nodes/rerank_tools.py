@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agentic_rag.ports import Chat, TokenCounter
 from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.graph_engine import GraphEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,5 +18,6 @@ class RerankTools:
     """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
     chat: Chat | None = None
     engine: RetrievalEngine | None = None
+    graph: GraphEngine | None = None
     count_tokens: TokenCounter | None = None
-    """The three above serve ``post_retrieval.steps``."""
+    """The four above serve ``post_retrieval.steps``."""
