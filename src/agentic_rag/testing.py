@@ -225,6 +225,7 @@ class FakeRetrievalEngine(RetrievalEngine):
             [
                 RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
                 for rank, (chunk, score) in enumerate(self.found[:top_k], start=1)
+                if score >= (score_threshold or 0.0)
             ]
         )
 

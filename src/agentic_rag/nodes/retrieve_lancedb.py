@@ -28,7 +28,8 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
             found = await engine.find(
                 dataset,
                 state["search_query"],
-                top_k=parameters.candidates,
+                top_k=parameters.vector_hits,
+                score_threshold=parameters.score_threshold,
                 # Words a rewrite added help to find, but what is found is judged by the question itself.
                 judged_as=whole_question(state),
                 filters=state.get("filters"),
@@ -40,7 +41,11 @@ def retrieve_lancedb(engine: RetrievalEngine, defaults: Parameters) -> Node:
             return Findings(hits, known)
 
         async def why_empty() -> str | None:
-            return await engine.why_nothing_passes(dataset, state.get("filters"))
+            reason = await engine.why_nothing_passes(dataset, state.get("filters"))
+            least = parameters.score_threshold
+            if reason is None and least > 0:
+                reason = f"no hit has a relevance of at least retrieval.score_threshold {least:g}"
+            return reason
 
         async def ready() -> None:
             await engine.ready(parameters.strategy)

@@ -11,7 +11,7 @@ import pytest
 from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Chunk, Findings
-from agentic_rag.errors import StoreError
+from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.filters import Comparison
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import as_hit, retrieve_lancedb
@@ -70,6 +70,34 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
     ]
     assert set(written) == {"lancedb_results", "lancedb_outcome"}
     assert written["lancedb_results"][0]["evidence"] == {"legs": {"dense": {"rank": 1, "score": 0.8}}}
+
+
+async def test_the_vector_store_may_give_fewer_hits_than_the_graph():
+    found = [(TEA, 0.8), (fake_chunk("milk"), 0.4), (fake_chunk("rain"), 0.1)]
+    graphiti, lancedb = FakeGraphEngine(found), FakeRetrievalEngine(found)
+    both = [retrieve_graphiti(graphiti, Parameters()), retrieve_lancedb(lancedb, Parameters())]
+    for given, kept in (({}, 3), ({"top_k": 2}, 2), ({"score_threshold": 0.5}, 1)):
+        written = {}
+        for node in both:
+            written |= await node(STATE, runtime=called(retrieval=given))
+        assert (len(written["graphiti_results"]), len(written["lancedb_results"])) == (3, kept)
+    assert lancedb.asked[0]["limit"] == graphiti.asked[0]["limit"] == 100
+
+
+async def test_a_threshold_that_no_hit_reaches_is_the_reason():
+    runtime = called(retrieval={"score_threshold": 0.9})
+    state = {**STATE, "filters": None}
+    outcome = (await retrieve_lancedb(FakeRetrievalEngine([(TEA, 0.8)]), SPARSE)(state, runtime=runtime))[
+        "lancedb_outcome"
+    ]
+    told = "no hit has a relevance of at least retrieval.score_threshold 0.9"
+    assert (outcome["status"], outcome["reason"]) == ("empty", told)
+
+
+@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"score_threshold": 1.5}, {"score_threshold": -0.1}])
+async def test_a_limit_that_cannot_be_is_refused(wrong: dict[str, Any]):
+    with pytest.raises(ConfigError, match=rf"retrieval\.{next(iter(wrong))}"):
+        await retrieve_lancedb(FakeRetrievalEngine(), SPARSE)(STATE, runtime=called(retrieval=wrong))
 
 
 async def test_a_call_overrides_what_is_asked():
