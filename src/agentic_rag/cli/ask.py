@@ -61,6 +61,7 @@ async def asked(
     async with open_rag(config) as rag:
         await rag.require_dataset(state["dataset"])
         done = await rag.graph.ainvoke(state, context=context)
+    done["operation"] = done["fusion"]["operation"]  # by its name, whatever it was asked by
     done["results"] = done["reranked_results"][: state["top_k"]]
     if explain:
         done["fusion"] = {**done["fusion"], **_moved(config.overridden(context), done)}

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
-from agentic_rag.fusion.strategy_selector import SOURCES, fuse_for_operation
+from agentic_rag.fusion.strategy_selector import SOURCES, fuse_for_operation, parse_operation
 from agentic_rag.nodes.prepare_query import DEFAULT_OPERATION
 from agentic_rag.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
@@ -28,7 +28,7 @@ def fuse_results(
         AllSourcesFailed: every source that was asked is degraded.
     """
     given = (defaults or Parameters()).overridden(runtime.context if runtime else None).fusion
-    operation = state.get("operation") or DEFAULT_OPERATION
+    operation = parse_operation(state.get("operation") or DEFAULT_OPERATION)
     outcomes = {name: current_outcome(state, name) for name in SOURCES}
     asked = {name: outcome for name, outcome in outcomes.items() if outcome != SKIPPED}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):
@@ -42,7 +42,7 @@ def fuse_results(
     )
     return {
         "fused_results": [result.to_dict() for result in fused.results],
-        "fusion": {"operation": operation, **fused.report},
+        "fusion": {"operation": operation.value, **fused.report},
         "outcomes": outcomes,
     }
 

@@ -50,6 +50,12 @@ def test_both_sources_of_this_pass_are_fused():
     assert written["outcomes"] == {"graphiti": outcome(), "lancedb": outcome()}
 
 
+def test_an_operation_in_the_users_words_is_reported_by_its_name():
+    by_its_words = fuse_results(state(operation="薄弱点聚类"))["fusion"]
+    assert by_its_words["operation"] == "weak_point_clustering"
+    assert by_its_words == fuse_results(state(operation="weak_point_clustering"))["fusion"]
+
+
 def test_results_of_another_pass_count_as_skipped():
     written = fuse_results(state(lancedb_outcome=outcome(number=1)))
     assert ids(written) == ["a", "b"]
