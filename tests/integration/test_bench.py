@@ -26,6 +26,7 @@ from agentic_rag.memory.services import register_service, unregister_service
 from agentic_rag.open_memory import open_lab
 from agentic_rag.parameters import Section
 from agentic_rag.stores.lancedb.process_lock import only_one
+from agentic_rag.testing import HashingEmbedding, ScriptedChat
 from local_openai_server import LocalOpenAIServer
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -377,6 +378,22 @@ async def test_the_tim_design_needs_no_dimension(tmp_path: Path, data: Path, mod
         "operators": {"pre_insert": {"action": "tri_embed"}, "pre_retrieval": {"action": "embedding"}},
     }
     assert (await bench(tmp_path, parse_pipeline(tim), data)).summary["failed"] == 0
+
+
+async def test_a_lab_takes_a_chat_model_and_an_embedding(tmp_path: Path):
+    embedding, chat = HashingEmbedding(), ScriptedChat("In Porto.", "CORRECT")
+    services = {"register_memory_service": "vector_memory"}
+    config = parse_pipeline({"runtime": {"llm_judge": True}, "services": services})
+    async with open_lab(config, RagConfig(data_dir=tmp_path), embedding=embedding, chat=chat) as lab:
+        assert lab.reader == "chat"
+        assert chat.heard == []
+        memory = lab.build("ann")
+        dialogs = [{"speaker": "Ann", "text": "I live in Porto.", "date_time": "2023-05-08"}]
+        await memory.insert.ainvoke({"dialogs": dialogs})
+        found = await memory.test.ainvoke({"question": "Where does Ann live?", "answer": "Porto"})
+        await memory.close()
+    assert (found["predicted_answer"], found["judge"]) == ("In Porto.", True)
+    assert any("I live in Porto." in text for text in embedding.embedded)
 
 
 @pytest.mark.parametrize(
