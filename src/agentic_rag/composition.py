@@ -274,7 +274,7 @@ async def open_rag(
     if embedding is not None:
         check_embedding(embedding)
     async with AsyncExitStack() as stack:
-        embedding = embedding or _closed_by(stack, embedding_from_config(config))
+        embedding = embedding or _closed_by(stack, await embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         talker = given or _closed_by(stack, chat_from_config(config.chat))
         calibration = EmbeddingCalibration(embedding)
@@ -291,15 +291,20 @@ async def open_rag(
         yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger)
 
 
-def embedding_from_config(config: RagConfig) -> Embedding:
-    """The configured embedding model; the bundled one where no endpoint is configured."""
+async def embedding_from_config(config: RagConfig) -> Embedding:
+    """The configured embedding model; the bundled one where no endpoint is configured.
+
+    Raises:
+        ConfigError: the endpoint's model is not named.
+        ModelError: ``embedding.dimension`` is unset and the endpoint does not tell it.
+    """
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import BundledEmbedding
 
         return BundledEmbedding()
     from agentic_rag.models.remote import OpenAIEmbedding
 
-    return OpenAIEmbedding(config.embedding)
+    return await OpenAIEmbedding.open(config.embedding)
 
 
 def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:

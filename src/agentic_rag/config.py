@@ -46,7 +46,9 @@ class EmbeddingConfig(Section):
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
     model: str | None = Field(None, description="name the endpoint knows the model by")
     api_key: SecretStr | None = Field(None, description="never shown")
-    dimension: int | None = Field(None, ge=1, description="length of its vectors")
+    dimension: int | None = Field(
+        None, ge=1, description="length of its vectors; unset: asked of the endpoint"
+    )
     query_prefix: str = Field("", description="put before every question, where the model wants one")
     passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
 

@@ -60,7 +60,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
         ConfigError: the parameters ask for a model that is not among the parts, or a post-retrieval step is wrong.
     """
     defaults = defaults or Parameters()
-    check_requirements(defaults, parts.chat, parts.rerankers)
+    check_requirements(defaults, rerank_tools(parts))
     graph: RagStateGraph = StateGraph(CanvasRAGState, context_schema=Overrides, input_schema=CallerKeys)
     for name, node in rag_nodes(parts, defaults).items():
         graph.add_node(name, RunnableLambda(_refuse, node) if is_async(node) else node)
@@ -78,8 +78,8 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
 
 def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     """The nodes by name, in the order of the flow: functions of the state, with what they need besides."""
-    tools = RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.count_tokens)
-    check = partial(check_requirements, chat=parts.chat, rerankers=parts.rerankers)
+    tools = rerank_tools(parts)
+    check = partial(check_requirements, tools=tools)
     return {
         "prepare_query": partial(prepare_query, defaults=defaults, check=check),
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
@@ -103,6 +103,11 @@ def _refuse(state: CanvasRAGState) -> dict[str, Any]:
         "this graph is asynchronous; use: await graph.ainvoke(…), or without an event loop: "
         "with open_rag_blocking(…) as rag: rag.ask(…)"
     )
+
+
+def rerank_tools(parts: GraphParts) -> RerankTools:
+    """What the rerank and the steps after it may ask."""
+    return RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.graphiti, parts.count_tokens)
 
 
 SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (

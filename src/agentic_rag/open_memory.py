@@ -24,7 +24,7 @@ from agentic_rag.memory.reading import ChatReader, ExtractiveReader, Reader
 from agentic_rag.memory.runs import Compiled, Pipelines
 from agentic_rag.memory.service import MemoryService
 from agentic_rag.memory.services import ServiceParts, build_service
-from agentic_rag.ports import Reranker
+from agentic_rag.ports import Chat, Embedding, Reranker
 
 LINKED_SERVICES = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
 """Of the services here, those that know which memories are linked."""
@@ -146,6 +146,8 @@ async def open_lab(
     config: PipelineConfig,
     rag_config: RagConfig,
     *,
+    embedding: Embedding | None = None,
+    chat: Chat | None = None,
     on_insert_step: StepCallback | None = None,
     on_test_step: StepCallback | None = None,
 ) -> AsyncIterator[MemoryLab]:
@@ -157,6 +159,7 @@ async def open_lab(
     Args:
         config: the design.
         rag_config: where the stores are, and the settings of the retrieval graph for ``agentic_memory``.
+        embedding, chat: used instead of those the design names; not closed at the end.
         on_insert_step, on_test_step: hear the operators of the two graphs.
 
     Raises:
@@ -164,10 +167,10 @@ async def open_lab(
         ModelError: a configured endpoint does not answer; asked once before anything else.
         StoreError: a store cannot be opened.
     """
-    async with open_rag(models_of(config, rag_config)) as rag:
-        if config.runtime.embedding_base_url is not None:
+    async with open_rag(models_of(config, rag_config), embedding=embedding, chat=chat) as rag:
+        if embedding is None and config.runtime.embedding_base_url is not None:
             await rag.embedding.embed_queries(["Is anybody there?"])
-        if rag.chat is not None:
+        if chat is None and rag.chat is not None:
             await rag.chat.complete("Reply with one word.", "Is anybody there?")
         yield MemoryLab(config, rag, on_insert_step, on_test_step)
 
@@ -177,15 +180,12 @@ def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:
     runtime = config.runtime
     embedding, chat = EmbeddingConfig(), ChatConfig()
     if runtime.embedding_base_url is not None:
-        dimension = runtime.embedding_dimension or config.services.of_service.get("dim")
-        if runtime.embedding_model is None or dimension is None:
-            raise ConfigError(
-                "runtime.embedding_base_url needs runtime.embedding_model and runtime.embedding_dimension beside it"
-            )
+        if runtime.embedding_model is None:
+            raise ConfigError("runtime.embedding_base_url needs runtime.embedding_model beside it")
         embedding = EmbeddingConfig(
             base_url=runtime.embedding_base_url,
             model=runtime.embedding_model,
-            dimension=dimension,
+            dimension=runtime.embedding_dimension,
             api_key=rag_config.embedding.api_key,
         )
     if runtime.base_url is not None:

@@ -120,7 +120,18 @@ class RetrievalParameters(Section):
 
     strategy: Literal["dense", "sparse", "hybrid"] = Field("hybrid", description="of the vector store")
     candidates: int = Field(100, ge=1, le=10_000, description="hits asked of each source")
+    top_k: int | None = Field(
+        None, ge=1, le=10_000, description="hits asked of the vector store; unset: candidates"
+    )
+    score_threshold: float = Field(
+        0.0, ge=0, le=1, description="least calibrated relevance of a hit of the vector store"
+    )
     timeout_seconds: float = Field(10.0, gt=0, description="after which a source counts as degraded")
+
+    @property
+    def vector_hits(self) -> int:
+        """Hits asked of the vector store."""
+        return self.candidates if self.top_k is None else self.top_k
 
 
 MOST_WEIGHT = 100.0

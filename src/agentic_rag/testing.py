@@ -19,7 +19,7 @@ from agentic_rag.ports import FloatArray, PassageVectors
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult, chunk_metadata
+from agentic_rag.retrieval.schemas import Judged, Leg, Linked, RetrievalResult, chunk_metadata
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import tokens
 from agentic_rag.token_vectors import QuestionTokens, packed
@@ -167,6 +167,24 @@ class FakeGraphEngine(GraphEngine):
     ) -> list[tuple[Chunk, float]]:
         return self.found[:limit]
 
+    async def linked(
+        self,
+        dataset: str,
+        question: str,
+        chunk_ids: Sequence[str],
+        *,
+        limit: int,
+        filters: Expression | None = None,
+        as_of: datetime | None = None,
+    ) -> dict[str, list[Linked]]:
+        """Each of what it is told to find is linked with every other, by relevance."""
+        return {
+            chunk_id: [Linked(chunk, score, score) for chunk, score in self.found if chunk.id != chunk_id][
+                :limit
+            ]
+            for chunk_id in chunk_ids
+        }
+
 
 class FakeRetrievalEngine(RetrievalEngine):
     """A retrieval engine that finds what it is told to; arguments as ``FakeGraphEngine``'s."""
@@ -216,8 +234,17 @@ class FakeRetrievalEngine(RetrievalEngine):
             [
                 RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
                 for rank, (chunk, score) in enumerate(self.found[:top_k], start=1)
+                if score >= (score_threshold or 0.0)
             ]
         )
+
+    async def vectors(
+        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """As ``HashingEmbedding`` makes them of the texts it is told to find."""
+        chunks = [chunk for chunk, _ in self.found if chunk.id in chunk_ids]
+        asked, *rows = await HashingEmbedding().embed_passages([question, *(chunk.text for chunk in chunks)])
+        return asked, {chunk.id: row for chunk, row in zip(chunks, rows, strict=True)}
 
     async def why_nothing_passes(
         self, dataset_id: str, filters: Mapping[str, Any] | Expression | None

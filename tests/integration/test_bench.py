@@ -26,6 +26,7 @@ from agentic_rag.memory.services import register_service, unregister_service
 from agentic_rag.open_memory import open_lab
 from agentic_rag.parameters import Section
 from agentic_rag.stores.lancedb.process_lock import only_one
+from agentic_rag.testing import HashingEmbedding, ScriptedChat
 from local_openai_server import LocalOpenAIServer
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -358,17 +359,41 @@ async def test_a_chat_model_reads_and_judges(tmp_path: Path, data: Path, model_s
     assert model_server.requests[-1]["max_completion_tokens"] == 40
 
 
-async def test_an_embedding_endpoint_is_used(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
-    runtime = {
-        "embedding_base_url": model_server.base_url,
-        "embedding_model": "local",
-        "embedding_dimension": 64,
-    }
+@pytest.mark.parametrize("told", [{"embedding_dimension": 64}, {}])
+async def test_an_embedding_endpoint_is_used(
+    tmp_path: Path, data: Path, model_server: LocalOpenAIServer, told: dict[str, int]
+):
+    runtime = {"embedding_base_url": model_server.base_url, "embedding_model": "local", **told}
     services = {"register_memory_service": "vector_hash_memory", "vector_hash_memory": {"nbits": 256}}
     operators = {"pre_retrieval": {"action": "embedding"}}
     config = parse_pipeline({"runtime": runtime, "services": services, "operators": operators})
     assert (await bench(tmp_path, config, data)).summary["failed"] == 0
     assert len(model_server.requests) > len(ASKED)
+
+
+async def test_the_tim_design_needs_no_dimension(tmp_path: Path, data: Path, model_server: LocalOpenAIServer):
+    tim = {
+        "runtime": {"embedding_base_url": model_server.base_url, "embedding_model": "BAAI/bge-m3"},
+        "services": {"register_memory_service": "vector_hash_memory", "memory_insert_adapter": "to_refactor"},
+        "operators": {"pre_insert": {"action": "tri_embed"}, "pre_retrieval": {"action": "embedding"}},
+    }
+    assert (await bench(tmp_path, parse_pipeline(tim), data)).summary["failed"] == 0
+
+
+async def test_a_lab_takes_a_chat_model_and_an_embedding(tmp_path: Path):
+    embedding, chat = HashingEmbedding(), ScriptedChat("In Porto.", "CORRECT")
+    services = {"register_memory_service": "vector_memory"}
+    config = parse_pipeline({"runtime": {"llm_judge": True}, "services": services})
+    async with open_lab(config, RagConfig(data_dir=tmp_path), embedding=embedding, chat=chat) as lab:
+        assert lab.reader == "chat"
+        assert chat.heard == []
+        memory = lab.build("ann")
+        dialogs = [{"speaker": "Ann", "text": "I live in Porto.", "date_time": "2023-05-08"}]
+        await memory.insert.ainvoke({"dialogs": dialogs})
+        found = await memory.test.ainvoke({"question": "Where does Ann live?", "answer": "Porto"})
+        await memory.close()
+    assert (found["predicted_answer"], found["judge"]) == ("In Porto.", True)
+    assert any("I live in Porto." in text for text in embedding.embedded)
 
 
 @pytest.mark.parametrize(
@@ -389,7 +414,7 @@ async def test_a_dead_endpoint_ends_the_run_before_it_begins(
 @pytest.mark.parametrize(
     ("runtime", "told"),
     [
-        ({"embedding_base_url": "http://x/v1"}, "embedding_model and runtime.embedding_dimension"),
+        ({"embedding_base_url": "http://x/v1"}, "needs runtime.embedding_model"),
         ({"base_url": "http://x/v1"}, "runtime.model_name"),
         ({"llm_judge": True}, "runtime.llm_judge needs a chat model"),
     ],
@@ -461,6 +486,7 @@ def test_on_80_columns_no_heading_is_cut_and_no_path_is_broken(tmp_path: Path, d
     compared = command(tmp_path, "compare", str(out), columns=80)
     assert compared.returncode == 0, compared.stderr
     assert "…" not in compared.stdout
+    assert "cor-" in compared.stdout
 
 
 def test_verbose_prints_what_each_operator_gets_and_gives(tmp_path: Path, data: Path):

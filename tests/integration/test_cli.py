@@ -84,8 +84,10 @@ def test_every_command_has_help(command: str) -> None:
     assert command in listed.output
 
 
-def test_ask_as_json(cli: Any) -> None:
-    found = cli("ask", QUESTION, "--operation", "document_retrieval", "--top-k", "3", "--json").json
+@pytest.mark.parametrize("operation", ["document_retrieval", "文档检索"])
+def test_ask_as_json(cli: Any, operation: str) -> None:
+    found = cli("ask", QUESTION, "--operation", operation, "--top-k", "3", "--json").json
+    assert found["fusion"]["operation"] == "document_retrieval"
     assert list(found) == ASK
     assert (found["query"], found["operation"], found["dataset"]) == (
         QUESTION,

@@ -388,8 +388,8 @@ def test_a_step_may_ask_the_model_that_is_named():
         ({"post_retrieval": {"steps": [{"action": "shuffle"}]}}, "unknown 'shuffle'"),
         ({"post_retrieval": {"steps": [CROSS_ENCODER]}}, "rerank cross_encoder scores with a rerank model"),
         (
-            {"post_retrieval": {"steps": [{"action": "rerank", "rerank_type": "ppr"}]}},
-            "rerank ppr follows links",
+            {"post_retrieval": {"steps": [{"action": "filter", "filter_type": "token_budget"}]}},
+            "filter token_budget counts tokens",
         ),
     ],
 )

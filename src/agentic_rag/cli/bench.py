@@ -153,22 +153,23 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run
 def print_comparison(found: Mapping[str, Any]) -> None:
     """A row a run: scores, recall and cost; then F1 by category."""
     runs, console = found["runs"], Console(highlight=False)
-    shown = _table("memory designs compared", "run", "F1", "answer-\nable", "recall\n@10", "asked", "failed", "tokens", "ms")  # fmt: skip
+    shown = _table("memory designs compared", "run", "F1", "answer-\nable", "cor-\nrect", "recall\n@10", "failed\n/ asked", "tokens", "ms")  # fmt: skip
     for run in runs:
         overall, tests = run["overall"], run["against_first"]
         shown.add_row(
             escape(short_name(run["name"])),
-            *(_marked(overall[name], tests.get(name)) for name in ("f1", ANSWERABLE, RECALL)),
-            str(run["questions"]),
-            str(run["failed"]),
+            *(_marked(overall[name], tests.get(name)) for name in ("f1", ANSWERABLE, "correct", RECALL)),
+            f"{run['failed']} / {run['questions']}",
             f"{run['cost']['history_tokens']:.0f}",
             f"{run['cost']['milliseconds']['p50']:.0f}",
         )
     baseline = found["baselines"][runs[0]["name"]]["not_mentioned"]
     shown.add_section()
-    shown.add_row("[dim]always not mentioned[/dim]", f"[dim]{baseline['f1']:.3f}[/dim]", "[dim]0.000[/dim]")
+    dim = (f"[dim]{value:.3f}[/dim]" for value in (baseline["f1"], 0.0, baseline["correct"]))
+    shown.add_row("[dim]always not mentioned[/dim]", *dim)
     caption = [
         "answerable: F1 without the adversarial questions, which a memory that finds little gets right by that",
+        "correct: F1 of at least .5, most of the words, the same yes or no, dates and numbers",
         "tokens, ms: of a question; every question counts, a failed one 0",
     ]
     if len({run["task"] for run in runs}) > 1:

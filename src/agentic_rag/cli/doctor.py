@@ -123,7 +123,7 @@ def _data_folder(config: RagConfig) -> Finding:
 async def _embedding(config: RagConfig) -> Finding:
     from agentic_rag.composition import embedding_from_config
 
-    model = embedding_from_config(config)
+    model = await embedding_from_config(config)
     try:
         vectors = await model.embed_queries(["ready?"])
         relevance = await _relevance(model)

@@ -173,7 +173,7 @@ def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
         "embedding": {"name": rag.embedding.name, **_of_model(config.embedding)},
         "chat": None if rag.chat is None else {"name": _called(rag.chat), **_of_model(config.chat)},
         "reranker": _reranker(rag),
-        "operation": options.operation,
+        "operation": None if options.operation is None else parse_operation(options.operation).value,
         "split": options.split,
         "half": options.half,
         "limit": options.limit,

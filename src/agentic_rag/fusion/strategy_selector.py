@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError, UnknownOperation
@@ -160,8 +160,10 @@ def resolve_parameters(
 
 
 @dataclass(frozen=True, slots=True)
-class FusionOutcome:
-    """Fused results, and what was done: plain JSON values.
+class FusionOutcome(Sequence[UnifiedResult]):
+    """Fused results, best first, and what was done: plain JSON values.
+
+    It is the sequence of its results too: ``for result in outcome``, ``outcome[:10]``, ``len(outcome)``.
 
     The report always has ``strategy``, ``parameters`` (those in effect), ``counts`` (distinct hits by
     source, ``fused`` ids after the limit), ``tier`` (None outside the cascade) and ``reason``. Weighted
@@ -171,6 +173,16 @@ class FusionOutcome:
 
     results: list[UnifiedResult]
     report: dict[str, Any]
+
+    @overload
+    def __getitem__(self, place: int) -> UnifiedResult: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[UnifiedResult]: ...
+    def __getitem__(self, place: int | slice) -> UnifiedResult | list[UnifiedResult]:
+        return self.results[place]
+
+    def __len__(self) -> int:
+        return len(self.results)
 
 
 def execute_fusion(

@@ -47,7 +47,7 @@ class RuntimeConfig(Section):
     llm_judge: bool = Field(False, description="let the chat model judge each answer; needs base_url")
     embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the bundled model")  # fmt: skip
     embedding_model: str | None = Field(None, description="name that endpoint knows the model by")
-    embedding_dimension: int | None = Field(None, ge=1, description="length of its vectors; none: the service's dim")  # fmt: skip
+    embedding_dimension: int | None = Field(None, ge=1, description="length of its vectors; none: asked of the endpoint")  # fmt: skip
     rerank_model: str | None = Field(None, description="cross-encoder for rerank_type cross_encoder; none: the chat model")  # fmt: skip
 
 

@@ -70,8 +70,14 @@ def build_test_graph(operators: TestOperators, on_step: StepCallback | None = No
     return _in_a_row("memory_test", TestState, steps, on_step)
 
 
-def build_main_graph(runs: Runs) -> Compiled:
-    """MemorySource → PipelineCaller → MemorySink, once a packet; takes ``task_id`` (and ``data``)."""
+def build_main_graph(runs: Runs, checkpointer: Any = None) -> Compiled:
+    """MemorySource → PipelineCaller → MemorySink, once a packet; takes ``task_id`` (and ``data``).
+
+    Args:
+        runs: what the run holds open; all that it needs to go on is in the state.
+        checkpointer: any LangGraph checkpointer; with one a run that was broken off, or whose process was
+            started anew, goes on where it was (``ainvoke(None, …)``).
+    """
     graph: StateGraph[MainState, Any, MainState, MainState] = StateGraph(MainState)
     graph.add_node("MemorySource", MemorySource(runs).execute)
     graph.add_node("PipelineCaller", PipelineCaller(runs).execute)
@@ -80,7 +86,7 @@ def build_main_graph(runs: Runs) -> Compiled:
     graph.add_edge("MemorySource", "PipelineCaller")
     graph.add_edge("PipelineCaller", "MemorySink")
     graph.add_conditional_edges("MemorySink", to_next_packet, ["MemorySource", END])
-    return graph.compile(name="memory_main").with_config(recursion_limit=STEPS)
+    return graph.compile(checkpointer=checkpointer, name="memory_main").with_config(recursion_limit=STEPS)
 
 
 def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -41,6 +41,15 @@ class Pipelines:
     def services(self) -> tuple[MemoryService, ...]:
         return (self.service, *self.secondary)
 
+    def unkept(self) -> Pipelines:
+        """The same, its graphs without checkpoints.
+
+        Inside a node that is resumed, a graph with the checkpointer of the outer one would ignore its input and
+        go on from what it was given when the node was broken off.
+        """
+        without = {"checkpointer": False}
+        return replace(self, insert=self.insert.copy(without), test=self.test.copy(without))
+
     async def close(self) -> None:
         """Close what the memories hold open."""
         for service in self.services:
@@ -58,14 +67,12 @@ class _Run:
     pipelines: Pipelines
     packets: list[Packet]
     points: dict[int, DueQuestions]
-    through: int = 0
-    """Packets that were inserted and tested."""
-    inserts: dict[str, Any] = field(default_factory=lambda: dict(_NO_INSERTS))
-    results: list[dict[str, Any]] = field(default_factory=list)
+    remembered: int | None = 0
+    """Packets that are in the memory; None while one is on its way in, or where it did not get there whole."""
 
 
 MOST_OPEN = 32
-"""Runs whose memory is kept: one that was broken off may go on later, and many that were would never be closed."""
+"""Runs whose memory is kept open; one that was closed is made anew where its run goes on."""
 _COUNTED = ("inserted", "skipped_turns", "malformed_lines", "merged", "forgotten", "refused")
 _NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNTED, 0), "failed": 0, "reasons": {}}
 
@@ -98,7 +105,7 @@ class Runs:
         known: Callable[[str, int, int], dict[str, Any] | None] | None = None,
         heard: Heard | None = None,
     ) -> None:
-        self._load = load
+        self.load = load
         self._open = open_pipelines
         self._segments = segments
         self._retest = retest
@@ -108,8 +115,45 @@ class Runs:
         self._runs: dict[str, _Run] = {}
 
     async def start(self, data: str | None, task_id: str) -> str:
-        """Load and open; what the run is kept under."""
-        conversation = await self._load(data, task_id)
+        """Load and open; what the run is kept under.
+
+        Raises:
+            InputError: no such conversation, or one without turns.
+        """
+        # Not counted: a thread that outlives the process must not go on in the memory of another run.
+        name = uuid4().hex
+        await self._open_as(name, data, task_id)
+        return name
+
+    async def of(self, state: MainState, through: int) -> _Run:
+        """The run a state belongs to, its memory holding exactly the first ``through`` packets.
+
+        The state is what counts: where the memory is gone, with the process it was in or because many other runs
+        were begun, or holds something else, the packets are inserted anew, which gives the same memory.
+
+        Raises:
+            RunError: the conversation is no longer what it was, or a packet cannot be inserted again.
+            InputError: as ``start``.
+        """
+        name = state["run"]
+        run = self._runs.pop(name, None)
+        if run is None or run.remembered != through:
+            if run is not None:
+                await run.pipelines.close()
+            try:
+                run = await self._restored(state, through)
+            except BaseException:
+                await self.finish(state)
+                raise
+        self._runs[name] = run  # the one used last
+        return run
+
+    def open_run(self, state: MainState) -> _Run | None:
+        """The run a state belongs to, where its memory is open."""
+        return self._runs.get(state.get("run", ""))
+
+    async def _open_as(self, name: str, data: str | None, task_id: str) -> _Run:
+        conversation = await self.load(data, task_id)
         packets = conversation.packets()
         if not packets:
             raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
@@ -118,29 +162,35 @@ class Runs:
         }
         while len(self._runs) >= MOST_OPEN:
             await self._runs.pop(next(iter(self._runs))).pipelines.close()
-        # Not counted: a thread that outlives the process must not go on in the memory of another run.
-        name = uuid4().hex
-        self._runs[name] = _Run(task_id, conversation, await self._open(conversation), packets, points)
-        return name
+        pipelines = (await self._open(conversation)).unkept()
+        run = _Run(task_id, conversation, pipelines, packets, points)
+        self._runs[name] = run
+        return run
 
-    def of(self, state: MainState) -> _Run:
-        """The run a state belongs to.
-
-        Raises:
-            RunError: its memory is gone: the process was started anew since, or many other runs were begun.
-        """
-        name = state.get("run", "")
-        run = self._runs.pop(name, None)
-        if run is None:
+    async def _restored(self, state: MainState, through: int) -> _Run:
+        """A run whose memory is filled anew, asked at the same points as before."""
+        run = await self._open_as(state["run"], state.get("data"), state["task_id"])
+        latest = state["packet"]
+        if latest["packet_idx"] >= len(run.packets) or run.packets[latest["packet_idx"]] != latest:
             raise RunError(
-                "the memory of this run is gone with the process it was in; start the run again, on a new thread"
+                f"{run.conversation.task_id} is not the conversation that this run was begun on; "
+                "start the run again, on a new thread"
             )
-        self._runs[name] = run  # the one used last
+        counts = dict(_NO_INSERTS)
+        for packet in run.packets[:through]:
+            counts = _added(counts, await inserted(run, packet))
+            if packet["packet_idx"] in run.points:
+                await asked_once(run, run.points[packet["packet_idx"]])
+        if counts["failed"] > state["inserts"]["failed"]:
+            raise RunError(
+                f"the memory of this run cannot be made anew: {'; '.join(counts['reasons'])}; "
+                "mend that and go on with the run"
+            )
         return run
 
     async def finish(self, state: MainState) -> None:
         """Close a run's memory."""
-        run = self._runs.pop(state["run"], None)
+        run = self._runs.pop(state.get("run", ""), None)
         if run is not None:
             await run.pipelines.close()
 
@@ -158,7 +208,8 @@ class MemorySource:
         self._runs = runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
-        """The next ``packet``, and the ``run`` it is of: a new one where its thread is begun, or begun anew.
+        """The next ``packet``, and the ``run`` it is of with what it has so far: a new one where its thread is begun,
+        or begun anew.
 
         Raises:
             InputError: no ``task_id``, or none that can be loaded.
@@ -166,23 +217,28 @@ class MemorySource:
         task_id = state.get("task_id")
         if not isinstance(task_id, str):
             raise InputError(f"a run is given a 'task_id', the name of a conversation, not {task_id!r:.80}")
-        if await self._goes_on(state, task_id):
-            name = state["run"]
-        else:
-            name = await self._runs.start(state.get("data"), task_id)
-        run = self._runs.of({"run": name})
-        return {"run": name, "packet": run.packets[run.through]}
+        if not await self._goes_on(state, task_id):
+            await self._runs.finish(state)
+            run_name = await self._runs.start(state.get("data"), task_id)
+            state = {**state, "run": run_name, "results": [], "inserts": dict(_NO_INSERTS)}
+        through = state["inserts"]["packets"]
+        run = await self._runs.of(state, through)
+        return {
+            "run": state["run"],
+            "packet": run.packets[through],
+            "results": state["results"],
+            "inserts": state["inserts"],
+        }
 
     async def _goes_on(self, state: MainState, task_id: str) -> bool:
         """Whether the packet before this one is of the same run; a thread may be begun anew at any point of one."""
         packet = state.get("packet")
-        if packet is None or is_last(packet):
+        if packet is None or is_last(packet) or state["inserts"]["packets"] != packet["packet_idx"] + 1:
             return False
-        run = self._runs.of(state)
-        if run.task_id == task_id and run.through == packet["packet_idx"] + 1:
-            return True
-        await self._runs.finish(state)
-        return False
+        run = self._runs.open_run(state)
+        if run is not None:
+            return run.task_id == task_id
+        return (await self._runs.load(state.get("data"), task_id)).task_id == packet["task_id"]
 
 
 class PipelineCaller:
@@ -196,24 +252,21 @@ class PipelineCaller:
         self._runs = runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
-        run, packet = self._runs.of(state), state["packet"]
-        inserted = await _inserted(run.pipelines, packet)
+        packet = state["packet"]
+        run = await self._runs.of(state, packet["packet_idx"])
+        result = await inserted(run, packet)
         point = run.points.get(packet["packet_idx"])
         results: list[dict[str, Any]] = []
         if point is not None:
             results = await self._tested(run, packet, point)
-        return {"insert_result": inserted, "test_results": results}
+        return {"insert_result": result, "test_results": results}
 
     async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
         now = _now(run, packet)
         task = run.conversation.task_id
         known = {q: self._runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
         if any(result is not None for result in known.values()):
-            # A memory may store what it was given when it is asked: asked as often as in the run that was
-            # interrupted, each is the same to the last bit. What fails here fails again where it counts.
-            for service in run.pipelines.services:
-                with suppress(Exception):
-                    await service.retrieve(point.questions[0].text, top_k=1)
+            await asked_once(run, point)
 
         async def one(question: Question) -> dict[str, Any]:
             kept = known[question]
@@ -233,23 +286,39 @@ class MemorySink:
         self._runs = runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
-        run, packet = self._runs.of(state), state["packet"]
-        run.inserts = _added(run.inserts, state["insert_result"])
-        run.results = [*run.results, *state["test_results"]]
-        run.through = packet["packet_idx"] + 1
-        if is_last(packet):
+        """``results`` and ``inserts`` of the run so far."""
+        if is_last(state["packet"]):
             await self._runs.finish(state)
-        return {"results": run.results, "inserts": run.inserts}
+        return {
+            "results": [*state["results"], *state["test_results"]],
+            "inserts": _added(state["inserts"], state["insert_result"]),
+        }
 
 
-async def _inserted(pipelines: Pipelines, packet: Packet) -> dict[str, Any]:
+async def asked_once(run: _Run, point: DueQuestions) -> None:
+    """A memory may store what it was given when it is asked: asked as often as in the run that was interrupted,
+    each is the same to the last bit. What fails here fails again where it counts."""
+    for service in run.pipelines.services:
+        with suppress(Exception):
+            await service.retrieve(point.questions[0].text, top_k=1)
+
+
+async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
+    """Insert a packet; status, reason and counts of it.
+
+    Raises:
+        InputError: wrong input, or a wrong setting.
+    """
     started = time.perf_counter()
+    run.remembered = None
     try:
-        written = await pipelines.insert.ainvoke(packet)
+        written = await run.pipelines.insert.ainvoke(packet)
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - an adapter or service may be anybody's: its packet failed
+        run.remembered = packet["packet_idx"] + 1
         return {"status": "failed", "reason": _told(error), "seconds": time.perf_counter() - started}
+    run.remembered = packet["packet_idx"] + 1
     tidied = written.get("post_insert") or {}
     return {
         "status": "ok",

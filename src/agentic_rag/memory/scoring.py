@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agentic_rag.errors import ConfigError
+from agentic_rag.memory.agreement import agrees
 
 CORRECT_FROM = 0.5
-"""F1 from which an answer counts as correct."""
+"""F1 from which an answer may count as correct; it must have more than this share of the truth's words too."""
 ABSTENTIONS = ("not mentioned", "no information available")
 """An answer that says one of them says that there is none."""
 
@@ -40,7 +41,8 @@ class Scores:
     exact_match: float
     """1.0 where the normalised words are the same, else 0.0."""
     is_correct: bool
-    """F1 of at least ``CORRECT_FROM``, or an abstention that is right."""
+    """Stricter than F1: F1 of at least ``CORRECT_FROM``, more than half of the truth's words, and the same
+    affirmation or denial, dates and numbers (see ``agreement``); or an abstention that is right."""
 
 
 def score(category: str, predicted: str, truth: str) -> Scores:
@@ -124,8 +126,10 @@ def _marks(predicted: str, truth: str, measure: Callable[[str, str], float]) -> 
     if abstains(predicted) and not abstains(truth):
         return Scores(0.0, 0.0, False)
     f1 = measure(predicted, truth)
-    words = normalised(predicted)
-    return Scores(f1, float(bool(words) and words == normalised(truth)), f1 >= CORRECT_FROM)
+    words, wanted = normalised(predicted), normalised(truth)
+    shared = sum((Counter(words) & Counter(wanted)).values())
+    correct = f1 >= CORRECT_FROM and shared > CORRECT_FROM * len(wanted) and agrees(predicted, truth)
+    return Scores(f1, float(bool(words) and words == wanted), correct)
 
 
 _RULES: Mapping[str, Callable[[str, str], Scores]] = {

@@ -92,6 +92,15 @@ class Neighbours(Protocol):
 
 
 @runtime_checkable
+class NeighboursOfMany(Protocol):
+    """A service that is asked for the links of many memories at once, where each question costs."""
+
+    async def neighbours_of(self, entry_ids: Sequence[str], *, top_k: int) -> dict[str, list[Memory]]:
+        """By each of the ids, what ``Neighbours.neighbours`` gives."""
+        ...
+
+
+@runtime_checkable
 class ReturnsAll(Protocol):
     """A service that gives back all it holds, whatever ``top_k`` says; it is judged by all of it."""
 

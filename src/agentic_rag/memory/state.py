@@ -68,6 +68,7 @@ class MainState(TypedDict, total=False):
     test_results: list[dict[str, Any]]
     """By PipelineCaller: of the questions that were due after this packet."""
     results: list[dict[str, Any]]
-    """By MemorySink: all test results so far."""
+    """By MemorySink: all test results so far; MemorySource begins with none."""
     inserts: dict[str, Any]
-    """By MemorySink: counts of all insertions so far."""
+    """By MemorySink: counts of all insertions so far, ``packets`` among them: how far the run is; MemorySource begins
+    at 0."""

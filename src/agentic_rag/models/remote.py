@@ -26,12 +26,14 @@ class OpenAIEmbedding:
     """``ports.Embedding`` on an OpenAI-compatible ``/embeddings`` endpoint.
 
     Args:
-        config: ``base_url``, ``model`` and ``dimension`` are needed.
+        config: ``base_url``, ``model`` and ``dimension`` are needed; ``open`` asks for the last.
     """
 
     def __init__(self, config: EmbeddingConfig) -> None:
         if config.base_url is None or config.model is None or config.dimension is None:
-            raise ConfigError("embedding.base_url needs embedding.model and embedding.dimension beside it")
+            raise ConfigError(
+                "embedding.base_url needs embedding.model beside it, and embedding.dimension (unset: asked for)"
+            )
         from openai import AsyncOpenAI
 
         # An empty key would make the client look for one in the environment.
@@ -45,6 +47,25 @@ class OpenAIEmbedding:
         prefix = config.passage_prefix
         self.name = f"{config.model} after {prefix!r}" if prefix else config.model
         self.dimension = config.dimension
+
+    @classmethod
+    async def open(cls, config: EmbeddingConfig) -> OpenAIEmbedding:
+        """The model; where ``dimension`` is unset, one request tells it.
+
+        Raises:
+            ConfigError: ``base_url`` or ``model`` is unset.
+            ModelError: the endpoint failed, or gave no vector.
+        """
+        if config.dimension is not None:
+            return cls(config)
+        model = cls(config.model_copy(update={"dimension": 1}))
+        try:
+            (row,) = await model._asked(["How long is a vector?"])
+        finally:
+            await model.close()
+        if not row:
+            raise ModelError(f"{model._called} gave an empty vector; set embedding.dimension, or use another")
+        return cls(config.model_copy(update={"dimension": len(row)}))
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         return await self._embed([self._config.query_prefix + text for text in texts])

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from agentic_rag.errors import ConfigError
+from agentic_rag.filters import Expression
 from agentic_rag.fusion.rrf_fusion import reciprocal_rank_fusion
+from agentic_rag.fusion.unified_result import UnifiedResult
 from agentic_rag.memory.operators.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
 from agentic_rag.memory.operators.post_retrieval.tools import check_tools
-from agentic_rag.memory.service import Memory
+from agentic_rag.memory.service import Memory, MemoryService
 from agentic_rag.nodes.request import DEFAULT_DATASET, Request
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.parameters import Parameters, RerankParameters
-from agentic_rag.ports import Chat, FloatArray, Reranker
+from agentic_rag.ports import Chat, FloatArray, Reranker, TokenCounter
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.rerank.relevance import judged
-from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.retrieval.projection import linked_hits
 
 ACTIONS = ("none", "rerank", "filter", "merge")
 WHERE = "post_retrieval.steps"
@@ -47,20 +50,49 @@ def steps_of(given: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
     return steps
 
 
-def check_steps(parameters: Parameters, chat: Chat | None, rerankers: Rerankers | None) -> None:
+def check_steps(parameters: Parameters, tools: RerankTools) -> None:
     """That the configured steps can run in a graph with these models; nothing is loaded or asked.
 
     Raises:
         ConfigError: as ``steps_of``, or a step needs what is not there.
     """
-    named = _named(parameters.rerank, rerankers)
-    if named is not None and rerankers is not None:
-        rerankers.check(named)
-    # Only whether they are there is looked at: an engine always is, and a model where one is named.
+    named = _named(parameters.rerank, tools.rerankers)
+    if named is not None and tools.rerankers is not None:
+        tools.rerankers.check(named)
+    # Only whether they are there is looked at: both engines always are, and a model where one is named.
     there: Any = object()
-    service = EngineMemory(there, DEFAULT_DATASET, None, None, {})
-    tools = PostRetrievalTools(service, None if named is None else there, chat, _no_tokens)
-    check_tools(steps_of(parameters.post_retrieval.steps), tools, WHERE)
+    asked = GraphStepTools(
+        DatasetMemory(there, there, "", DEFAULT_DATASET),
+        None if named is None else there,
+        tools.chat,
+        tools.count_tokens or _no_tokens,
+    )
+    check_tools(steps_of(parameters.post_retrieval.steps), asked, WHERE)
+
+
+class GraphStepTools(PostRetrievalTools):
+    """What steps may ask in the main graph; what is missing is called by this graph's settings."""
+
+    def secondary_service(self, name: str) -> MemoryService:
+        raise ConfigError(f"asks the service {name!r}, but searches the vector store here; leave service out")
+
+    def needed_counter(self) -> TokenCounter:
+        if self.count_tokens is _no_tokens:
+            raise ConfigError("counts tokens and there is no counter; give GraphParts its count_tokens")
+        return self.count_tokens
+
+    def needed_reranker(self) -> Reranker:
+        if self.reranker is None:
+            raise ConfigError(
+                "scores with a rerank model and there is none; set rerank.model (with the extra 'rerank'), "
+                "or use another rerank_type"
+            )
+        return self.reranker
+
+    def needed_chat(self) -> Chat:
+        if self.chat is None:
+            raise ConfigError("asks a chat model and there is none; set chat.base_url")
+        return self.chat
 
 
 async def post_retrieved(
@@ -79,39 +111,54 @@ async def post_retrieved(
         ModelError, StoreError: what a step asked failed.
     """
     now, parameters = request.as_of, request.parameters
-    service = None
-    if tools.engine is not None:
-        service = EngineMemory(tools.engine, request.dataset, request.filters, now, {})
     steps = steps_of(parameters.post_retrieval.steps)
+    kinds = {(step.action, step.kind) for step in steps}
+    memories = [_memory(result, score) for result, score in zip(results, judged(results), strict=True)]
+    vector, service = None, None
+    known: dict[str, dict[str, Any]] = {result["id"]: result for result in results}
+    if tools.engine is not None and tools.graph is not None:
+        service = DatasetMemory(
+            tools.engine,
+            tools.graph,
+            request.question,
+            request.dataset,
+            request.filters,
+            now,
+            known,
+            with_vectors=("rerank", "semantic") in kinds,
+        )
+        vector, memories = await service.embedded(memories)
     reranker = None
     # Loading it takes seconds, so it is loaded only where a step asks it.
-    if any((step.action, step.kind) == ("rerank", "cross_encoder") for step in steps):
+    if ("rerank", "cross_encoder") in kinds:
         reranker = await asyncio.to_thread(_reranker, parameters.rerank, tools.rerankers)
-    asked = PostRetrievalTools(service, reranker, tools.chat, tools.count_tokens or _no_tokens)
+    asked = GraphStepTools(service, reranker, tools.chat, tools.count_tokens or _no_tokens)
     written = await PostRetrieval(steps, asked, where=WHERE).execute(
         {
             "question": request.question,
-            "memory_data": [
-                _memory(result, score) for result, score in zip(results, judged(results), strict=True)
-            ],
+            "query_embedding": vector,
+            "memory_data": memories,
             "reference_time": now.isoformat() if now is not None else None,
         }
     )
-    known = {**(service.found if service is not None else {}), **{result["id"]: result for result in results}}
     kept = [_result(known[memory["entry_id"]], memory) for memory in written["memory_data"]]
     return kept, list(written["post_retrieval"])
 
 
 @dataclass(frozen=True, slots=True)
-class EngineMemory:
-    """A dataset of the vector store as a memory that can be asked again (``merge`` ``multi_query``)."""
+class DatasetMemory:
+    """A dataset as a memory that can be asked again: its vector store, and the links of its graph."""
 
     engine: VectorSearch
+    graph: GraphSearch
+    question: str
     dataset: str
-    filters: Any
-    as_of: datetime | None
-    found: dict[str, dict[str, Any]]
-    """By id: every result it gave, in the shape of reranked results."""
+    filters: Expression | None = None
+    as_of: datetime | None = None
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By id: every result known, in the shape of reranked results; what is found joins them."""
+    with_vectors: bool = False
+    """Memories come with their vectors."""
 
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
@@ -132,11 +179,45 @@ class EngineMemory:
             self.dataset, query or "", top_k or 10, filters=self.filters, as_of=self.as_of
         )
         hits = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
-        scores = {result.id: result.score for result in found}
-        for fused in reciprocal_rank_fusion([], hits):
-            result = {**fused.to_dict(), "rerank_score": scores[fused.id]}
-            self.found.setdefault(fused.id, result)
-        return [_memory(self.found[hit["id"]], scores[hit["id"]]) for hit in hits]
+        self._join(reciprocal_rank_fusion([], hits), {result.id: result.score for result in found})
+        _, memories = await self.embedded([_memory(self.found[result.id], result.score) for result in found])
+        return memories
+
+    async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
+        """Chunks that mention the same entities; see ``Neighbours`` and ``PassageGraph.linked``."""
+        return (await self.neighbours_of([entry_id], top_k=top_k or 10))[entry_id]
+
+    async def neighbours_of(self, entry_ids: Sequence[str], *, top_k: int) -> dict[str, list[Memory]]:
+        """``neighbours`` of each; what joins is as relevant as its own vector says."""
+        linked = await self.graph.linked(
+            self.dataset, self.question, entry_ids, limit=top_k, filters=self.filters, as_of=self.as_of
+        )
+        reached = {one.chunk.id: one for found in linked.values() for one in found}
+        hits = linked_hits(
+            [(one.chunk, one.relevance) for one in reached.values() if one.chunk.id not in self.found]
+        )
+        self._join(reciprocal_rank_fusion(hits, []), {i: one.relevance for i, one in reached.items()})
+        _, embedded = await self.embedded([_memory(self.found[i], None) for i in reached])
+        memories = {memory["entry_id"]: memory for memory in embedded}
+        return {
+            entry_id: [{**memories[one.chunk.id], "score": one.strength} for one in found]
+            for entry_id, found in linked.items()
+        }
+
+    async def embedded(self, memories: list[Memory]) -> tuple[list[float] | None, list[Memory]]:
+        """The question's vector, and the memories with theirs; without any where none is needed."""
+        if not self.with_vectors:
+            return None, memories
+        ids = [memory["entry_id"] for memory in memories]
+        asked, vectors = await self.engine.vectors(self.dataset, self.question, ids)
+        for memory in memories:
+            if memory["entry_id"] in vectors:
+                memory["embedding"] = vectors[memory["entry_id"]].tolist()
+        return asked.tolist(), memories
+
+    def _join(self, fused: Sequence[UnifiedResult], relevance: Mapping[str, float]) -> None:
+        for one in fused:
+            self.found.setdefault(one.id, {**one.to_dict(), "rerank_score": relevance[one.id]})
 
 
 def _reranker(parameters: RerankParameters, rerankers: Rerankers | None) -> Reranker | None:
@@ -154,7 +235,7 @@ def _named(parameters: RerankParameters, rerankers: Rerankers | None) -> RerankP
     return parameters
 
 
-def _memory(result: Mapping[str, Any], score: float) -> Memory:
+def _memory(result: Mapping[str, Any], score: float | None) -> Memory:
     metadata = dict(result["metadata"])
     return Memory(
         text=result["content"],

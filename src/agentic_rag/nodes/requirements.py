@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from agentic_rag.errors import ConfigError
+from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.parameters import Parameters
-from agentic_rag.ports import Chat
-from agentic_rag.rerank.model import BY_MODEL, Rerankers
+from agentic_rag.rerank.model import BY_MODEL
 
 
-def check_requirements(parameters: Parameters, chat: Chat | None, rerankers: Rerankers | None) -> None:
+def check_requirements(parameters: Parameters, tools: RerankTools) -> None:
     """Nothing is loaded or asked.
 
     Raises:
@@ -18,17 +18,17 @@ def check_requirements(parameters: Parameters, chat: Chat | None, rerankers: Rer
         ("answer.method", parameters.answer.method),
         ("rewrite.method", parameters.rewrite.method),
     ):
-        if method == "chat" and chat is None:
+        if method == "chat" and tools.chat is None:
             raise ConfigError(f"{setting} is 'chat' but no chat model is configured; set chat.base_url")
     if parameters.rerank.method in BY_MODEL:
-        if rerankers is None:
+        if tools.rerankers is None:
             raise ConfigError(
                 f"rerank.method is {parameters.rerank.method!r} but the graph has no rerankers; "
                 "give GraphParts its rerankers"
             )
-        rerankers.check(parameters.rerank)
+        tools.rerankers.check(parameters.rerank)
     if parameters.post_retrieval.steps:
         # Imported where it is used: most runs have no steps, and a cold start should not wait for them.
         from agentic_rag.nodes.post_retrieval import check_steps
 
-        check_steps(parameters, chat, rerankers)
+        check_steps(parameters, tools)

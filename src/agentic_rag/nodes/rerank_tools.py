@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentic_rag.ports import Chat, TokenCounter
 from agentic_rag.rerank.model import Rerankers
-from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,5 +17,6 @@ class RerankTools:
     """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
     chat: Chat | None = None
     engine: VectorSearch | None = None
+    graph: GraphSearch | None = None
     count_tokens: TokenCounter | None = None
-    """The three above serve ``post_retrieval.steps``."""
+    """The four above serve ``post_retrieval.steps``."""

@@ -21,7 +21,8 @@ async def retrieve_lancedb(state: CanvasRAGState, *, engine: VectorSearch) -> di
         found = await engine.find(
             request.dataset,
             state["search_query"],
-            top_k=parameters.candidates,
+            top_k=parameters.vector_hits,
+            score_threshold=parameters.score_threshold,
             # Words a rewrite added help to find, but what is found is judged by the question itself.
             judged_as=request.question,
             filters=request.filters,
@@ -33,7 +34,11 @@ async def retrieve_lancedb(state: CanvasRAGState, *, engine: VectorSearch) -> di
         return Findings(hits, known)
 
     async def why_empty() -> str | None:
-        return await engine.why_nothing_passes(request.dataset, request.filters)
+        reason = await engine.why_nothing_passes(request.dataset, request.filters)
+        least = parameters.score_threshold
+        if reason is None and least > 0:
+            reason = f"no hit has a relevance of at least retrieval.score_threshold {least:g}"
+        return reason
 
     async def ready() -> None:
         await engine.ready(parameters.strategy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.filters import Expression, keys_of, parse_filters
 from agentic_rag.identity import dataset_name
-from agentic_rag.ports import ChunkStore, Embedding, Restriction, TokenEmbedding
+from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction, TokenEmbedding
 from agentic_rag.retrieval.config import (
     DEFAULT_SCORE_THRESHOLD,
     DEFAULT_TOP_K,
@@ -71,6 +71,17 @@ class RetrievalEngine:
         """
         if (strategy or self._default) != "sparse":
             await self._calibration.of_cosines()
+
+    async def vectors(
+        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """The question's unit vector, and the stored ones of the chunks that exist among the ids.
+
+        Raises:
+            StoreError, ModelError: something behind the engine failed.
+        """
+        asked = await self._strategies[self._default].embed(question)
+        return asked, await self._store.get_vectors(dataset_id, chunk_ids)
 
     async def search(
         self,

@@ -63,6 +63,9 @@ class PassageGraph:
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
         self._rarity: Floats = np.log1p(chunks / frequency)
         keys = np.array([entity.key for entity in links.entities], dtype=object)
+        self._said: Floats = np.bincount(
+            links.mentioning, weights=self._rarity[links.mentioned], minlength=chunks
+        ).astype(np.float64)
         own = keys[links.mentioned] == np.array(titles, dtype=object)[links.mentioning]
         weights = self._rarity[links.mentioned] * np.where(own, OWN_WEIGHT, 1.0)
         ties = sparse.csr_array((weights, (links.mentioning, links.mentioned)), shape=(chunks, entities))
@@ -100,13 +103,37 @@ class PassageGraph:
 
     def mentioned_in(self, chunk_ids: Iterable[str], named: Collection[int]) -> dict[str, list[str]]:
         """By chunk id the names of those entities that it mentions, sorted."""
-        ties = self._to_entities.forward
         found: dict[str, list[str]] = {}
         for chunk_id in chunk_ids:
-            place = self._place[chunk_id]
-            own = ties.indices[ties.indptr[place] : ties.indptr[place + 1]]
+            own = self._to_entities.reached_from(self._place[chunk_id])
             found[chunk_id] = self.names(set(own.tolist()).intersection(named))
         return found
+
+    def linked(
+        self,
+        chunk_id: str,
+        *,
+        limit: int,
+        within: Collection[str] | None = None,
+        as_of: datetime | None = None,
+    ) -> dict[str, float]:
+        """Up to ``limit`` passages that mention an entity which this one mentions, strongest link first.
+
+        The strength is in (0, 1]: the rarity of the entities both mention over that of those that either does
+        (weighted Jaccard). Empty for an unknown chunk; ``within`` and ``as_of``: see ``visits``.
+        """
+        place = self._place.get(chunk_id)
+        if place is None:
+            return {}
+        shared = np.zeros(len(self._links.chunk_ids))
+        for entity in self._to_entities.reached_from(place):
+            shared[self._to_chunks.reached_from(entity)] += self._rarity[entity]
+        shared[place] = 0.0
+        allowed = self._allowed(within, as_of)
+        others = np.flatnonzero(shared if allowed is None else shared * allowed)
+        strength = shared[others] / (self._said[place] + self._said[others] - shared[others])
+        best = np.argsort(-strength, kind="stable")[:limit]
+        return {self._links.chunk_ids[others[n]]: min(1.0, float(strength[n])) for n in best.tolist()}
 
     def visits(
         self,
@@ -185,6 +212,13 @@ class _Ties:
         totals[totals == 0] = 1.0
         forward = sparse.csr_array(sparse.diags_array(1.0 / totals) @ weights)
         return cls(forward, sparse.csr_array(forward.T))
+
+    def reached_from(self, place: int) -> NDArray[np.int32]:
+        """The places one step away."""
+        reached: NDArray[np.int32] = self.forward.indices[
+            self.forward.indptr[place] : self.forward.indptr[place + 1]
+        ]
+        return reached
 
     def step(self, mass: Floats) -> Floats:
         """Where the mass goes next; the least of it goes nowhere, so that a step costs what it reaches."""

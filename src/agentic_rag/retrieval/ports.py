@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from agentic_rag.domain import Findings
 from agentic_rag.filters import Expression
+from agentic_rag.ports import FloatArray
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.schemas import Judged, RetrievalResult
+from agentic_rag.retrieval.schemas import Judged, Linked, RetrievalResult
 
 Filters = Mapping[str, Any] | Expression | None
 
@@ -37,6 +38,19 @@ class GraphSearch(Protocol):
         Raises:
             StoreError, ModelError: something behind it failed.
         """
+        ...
+
+    async def linked(
+        self,
+        dataset: str,
+        question: str,
+        chunk_ids: Sequence[str],
+        *,
+        limit: int,
+        filters: Expression | None = None,
+        as_of: datetime | None = None,
+    ) -> dict[str, list[Linked]]:
+        """For each chunk id the chunks that are linked with it in the graph, strongest link first."""
         ...
 
 
@@ -79,6 +93,12 @@ class VectorSearch(Protocol):
         strategy: Strategy | None = None,
     ) -> list[RetrievalResult]:
         """The results of ``find``."""
+        ...
+
+    async def vectors(
+        self, dataset_id: str, question: str, chunk_ids: Sequence[str]
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """The question's unit vector, and the stored ones of the chunks that exist among the ids."""
         ...
 
     async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:

@@ -52,6 +52,25 @@ def hits_of(
     return ranked(hits)
 
 
+def linked_hits(chunks: Sequence[tuple[Chunk, float]]) -> list[Hit]:
+    """Chunks that a link led to, by their relevance in [0, 1], descending, then id."""
+    return ranked(
+        [
+            {
+                "id": chunk.id,
+                "content": chunk.text,
+                "type": "episode",
+                "rank": 0,
+                "score": relevance,
+                "metadata": chunk_metadata(chunk),
+                "evidence": {},
+                "facts": [],
+            }
+            for chunk, relevance in chunks
+        ]
+    )
+
+
 def alone(hit: GraphHit, calibration: Calibration, asked_in: Script) -> Hit:
     """A thing that comes from no chunk, as a hit of its own: judged by its cosine, which is all that is known of it."""
     score = None

@@ -71,3 +71,13 @@ def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
         "date": chunk.date.isoformat() if chunk.date is not None else None,
         "url": chunk.url,
     }
+
+
+class Linked(NamedTuple):
+    """A chunk that mentions what another one mentions."""
+
+    chunk: Chunk
+    strength: float
+    """Of the link, in (0, 1]; see ``PassageGraph.linked``."""
+    relevance: float
+    """Of the chunk for the question, in [0, 1], by its cosine; 0 where its vector cannot be read."""

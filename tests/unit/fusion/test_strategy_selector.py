@@ -15,6 +15,7 @@ from agentic_rag.fusion import (
     FusionParameters,
     FusionStrategy,
     adapted_weights,
+    calculate_mrr_at_k,
     choose_strategy,
     execute_fusion,
     fuse_for_operation,
@@ -173,6 +174,17 @@ def test_without_an_operation_what_is_unset_is_the_strategys(strategy: FusionStr
 def test_resolving_for_an_unknown_operation_is_refused():
     with pytest.raises(UnknownOperation, match="concept_relation"):
         resolve_parameters("dance", FusionParameters(strategy=FusionStrategy.RRF))
+
+
+@pytest.mark.parametrize("strategy", list(FusionStrategy))
+def test_what_is_fused_is_read_as_the_list_of_results_it_is(strategy: FusionStrategy):
+    fused = execute_fusion(strategy=strategy, graphiti_results=GRAPH, lancedb_results=VECTOR)
+    assert [result.id for result in fused] == [result.id for result in fused.results]
+    assert (fused[0], fused[:2], len(fused)) == (fused.results[0], fused.results[:2], len(fused.results))
+    best, *others = fused
+    assert [best, *others] == fused.results
+    assert calculate_mrr_at_k(fused, {fused[1].id}) == 1 / 2
+    assert not execute_fusion(strategy, [], [])
 
 
 def test_rrf():

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
 from agentic_rag.memory.conversation import Conversation, Dialog, Question, Session
@@ -19,6 +22,7 @@ from agentic_rag.memory.graph import (
 )
 from agentic_rag.memory.runs import Pipelines, Runs
 from agentic_rag.memory.service import Memory
+from agentic_rag.memory.state import MainState
 
 
 class Lists:
@@ -234,10 +238,116 @@ async def test_a_conversation_without_turns_is_refused():
         await build_main_graph(Runs(load, Design().open)).ainvoke({"task_id": "c"})
 
 
-async def test_a_run_whose_memory_is_gone_says_so():
-    packet = conversation().packets()[0]
-    with pytest.raises(RunError, match="start the run again, on a new thread"):
-        await build_main_graph(Design().runs()).ainvoke({"task_id": "c", "run": "gone", "packet": packet})
+def checkpointed(tmp_path: Path) -> Any:
+    return AsyncSqliteSaver.from_conn_string(str(tmp_path / "checkpoints.sqlite"))
+
+
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+NODES = ["MemorySource", "PipelineCaller", "MemorySink"]
+
+
+@pytest.mark.parametrize("node", NODES)
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_run_goes_on_from_its_checkpoint_in_a_process_that_knows_nothing(
+    tmp_path: Path, node: str, times: int
+):
+    async with checkpointed(tmp_path) as saver:
+        graph = build_main_graph(Design().runs(), saver)
+        given: Any = {"task_id": "c"}
+        for _ in range(times):
+            await graph.ainvoke(given, THREAD, interrupt_after=[node])
+            given = None
+    async with checkpointed(tmp_path) as saver:
+        design = Design()
+        state = await build_main_graph(design.runs(), saver).ainvoke(None, THREAD)
+    whole = await build_main_graph(Design().runs()).ainvoke({"task_id": "c"})
+    assert [r["predicted_answer"] for r in state["results"]] == ["b", "d"]
+    assert state["inserts"] == whole["inserts"]
+    assert [(service.texts, service.closed) for service in design.services] == [(["a", "b", "c", "d"], 1)]
+
+
+async def test_questions_that_were_answered_before_the_restart_are_not_answered_again(tmp_path: Path):
+    async with checkpointed(tmp_path) as saver:
+        graph = build_main_graph(Design().runs(), saver)
+        await graph.ainvoke({"task_id": "c"}, THREAD, interrupt_after=["MemorySink"])
+        (first,) = (await graph.aget_state(THREAD)).values["results"]
+        design = Design()
+        state = await build_main_graph(design.runs(), saver).ainvoke(None, THREAD)
+    assert state["results"][0] == first
+    assert design.log.count("MemoryTest") == 1
+    assert design.services[0].asked == ["first?", "last?"], "the memory is asked at the same points"
+
+
+async def test_a_thread_may_be_begun_anew_after_a_restart(tmp_path: Path):
+    async with checkpointed(tmp_path) as saver:
+        await build_main_graph(Design().runs(), saver).ainvoke(
+            {"task_id": "c"}, THREAD, interrupt_after=["PipelineCaller"]
+        )
+        design = Design()
+        state = await build_main_graph(design.runs(), saver).ainvoke({"task_id": "c"}, THREAD)
+    assert [r["question_id"] for r in state["results"]] == [1, 2]
+    assert state["inserts"]["packets"] == 3
+    assert [service.texts for service in design.services] == [["a", "b", "c", "d"]]
+
+
+async def test_a_conversation_that_has_changed_since_is_refused(tmp_path: Path):
+    design = Design()
+    runs = design.runs()
+    changed = conversation()
+    changed = replace(changed, sessions=(replace(changed.sessions[0], number=7), changed.sessions[1]))
+
+    async def load(data: str | None, task_id: str) -> Conversation:
+        return changed
+
+    async with checkpointed(tmp_path) as saver:
+        await build_main_graph(Design().runs(), saver).ainvoke(
+            {"task_id": "c"}, THREAD, interrupt_after=["MemorySink"]
+        )
+        runs.load = load
+        with pytest.raises(RunError, match=r"c is not the conversation .* on a new thread"):
+            await build_main_graph(runs, saver).ainvoke(None, THREAD)
+    assert [service.closed for service in design.services] == [1]
+
+
+async def test_a_memory_that_cannot_be_made_anew_is_refused_and_then_goes_on(tmp_path: Path):
+    busy = [True]
+
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        if busy:
+            raise ModelError("the embedding model is busy")
+        return {}
+
+    design = Design(PreInsert=fails)
+    async with checkpointed(tmp_path) as saver:
+        await build_main_graph(Design().runs(), saver).ainvoke(
+            {"task_id": "c"}, THREAD, interrupt_after=["MemorySink"]
+        )
+        graph = build_main_graph(design.runs(), saver)
+        with pytest.raises(RunError, match="cannot be made anew: ModelError: the embedding model is busy"):
+            await graph.ainvoke(None, THREAD)
+        busy.clear()
+        assert len((await graph.ainvoke(None, THREAD))["results"]) == 2
+    assert [(service.texts, service.closed) for service in design.services] == [
+        ([], 1),
+        (["a", "b", "c", "d"], 1),
+    ]
+
+
+async def test_a_packet_that_was_inserted_in_part_is_not_inserted_twice():
+    once = [True]
+
+    def fails(data: Mapping[str, Any]) -> dict[str, Any]:
+        if data["packet_idx"] == 1 and once:
+            once.clear()
+            raise ConfigError("after the packet was remembered")
+        return {}
+
+    design = Design(PostInsert=fails)
+    graph = build_main_graph(design.runs(), InMemorySaver())
+    with pytest.raises(ConfigError, match="after the packet"):
+        await graph.ainvoke({"task_id": "c"}, THREAD)
+    await graph.ainvoke(None, THREAD)
+    assert [service.texts for service in design.services] == [["a", "b", "c"], ["a", "b", "c", "d"]]
 
 
 def failing_design(failing: list[str]) -> Design:
@@ -280,7 +390,8 @@ async def test_a_run_that_was_broken_off_goes_on_where_it_was():
         await graph.ainvoke({"task_id": "c"}, thread)
     state = await graph.ainvoke(None, thread)
     assert [r["question_id"] for r in state["results"]] == [1, 2]
-    assert [service.texts for service in design.services] == [["a", "b", "c", "d"]]
+    assert [service.texts for service in design.services] == [["a", "b"], ["a", "b", "c", "d"]]
+    assert [service.closed for service in design.services] == [1, 1]
 
 
 @pytest.mark.parametrize("given", [{}, {"task_id": 26}])
@@ -289,16 +400,21 @@ async def test_a_run_without_a_task_is_told_what_it_lacks(given: dict[str, Any])
         await build_main_graph(Design().runs()).ainvoke({"data": "x", **given})
 
 
-async def test_runs_that_were_broken_off_are_closed_when_many_others_have_begun(
+async def test_runs_that_were_broken_off_are_closed_when_many_others_have_begun_and_made_anew(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr("agentic_rag.memory.runs.MOST_OPEN", 2)
     design = Design()
     runs = design.runs()
-    first, second = [await runs.start(None, "c") for _ in range(2)]
-    runs.of({"run": first})  # goes on, so the other one is the oldest
-    third = await runs.start(None, "c")
+    packet = conversation().packets()[0]
+    begun: list[MainState] = [
+        {"run": await runs.start(None, "c"), "task_id": "c", "packet": packet, "inserts": {"failed": 0}}
+        for _ in range(2)
+    ]
+    kept = await runs.of(begun[0], 0)  # goes on, so the other one is the oldest
+    await runs.start(None, "c")
     assert [service.closed for service in design.services] == [0, 1, 0]
-    with pytest.raises(RunError, match="start the run again"):
-        runs.of({"run": second})
-    assert runs.of({"run": first}) is not runs.of({"run": third})
+    assert await runs.of(begun[0], 0) is kept
+    again = await runs.of(begun[1], 1)
+    assert again.pipelines.service is design.services[3]
+    assert design.services[3].texts == ["a", "b"]

@@ -103,12 +103,30 @@ def test_exact_match_is_by_normalised_words() -> None:
     assert score("single-hop", "", "").exact_match == 0.0
 
 
-def test_correct_from_half() -> None:
+def test_correct_from_half_with_more_than_half_of_the_words() -> None:
     assert CORRECT_FROM == 0.5
-    half = score("single-hop", "red car", "red bus")
-    assert (half.f1, half.is_correct) == (2 * 0.5 * 0.5 / (0.5 + 0.5), True)
-    less = score("single-hop", "red old car", "red bus")
-    assert (less.f1, less.is_correct) == (pytest.approx(2 * (1 / 3) * 0.5 / (1 / 3 + 0.5)), False)
+    half = score("single-hop", "a red car", "red bus")
+    assert (half.f1, half.is_correct) == (2 * 0.5 * 0.5 / (0.5 + 0.5), False)
+    wordy = score("single-hop", "a close friend of mine who helped", "a close friend")
+    assert (wordy.f1, wordy.is_correct) == (2 * (2 / 6) * 1 / (2 / 6 + 1), True)
+    assert not score("single-hop", "red old car", "red bus").is_correct
+    assert not score("multi-hop", "Rome", "Paris, Rome").is_correct
+    assert score("multi-hop", "Paris; Rome, Berlin", "Paris, Rome").is_correct
+
+
+@pytest.mark.parametrize(
+    ("category", "predicted", "truth"),
+    [
+        ("open-domain", "Likely yes", "Likely no; since this one went badly"),
+        ("open-domain", "a theme park", "National park; she likes the outdoors"),
+        ("temporal", "25 May 2023", "7 May 2023"),
+        ("single-hop", "three small children", "two small children"),
+    ],
+)
+def test_opposites_share_words_and_are_wrong(category: str, predicted: str, truth: str) -> None:
+    marks = score(category, predicted, truth)
+    assert marks.f1 >= CORRECT_FROM
+    assert not marks.is_correct
 
 
 def test_without_category() -> None:

@@ -149,6 +149,25 @@ def test_what_must_be_configured(missing: str) -> None:
         OpenAIEmbedding(EmbeddingConfig.model_validate(given))
 
 
+async def test_the_endpoint_tells_the_length_of_its_vectors(model_server: LocalOpenAIServer) -> None:
+    given = {"base_url": model_server.base_url, "model": "m"}
+    for told, requests in ((None, 1), (64, 0)):
+        model_server.requests.clear()
+        config = EmbeddingConfig.model_validate({**given, "dimension": told})
+        embedding = await OpenAIEmbedding.open(config)
+        assert (embedding.dimension, len(model_server.requests)) == (64, requests)
+        assert (await embedding.embed_queries(["tea"])).shape == (1, 64)
+        await embedding.close()
+
+
+async def test_an_endpoint_that_gives_no_vector_tells_no_length(model_server: LocalOpenAIServer) -> None:
+    model_server.change_vectors = lambda items: [{**item, "embedding": []} for item in items]
+    with pytest.raises(ModelError, match=r"empty vector; set embedding\.dimension"):
+        await OpenAIEmbedding.open(EmbeddingConfig(base_url=model_server.base_url, model="m"))
+    with pytest.raises(ConfigError, match=r"embedding\.model"):
+        await OpenAIEmbedding.open(EmbeddingConfig(base_url=model_server.base_url))
+
+
 class Counting(Embeddings):
     """Vectors of letters; fails on ``boom``."""
 

@@ -49,6 +49,12 @@ def test_both_sources_of_this_pass_are_fused():
     assert written["outcomes"] == {"graphiti": outcome(), "lancedb": outcome()}
 
 
+def test_an_operation_in_the_users_words_is_reported_by_its_name():
+    by_its_words = fuse_results(state(operation="薄弱点聚类"))["fusion"]
+    assert by_its_words["operation"] == "weak_point_clustering"
+    assert by_its_words == fuse_results(state(operation="weak_point_clustering"))["fusion"]
+
+
 def test_a_source_that_was_never_asked_is_skipped():
     bare = state(lancedb_results=[], lancedb_outcome=None)
     written = fuse_results(bare)

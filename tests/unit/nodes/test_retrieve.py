@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Chunk, Findings
-from agentic_rag.errors import StoreError
+from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.filters import Comparison
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import as_hit, retrieve_lancedb
@@ -75,6 +75,31 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
     ]
     assert set(written) == {"lancedb_results", "lancedb_outcome"}
     assert written["lancedb_results"][0]["evidence"] == {"legs": {"dense": {"rank": 1, "score": 0.8}}}
+
+
+async def test_the_vector_store_may_give_fewer_hits_than_the_graph():
+    found = [(TEA, 0.8), (fake_chunk("milk"), 0.4), (fake_chunk("rain"), 0.1)]
+    graphiti, lancedb = FakeGraphEngine(found), FakeRetrievalEngine(found)
+    for given, kept in (({}, 3), ({"top_k": 2}, 2), ({"score_threshold": 0.5}, 1)):
+        asked = state(Parameters().overridden({"retrieval": given}))
+        written = await retrieve_graphiti(asked, engine=graphiti)
+        written |= await retrieve_lancedb(asked, engine=lancedb)
+        assert (len(written["graphiti_results"]), len(written["lancedb_results"])) == (3, kept)
+    assert lancedb.asked[0]["limit"] == graphiti.asked[0]["limit"] == 100
+
+
+async def test_a_threshold_that_no_hit_reaches_is_the_reason():
+    asked: Any = prepared_state(SPARSE.overridden({"retrieval": {"score_threshold": 0.9}}), query="tea?")
+    written = await retrieve_lancedb(asked, engine=FakeRetrievalEngine([(TEA, 0.8)]))
+    outcome = written["lancedb_outcome"]
+    told = "no hit has a relevance of at least retrieval.score_threshold 0.9"
+    assert (outcome["status"], outcome["reason"]) == ("empty", told)
+
+
+@pytest.mark.parametrize("wrong", [{"top_k": 0}, {"score_threshold": 1.5}, {"score_threshold": -0.1}])
+def test_a_limit_that_cannot_be_is_refused(wrong: dict[str, Any]):
+    with pytest.raises(ConfigError, match=rf"retrieval\.{next(iter(wrong))}"):
+        SPARSE.overridden({"retrieval": wrong})
 
 
 async def test_a_call_overrides_what_is_asked():

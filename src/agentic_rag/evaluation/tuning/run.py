@@ -228,7 +228,12 @@ async def collect(
             dataset, text, limit=retrieval.candidates, filters=parse_filters(filters)
         )
         found = await rag.retrieval.search(
-            dataset, text, retrieval.candidates, filters=filters, strategy=retrieval.strategy
+            dataset,
+            text,
+            retrieval.vector_hits,
+            retrieval.score_threshold,
+            filters=filters,
+            strategy=retrieval.strategy,
         )
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
         for hit in (*graph.hits, *vector):  # one text a passage, not one a time it is found

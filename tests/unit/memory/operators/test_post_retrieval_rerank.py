@@ -207,6 +207,15 @@ async def test_where_no_time_is_known_the_order_stays():
     assert record["reason"] == "no memory has an ISO 8601 time in metadata 'timestamp', so the order stays"
 
 
+async def test_by_default_half_is_left_after_two_months():
+    memories = [dated(f"{day}", f"2023-{day}", 1.0) for day in ("08-31", "08-25", "07-04", "03-02")]
+    found = dict((await rerank(memories, "time_weighted"))[0])
+    assert found["08-31"] == 1.0
+    assert found["08-25"] == pytest.approx(0.93, abs=0.01)
+    assert found["07-04"] == pytest.approx(0.5, abs=0.01)
+    assert found["03-02"] == pytest.approx(0.11, abs=0.01)
+
+
 async def test_another_time_field_and_no_decay():
     memories = [
         memory("a", 0.2, metadata={"said": "2020-01-01"}),
@@ -335,6 +344,7 @@ async def test_weighted_is_the_mean_of_comparable_factors():
         memories,
         "weighted",
         data={"reference_time": "2023-08-01T10:00:00"},
+        time_decay_rate=0.1,
         weighted_factors=[
             {"field": "score", "weight": 2},
             {"field": "recency", "weight": 1, "default": 0.4},

@@ -52,6 +52,11 @@ class WeightedFactor(Section):
     default: float = Field(UNKNOWN_SCORE, ge=0, le=1, description="of a memory that lacks it, in [0, 1]")
 
 
+TIME_DECAY_RATE = 0.0005
+"""Per hour: a half-life of ln 2 / 0.0005 h = 58 days. Conversations last months, so what was said six days ago keeps
+.93 of its score and what was said half a year ago .11; at 0.1 six days would leave 6e-7."""
+
+
 class RerankStep(ActionStep):
     """Memories get a new score and its order."""
 
@@ -63,7 +68,8 @@ class RerankStep(ActionStep):
     rerank_score_field: Name = Field("rerank_score", description="metadata key the new score is written to")
     time_field: Name = Field(TIME_FIELD, description="metadata key of a memory's ISO 8601 time")
     time_decay_rate: Weight = Field(
-        0.1, description="per hour; 0.1 halves in 7 hours, 0.001 in a month: time_weighted, recency"
+        TIME_DECAY_RATE,
+        description="per hour; 0.0005 halves in two months, 0.1 in 7 hours: time_weighted, recency",
     )
     weighted_factors: tuple[WeightedFactor, ...] = Field(
         (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from agentic_rag.memory.asking import answers
 from agentic_rag.memory.operators.post_retrieval.items import Items, MemoryItem, read_memories
-from agentic_rag.memory.service import Neighbours
+from agentic_rag.memory.service import Neighbours, NeighboursOfMany
 
 
 async def links_of(service: Neighbours, entry_ids: Sequence[str], top_k: int) -> dict[str, Items]:
@@ -17,6 +17,9 @@ async def links_of(service: Neighbours, entry_ids: Sequence[str], top_k: int) ->
         return read_memories(await service.neighbours(entry_id, top_k=top_k))
 
     distinct = list(dict.fromkeys(entry_id for entry_id in entry_ids if entry_id))
+    if isinstance(service, NeighboursOfMany):
+        found = await service.neighbours_of(distinct, top_k=top_k)
+        return {entry_id: read_memories(found[entry_id]) for entry_id in distinct}
     return dict(zip(distinct, await answers(ask, distinct), strict=True))
 
 

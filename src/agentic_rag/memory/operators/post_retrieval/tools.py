@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import methodcaller
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.memory.operators.post_retrieval.config import WHERE, MergeStep, SecondaryQuery, Step
@@ -60,6 +61,10 @@ class PostRetrievalTools:
             )
         return self.reranker
 
+    def needed_counter(self) -> TokenCounter:
+        """The counter of tokens."""
+        return self.count_tokens
+
     def needed_chat(self) -> Chat:
         """The chat model, or ``ConfigError``."""
         if self.chat is None:
@@ -68,13 +73,14 @@ class PostRetrievalTools:
 
 
 NEEDS: Mapping[tuple[str, str], Callable[[PostRetrievalTools], object]] = {
-    ("rerank", "ppr"): PostRetrievalTools.needed_links,
-    ("rerank", "cross_encoder"): PostRetrievalTools.needed_reranker,
-    ("filter", "llm"): PostRetrievalTools.needed_chat,
-    ("merge", "link_expand"): PostRetrievalTools.needed_links,
-    ("merge", "multi_query"): PostRetrievalTools.needed_service,
-    ("augment", "reflection"): PostRetrievalTools.needed_chat,
-    ("compress", "llm"): PostRetrievalTools.needed_chat,
+    ("rerank", "ppr"): methodcaller("needed_links"),
+    ("rerank", "cross_encoder"): methodcaller("needed_reranker"),
+    ("filter", "token_budget"): methodcaller("needed_counter"),
+    ("filter", "llm"): methodcaller("needed_chat"),
+    ("merge", "link_expand"): methodcaller("needed_links"),
+    ("merge", "multi_query"): methodcaller("needed_service"),
+    ("augment", "reflection"): methodcaller("needed_chat"),
+    ("compress", "llm"): methodcaller("needed_chat"),
 }
 
 
