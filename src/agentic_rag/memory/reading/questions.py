@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Literal
 
 from agentic_rag.intervals import Interval, stated_interval
-from agentic_rag.memory.reading.words import FUNCTION, Word, starts_cjk, stem, telling, words_of
+from agentic_rag.memory.reading.words import FUNCTION, Word, stem, telling, words_of
+from agentic_rag.text import starts_cjk
 
 Kind = Literal[
     "when", "year", "duration", "number", "often", "who", "where", "why", "how", "which", "what", "choice",

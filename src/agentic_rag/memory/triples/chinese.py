@@ -34,7 +34,7 @@ _DOES = re.compile(
     rf"(?P<when>{_WHEN})?我们?(?P<later>{_WHEN})?(?P<adverb>{_ADVERB})(?P<verb>{_VERBS})(?P<object>.+)"
 )
 _MINE = re.compile(
-    r"(?:我|我们)的(?P<owned>[\u4e00-\u9fff\w]{1,10}?)(?P<verb>名叫|叫做|叫|名字是|是|在|有|喜欢|住在)(?P<object>.+)"
+    r"(?:我|我们)的(?P<owned>\w{1,10}?)(?P<verb>名叫|叫做|叫|名字是|是|在|有|喜欢|住在)(?P<object>.+)"
 )
 _PLACE_VERBS = {"上班": "工作于", "上学": "就读于", "读书": "就读于", "出生": "出生于", "长大": "成长于"}
 _EDGES = "。，！？!?、~… "
