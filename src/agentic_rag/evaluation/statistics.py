@@ -56,7 +56,8 @@ def bootstrap_interval(
     strata = [data[of_kind == kind] for kind in np.unique(of_kind)]
 
     def mean(*drawn: Numbers, axis: int) -> Numbers:
-        return np.add.reduce([x.mean(axis) * y.size for x, y in zip(drawn, strata, strict=True)]) / data.size
+        sums = [part.mean(axis) * own.size for part, own in zip(drawn, strata, strict=True)]
+        return np.asarray(np.sum(sums, axis=0) / data.size)
 
     return _bootstrap(strata, mean, samples, level, seed)
 
