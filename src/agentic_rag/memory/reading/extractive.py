@@ -1,11 +1,10 @@
-"""The extractive reader: the shortest words of the history that answer, without any chat model."""
+"""The extractive reader: the sentence of the history that answers, or the time it names, without any chat model."""
 
 from __future__ import annotations
 
-from agentic_rag.memory.reading.choosing import chosen_spans
 from agentic_rag.memory.reading.clauses import clause_answer
 from agentic_rag.memory.reading.doubt import doubtful
-from agentic_rag.memory.reading.history import History, read_history
+from agentic_rag.memory.reading.history import History, Sentence, read_history
 from agentic_rag.memory.reading.moments import moment_answer
 from agentic_rag.memory.reading.questions import Question, read_question
 from agentic_rag.memory.reading.reader import NOT_MENTIONED
@@ -13,6 +12,7 @@ from agentic_rag.memory.reading.remembered import RememberedEmbedding
 from agentic_rag.memory.reading.statements import Statement, bearing_statements
 from agentic_rag.memory.reading.verdicts import choice, speaker_answer, verdict
 from agentic_rag.memory.reading.weights import ReaderWeights, shipped
+from agentic_rag.memory.reading.words import stem
 from agentic_rag.ports import Embedding
 from agentic_rag.text import script
 
@@ -21,7 +21,7 @@ class ExtractiveReader:
     """``Reader`` that quotes: offline, deterministic, without a key.
 
     It reads the question's kind, ranks the history's sentences by shared rare words, meaning, speaker and
-    date, and answers with a time, a verdict or a span of the best ones; where what matches was said by somebody
+    date, and answers with a time, a verdict or the best one; where what matches was said by somebody
     else than the question asks about, or nothing matches, with ``NOT_MENTIONED``.
 
     Args:
@@ -68,4 +68,11 @@ class ExtractiveReader:
             told = speaker_answer(statements[0])
             if told:
                 return told
-        return ", ".join(span.text for span in chosen_spans(question, statements, self._weights))
+        return _told(question, statements[0].sentence)
+
+
+def _told(question: Question, sentence: Sentence) -> str:
+    """A sentence without what the question says too, and without function words, at both its ends."""
+    known = question.terms | {stem(word) for name in question.people for word in name.split()}
+    says = [word for word in sentence.words if not word.function and word.stem not in known]
+    return sentence.text[says[0].start : says[-1].end] if says else sentence.text

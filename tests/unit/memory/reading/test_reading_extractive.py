@@ -27,6 +27,11 @@ READS = [
     (STM, "Where does Bob work?", NOT_MENTIONED),
     (TIM, "Where does Alice work?", "Google"),
     (TIM, "Where does Bob live?", "New York"),
+    (
+        TALK,
+        "What did Caroline do with a support group?",
+        "went to a LGBTQ support group yesterday and it was so powerful",
+    ),
     (TIM, "Where does Carol work?", NOT_MENTIONED),
     (TIM, "What does Alice eat for breakfast?", NOT_MENTIONED),
     (TALK, "When did Caroline go to the LGBTQ support group?", "7 May 2023"),
