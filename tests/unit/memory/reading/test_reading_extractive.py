@@ -6,7 +6,7 @@ import pytest
 
 from agentic_rag.errors import ModelError
 from agentic_rag.memory.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.memory.reading.remembered import RememberedEmbedding
+from agentic_rag.memory.reading.extractive import RememberedEmbedding
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.ports import Embedding, FloatArray
 from agentic_rag.testing import HashingEmbedding
