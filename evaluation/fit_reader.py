@@ -2,10 +2,8 @@
 
     python evaluation/fit_reader.py RUN… [--write]
 
-A run's records hold what the reader was given for each question. Two things are fitted: what each trait of a
-span counts (a listwise softmax towards the squared token F1 of each span, answerable questions only), and when to
-answer that it is not mentioned (a logistic regression, with the bar that gave the best F1 where it was
-fitted). What is reported of a conversation comes from weights fitted on the other conversations. ``--write``
+A run's records hold what the reader was given for each question. Fitted is when to answer that it is not
+mentioned: a logistic regression, with the bar that gave the best F1 where it was fitted. What is reported of a conversation comes from weights fitted on the other conversations. ``--write``
 fits on all of them and replaces the weights in the package; report the reader on conversations that are not
 among them.
 """
@@ -16,9 +14,8 @@ import argparse
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,28 +24,20 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize
-from scipy.sparse import csr_matrix
 
 from agentic_rag.evaluation.bench.compare import Run, read_runs
 from agentic_rag.memory.conversation import ADVERSARIAL
 from agentic_rag.memory.operators.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
 from agentic_rag.memory.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.memory.reading.choosing import READ, group_of
 from agentic_rag.memory.reading.doubt import SURER, signs
 from agentic_rag.memory.reading.history import read_history
 from agentic_rag.memory.reading.questions import Question, read_question
-from agentic_rag.memory.reading.spans import spans_of
 from agentic_rag.memory.reading.statements import Statement, bearing_statements
-from agentic_rag.memory.reading.traits import traits
 from agentic_rag.memory.reading.weights import FILE, ReaderWeights
 from agentic_rag.memory.scoring import score
 from agentic_rag.models.bundled import BundledEmbedding
 
-SPAN_RIDGE, DOUBT_RIDGE = 0.1, 1.0
-SHARPNESS = 2
-"""Power of a span's token F1 as what is aimed at: a word too many costs more than it would by itself."""
-LEAST = 0.03
-"""A weight nearer to 0 is left out."""
+DOUBT_RIDGE = 1.0
 BARS = [step / 4 for step in range(-12, 9)]
 """Log-odds that are tried as the bar."""
 Floats = NDArray[np.float64]
@@ -91,53 +80,6 @@ async def cases_of(runs: Sequence[Run]) -> list[Case]:
     return found
 
 
-def fitted_spans(cases: Sequence[Case]) -> dict[str, float]:
-    """What each trait of a span counts."""
-    names: dict[str, int] = {}
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    targets: list[float] = []
-    edges = [0]
-    for case in cases:
-        if case.is_trap or case.surer:
-            continue
-        listed = list(_spans(case))
-        total = sum(aim for _, aim in listed)
-        if not total:
-            continue
-        for own, aim in listed:
-            for name, value in own.items():
-                rows.append(len(targets))
-                columns.append(names.setdefault(name, len(names)))
-                values.append(value)
-            targets.append(aim / total)
-        edges.append(len(targets))
-    table = csr_matrix((values, (rows, columns)), shape=(len(targets), len(names)))
-    wanted = np.asarray(targets)
-
-    def loss(weights: Floats) -> tuple[float, Floats]:
-        scores = np.asarray(table @ weights)
-        value, pull = SPAN_RIDGE * float(weights @ weights), np.empty_like(scores)
-        for start, end in pairwise(edges):
-            own = scores[start:end] - scores[start:end].max()
-            logs = own - np.log(np.exp(own).sum())
-            value -= float(wanted[start:end] @ logs)
-            pull[start:end] = np.exp(logs) - wanted[start:end]
-        return value, 2 * SPAN_RIDGE * weights + np.asarray(table.T @ pull)
-
-    best = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B").x
-    return _told(dict(zip(names, best, strict=True)))
-
-
-def _spans(case: Case) -> Iterator[tuple[dict[str, float], float]]:
-    group = group_of(case.question)
-    for statement in case.statements[:READ]:
-        for span in spans_of(statement, case.question):
-            f1 = score(case.category, span.text, case.answer).f1
-            yield traits(span, case.question, group), f1**SHARPNESS
-
-
 @dataclass(frozen=True, slots=True)
 class Answered:
     """A case, with what answering it would bring and what speaks for not answering it."""
@@ -154,9 +96,9 @@ class Answered:
         return float(self.case.is_trap) if withheld else 0.0 if self.case.is_trap else self.f1
 
 
-async def answered(cases: Sequence[Case], weights: ReaderWeights) -> list[Answered]:
-    """What each case's answer would be worth with these weights."""
-    reader = ExtractiveReader(None, weights)
+async def answered(cases: Sequence[Case]) -> list[Answered]:
+    """What each case's answer would be worth."""
+    reader = ExtractiveReader()
     found: list[Answered] = []
     for case in cases:
         history = read_history(case.history)
@@ -169,7 +111,7 @@ async def answered(cases: Sequence[Case], weights: ReaderWeights) -> list[Answer
 
 
 def fitted_doubt(known: Sequence[Answered]) -> tuple[dict[str, float], float, float]:
-    """Weights of the signs, and the bars for spans and for what is right more often."""
+    """Weights of the signs, and the bars for sentences and for what is right more often."""
     names = sorted({name for one in known for name in one.signs})
     table = np.array([[one.signs.get(name, 0.0) for name in names] for one in known])
     traps = np.array([1.0 if one.case.is_trap else -1.0 for one in known])
@@ -186,16 +128,15 @@ def fitted_doubt(known: Sequence[Answered]) -> tuple[dict[str, float], float, fl
         own = [(one, float(d)) for one, d in zip(known, doubts, strict=True) if one.case.surer is surer]
         return max(BARS, key=lambda height: sum(one.value(doubt, height) for one, doubt in own))
 
-    return _told(dict(zip(names, best, strict=True)), least=0.0), bar(surer=False), bar(surer=True)
+    found = {name: round(float(weight), 2) for name, weight in zip(names, best, strict=True)}
+    return found, bar(surer=False), bar(surer=True)
 
 
 async def fitted(cases: Sequence[Case]) -> ReaderWeights:
     """All weights."""
-    spans = fitted_spans(cases)
-    weights = ReaderWeights(spans=spans, doubt={}, abstain_from=0.0, abstain_surer_from=0.0, fitted_on=())
-    doubt, bar, surer = fitted_doubt(await answered(cases, weights))
+    doubt, bar, surer = fitted_doubt(await answered(cases))
     names = tuple(sorted({case.conversation for case in cases}))
-    return replace(weights, doubt=doubt, abstain_from=bar, abstain_surer_from=surer, fitted_on=names)
+    return ReaderWeights(doubt=doubt, abstain_from=bar, abstain_surer_from=surer, fitted_on=names)
 
 
 async def cross_fitted(cases: Sequence[Case]) -> dict[str, dict[str, list[float]]]:
@@ -203,17 +144,13 @@ async def cross_fitted(cases: Sequence[Case]) -> dict[str, dict[str, list[float]
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for held in sorted({case.conversation for case in cases}):
         weights = await fitted([case for case in cases if case.conversation != held])
-        for one in await answered([case for case in cases if case.conversation == held], weights):
+        for one in await answered([case for case in cases if case.conversation == held]):
             doubt = sum(weights.doubt.get(name, 0.0) * value for name, value in one.signs.items())
             bar = weights.abstain_surer_from if one.case.surer else weights.abstain_from
             value = one.value(doubt, bar)
             for category in ("all", one.case.category, *(() if one.case.is_trap else ("answerable",))):
                 found[one.case.run][category].append(value)
     return found
-
-
-def _told(weights: Mapping[str, float], least: float = LEAST) -> dict[str, float]:
-    return {name: round(float(weights[name]), 2) for name in sorted(weights) if abs(weights[name]) >= least}
 
 
 def _table(figures: Mapping[str, Mapping[str, Sequence[float]]]) -> Table:

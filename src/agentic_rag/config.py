@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.parameters import Parameters, Section, told
+from agentic_rag.parameters import Parameters, Section, problems
 
 
 class GraphConfig(Section):
@@ -85,4 +85,4 @@ class RagConfig(Parameters):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ConfigError(told(error, RagConfig)) from error
+            raise ConfigError(problems(error, RagConfig)) from error

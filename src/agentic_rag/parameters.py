@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
@@ -284,24 +284,36 @@ def validated(kind: type[S], values: Mapping[str, Any], where: str = "") -> S:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(told(error, kind, where)) from error
+        raise ConfigError(problems(error, kind, where)) from error
 
 
-def told(error: ValidationError, kind: type[BaseModel], where: str = "") -> str:
-    """A validation error of ``kind`` on one line: each key, what is wrong, and the value unless it is secret."""
-    lines = []
-    for item in error.errors():
-        key = ".".join(filter(None, [where, *(str(part) for part in item["loc"])])) or "settings"
-        if item["type"] == "extra_forbidden":  # its value is not told: the name may be a misspelt secret's
-            lines.append(f"{key!r}: no such setting; use one of: {', '.join(_known(kind, item['loc'][:-1]))}")
-            continue
-        secret = any(part in SECRETS for part in item["loc"])
-        given = "" if secret or isinstance(item.get("input"), dict) else f" (given: {item.get('input')!r})"
-        lines.append(f"{key!r}: {item['msg'][0].lower()}{item['msg'][1:]}{given}")
-    return "; ".join(lines)
+def problems(error: ValidationError, kind: type[BaseModel], where: str = "") -> str:
+    """A validation error of ``kind`` on one line: each key, what is wrong, and the value unless it is secret.
+
+    ``where`` is what the path of every key begins with.
+    """
+    return "; ".join(_problem(item, kind, where) for item in error.errors())
 
 
-def _known(kind: Any, path: Sequence[int | str]) -> list[str]:
-    for part in path:
-        kind = kind.model_fields[part].annotation
-    return list(kind.model_fields)
+def _problem(item: Any, kind: type[BaseModel], where: str) -> str:
+    loc, wrong = item["loc"], item["type"]
+    path = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+    key = repr(path.removeprefix(".") or "settings")
+    if wrong == "extra_forbidden":  # its value is not told: the name may be a misspelt secret's
+        return f"{key}: no such setting; use one of: {', '.join(_section(kind, loc[:-1]).model_fields)}"
+    if wrong == "missing":
+        choices = get_args(_section(kind, loc[:-1]).model_fields[loc[-1]].annotation)
+        listed = all(isinstance(choice, str) for choice in choices) and ", ".join(choices)
+        return f"{key}: missing" + (f"; use one of: {listed}" if listed else "")
+    message = item["msg"].removeprefix("Value error, ")
+    untold = wrong == "value_error" or isinstance(item.get("input"), dict) or SECRETS.intersection(loc)
+    given = "" if untold else f" (given: {item.get('input')!r:.80})"
+    return f"{key}: {message[0].lower()}{message[1:]}{given}"
+
+
+def _section(kind: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel]:
+    """The section at a path; list places are passed over."""
+    for name in (part for part in path if isinstance(part, str)):
+        annotation: Any = kind.model_fields[name].annotation
+        kind = next(one for one in (annotation, *get_args(annotation)) if hasattr(one, "model_fields"))
+    return kind

@@ -11,9 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import regex
+
+from agentic_rag.text import HAN, KANA
+
 _CLOSERS = r"[\"'”’」』）】》〉〕｣)\]}*_~`»›]*"
-_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-_END = re.compile(
+_WIDE = HAN + KANA
+_END = regex.compile(
     rf"(?P<full>[。！？｡।॥؟۔։።។။]+){_CLOSERS}"
     rf"|(?P<half>[.!?…‽⁇⁈⁉．]+){_CLOSERS}"
     rf"(?=\s|\Z|(?<=[!?])[{_WIDE}]|(?<=[{_WIDE}][.])[{_WIDE}]|(?<=[!?.][\"'”’)])[{_WIDE}])"

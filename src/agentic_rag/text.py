@@ -9,18 +9,24 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
+import regex
+
 Script = Literal["latin", "cjk", "other"]
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_TOKEN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+(?:['’][^\W\d_]+)?", re.UNICODE)
-_RUN = re.compile(rf"[{_CJK}]{{2,}}")
+HAN = r"\p{Han}"
+KATAKANA = r"\p{Katakana}ーｰ"
+KANA = rf"\p{{Hiragana}}{KATAKANA}"
+CJK = rf"{HAN}{KANA}\p{{Hangul}}"
+"""Scripts, each to stand between the brackets of a character class of ``regex``."""
+_TOKEN = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
+_RUN = regex.compile(rf"[{CJK}]{{2,}}")
 _IDENTIFIER = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]))[A-Za-z0-9]{3,}"
 )
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ACCENT = re.compile("[\u0300-\u036f]+")
-_HAS_CJK = re.compile(rf"[{_CJK}]")
-_NOT_CJK = re.compile(rf"[^{_CJK}]+")
+_NOT_CJK = regex.compile(rf"[^{CJK}]+")
+_STARTS_CJK = regex.compile(rf"[{CJK}]")
 _ASCII_LETTER = re.compile("[A-Za-z]")
 _stemming = threading.Lock()
 """The stemmer keeps the word it works on in itself, and LangGraph runs plain functions in threads."""
@@ -50,6 +56,11 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", composed)))
 
 
+def starts_cjk(text: str) -> bool:
+    """Whether a text begins with Han, kana or Hangul."""
+    return _STARTS_CJK.match(text) is not None
+
+
 def inner_terms(text: str) -> list[str]:
     """What a segmentation into words leaves inside them: pairs of neighbouring Han, kana and Hangul
     characters, and the parts of identifiers (``get``, ``User``, ``Name`` of ``getUserName``)."""
@@ -69,7 +80,7 @@ def tokens(text: str) -> tuple[str, ...]:
         found.extend(_stem(part.casefold()) for part in _PART.findall(name))
     for match in _TOKEN.finditer(plain.casefold()):
         word = match.group()
-        if not _HAS_CJK.match(word):
+        if not starts_cjk(word):
             found.append(_stem(word))
         elif len(word) == 1:
             found.append(word)

@@ -15,10 +15,13 @@ def write_whole(path: Path, text: str) -> None:
         OSError: it cannot be written.
     """
     target = path.resolve()
+    if target.exists() and not target.is_file():  # a pipe or a device has nothing to be renamed over
+        target.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return
     beside = target.with_name(f".{target.name}.{os.getpid()}.new")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
+        with beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             if target.exists():
                 beside.chmod(target.stat().st_mode & 0o7777)
             file.write(text)

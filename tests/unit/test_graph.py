@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -104,14 +104,21 @@ async def test_the_default_operation_fuses_by_rank():
     assert state["fused_results"][0]["fused_score"] == pytest.approx(1 / (60 + 1) + 1 / (60 + 2))
 
 
-async def test_both_sources_are_asked_at_once():
+async def test_both_sources_are_asked_at_once(monkeypatch: pytest.MonkeyPatch):
     graphiti, lancedb = in_graph(TEA), found(TEA)
-    graphiti.seconds, lancedb.seconds = 1.0, 0.9
-    graph = compiled(graphiti, lancedb)
-    await ask(graph, operation=FIND, context={"retrieval": {"timeout_seconds": 5}})  # warm
-    started = time.perf_counter()
-    await ask(graph, operation=FIND)
-    assert time.perf_counter() - started < 1.0 + 0.9
+    meeting = asyncio.Barrier(2)
+
+    def met(find: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def waiting(*given: Any, **named: Any) -> Any:
+            await meeting.wait()
+            return await find(*given, **named)
+
+        return waiting
+
+    for engine in (graphiti, lancedb):
+        monkeypatch.setattr(engine, "find", met(engine.find))
+    state = await ask(compiled(graphiti, lancedb, retrieval={"timeout_seconds": 30}), operation=FIND)
+    assert {outcome["status"] for outcome in state["outcomes"].values()} == {"ok"}
 
 
 async def test_defaults_are_what_the_caller_leaves_out():
@@ -302,9 +309,7 @@ async def test_with_the_only_source_asked_down_the_run_fails():
 async def test_a_source_that_is_too_slow_is_degraded():
     graphiti = FakeGraphEngine([(TEA, 0.9)], seconds=60)
     graph = compiled(graphiti, found(TEA), retrieval={"timeout_seconds": 0.05})
-    started = time.perf_counter()
     state = await ask(graph, operation=FIND)
-    assert time.perf_counter() - started < 30
     assert state["outcomes"]["graphiti"]["status"] == "degraded"
     assert state["outcomes"]["graphiti"]["reason"] == "no answer within 0.05 s"
     assert state["graphiti_results"] == []

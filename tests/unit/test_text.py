@@ -16,6 +16,7 @@ from agentic_rag.text import (
     names_nothing,
     script,
     script_beside,
+    starts_cjk,
     tokens,
 )
 
@@ -43,6 +44,11 @@ from agentic_rag.text import (
 )
 def test_tokens(text: str, found: list[str]):
     assert list(tokens(text)) == found
+
+
+@pytest.mark.parametrize(("text", "starts"), [("々", True), ("ー", True), ("ｱ", True), ("가", True), ("𠮷", True), ("、", False), ("é", False), ("हि", False), ("", False)])  # fmt: skip
+def test_what_counts_as_han_kana_or_hangul(text: str, starts: bool):
+    assert starts_cjk(text) is starts
 
 
 def test_content_tokens_leave_out_what_says_nothing():

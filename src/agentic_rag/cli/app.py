@@ -16,19 +16,26 @@ import typer
 
 from agentic_rag.cli.options import (
     AsOf,
+    Charts,
     Corrections,
     DataDir,
     Dataset,
+    Figures,
     Filters,
+    Fresh,
     Half,
     Json,
+    Limit,
+    Operation,
     Settings,
     Split,
     TopK,
+    configured,
 )
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
+    from agentic_rag.config import RagConfig
     from agentic_rag.ingest.report import IngestReport
 
 app = typer.Typer(
@@ -94,15 +101,15 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder to make, or one wit
 
 
 @app.command()
+@configured
 def ingest(
+    config: RagConfig,
     paths: Annotated[
         list[Path], typer.Argument(help="Vault, folder, .md/.txt/.canvas, corpus.jsonl, LoCoMo .json.")
     ],
     dataset: Dataset = "default",
     kind: Annotated[str, typer.Option(metavar="KIND", help="auto, vault, files, locomo or jsonl.")] = "auto",
     as_json: Json = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
 ) -> None:
     """Make a dataset hold what the paths hold now.
 
@@ -110,11 +117,8 @@ def ingest(
     """
     from agentic_rag.cli.ingest import ingest_paths
     from agentic_rag.cli.render import print_ingest
-    from agentic_rag.environment import load_config
 
-    report = run(
-        ingest_paths(load_config(data_dir, settings), paths, dataset, kind, quiet=as_json), goes_on=True
-    )
+    report = run(ingest_paths(config, paths, dataset, kind, quiet=as_json), goes_on=True)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -130,15 +134,15 @@ def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
 
 
 @app.command()
+@configured
 def remove(
+    config: RagConfig,
     paths: Annotated[
         list[Path] | None, typer.Argument(help="As they were given to ingest; they may be gone.")
     ] = None,
     dataset: Dataset = "default",
     everything: Annotated[bool, typer.Option("--all", help="Everything that the dataset holds.")] = False,
     as_json: Json = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
 ) -> None:
     """Take out of a dataset what was ingested from the paths.
 
@@ -146,11 +150,9 @@ def remove(
     """
     from agentic_rag.cli.ingest import remove_paths
     from agentic_rag.cli.render import print_ingest
-    from agentic_rag.environment import load_config
 
     if everything == bool(paths):
         raise InputError("name the paths to take out, or give --all for everything; not both")
-    config = load_config(data_dir, settings)
     report = run(remove_paths(config, None if everything else paths, dataset, quiet=as_json), goes_on=True)
     if as_json:
         print_json(report.to_dict())
@@ -159,20 +161,19 @@ def remove(
 
 
 @app.command()
+@configured
 def reindex(
+    config: RagConfig,
     dataset: Dataset = "default",
     as_json: Json = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
 ) -> None:
     """Embed a dataset anew with the configured model.
 
     For when the model was changed. Until the end the dataset can be searched with the model until then.
     """
     from agentic_rag.cli.reindex import print_reindex, reindex_dataset
-    from agentic_rag.environment import load_config
 
-    report = run(reindex_dataset(load_config(data_dir, settings), dataset, quiet=as_json))
+    report = run(reindex_dataset(config, dataset, quiet=as_json))
     if as_json:
         print_json(report.to_dict())
     else:
@@ -180,7 +181,9 @@ def reindex(
 
 
 @app.command()
+@configured
 def ask(
+    config: RagConfig,
     question: Annotated[str, typer.Argument(help="The question, in any language.")],
     dataset: Dataset = "default",
     operation: Annotated[
@@ -204,15 +207,12 @@ def ask(
         bool, typer.Option("--explain", help="Show what each source said of each result.")
     ] = False,
     as_json: Json = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
 ) -> None:
     """Ask a question; every claim of the answer points at a note."""
     started = time.perf_counter()
     from agentic_rag.cli.start import prepare
-    from agentic_rag.environment import load_config, parse_assignments
+    from agentic_rag.environment import parse_assignments
 
-    config = load_config(data_dir, settings)
     prepare(config, dataset)
     from agentic_rag.cli.ask import asked
 
@@ -230,7 +230,9 @@ def ask(
 
 
 @app.command()
+@configured
 def search(
+    config: RagConfig,
     query: Annotated[str, typer.Argument(help="What to look for.")],
     dataset: Dataset = "default",
     strategy: Annotated[str, typer.Option(metavar="NAME", help="dense, sparse or hybrid.")] = "hybrid",
@@ -238,15 +240,11 @@ def search(
     threshold: Annotated[float, typer.Option(metavar="X", help="Least relevance, from 0 to 1.")] = 0.0,
     filters: Filters = None,
     as_json: Json = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
 ) -> None:
     """Search the vector store alone."""
     started = time.perf_counter()
     from agentic_rag.cli.start import prepare
-    from agentic_rag.environment import load_config
 
-    config = load_config(data_dir, settings)
     prepare(config, dataset)
     from agentic_rag.cli.ask import searched
 
@@ -269,19 +267,18 @@ def graph(name: Annotated[str, typer.Argument(help="Name of the graph.")] = "age
 
 
 @app.command()
+@configured
 def stats(
+    config: RagConfig,
     dataset: Annotated[
         str | None, typer.Option("--dataset", metavar="NAME", help="Only this dataset; default: all.")
     ] = None,
     as_json: Json = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
 ) -> None:
     """Show what each dataset holds: rows, indexes, versions, size, model."""
     from agentic_rag.cli.stats import collect, print_stats
-    from agentic_rag.environment import load_config
 
-    found = run(collect(load_config(data_dir, settings), dataset))
+    found = run(collect(config, dataset))
     if as_json:
         print_json(found)
     else:
@@ -306,7 +303,9 @@ def doctor(as_json: Json = False, data_dir: DataDir = None, settings: Settings =
 
 
 @app.command("eval")
+@configured
 def evaluate(
+    config: RagConfig,
     source: Annotated[Path, typer.Argument(help="BEIR directory, or LoCoMo .json file.")],
     systems: Annotated[
         str,
@@ -315,40 +314,26 @@ def evaluate(
             help="Comma-separated: graphiti, lancedb, dense, sparse, rrf, …, NAME+rerank, full, full-graphiti, full-lancedb.",
         ),
     ] = "graphiti,lancedb,full",
-    operation: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Operation for all queries; default: the query's own, else document_retrieval.",
-        ),
-    ] = None,
+    operation: Operation = None,
     baseline: Annotated[
         str | None,
         typer.Option(
             metavar="NAME", help="System that the others are compared with; default: the first one."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")] = None,
+    limit: Limit = None,
     half: Half = None,
     split: Split = None,
     corrections: Corrections = None,
-    output: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
-    ] = None,
+    output: Figures = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all tables and repairs to this file.")
     ] = None,
-    charts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Draw pictures there; needs the extra 'charts'.")
-    ] = None,
+    charts: Charts = None,
     records: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where answers are kept; default: in the data folder.")
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask everything anew, also what an earlier run has answered.")
-    ] = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
+    fresh: Fresh = False,
 ) -> None:
     """Score systems on labelled queries.
 
@@ -356,7 +341,6 @@ def evaluate(
     abstention. Interrupted, the same command goes on where it was.
     """
     from agentic_rag.cli.evaluate import Outputs, evaluate_source
-    from agentic_rag.environment import load_config
     from agentic_rag.evaluation.run import EvalOptions
 
     if not source.exists():
@@ -373,24 +357,20 @@ def evaluate(
         fresh=fresh,
     )
     run(
-        evaluate_source(load_config(data_dir, settings), source, options, Outputs(output, markdown, charts)),
+        evaluate_source(config, source, options, Outputs(output, markdown, charts)),
         goes_on=True,
         fresh=fresh,
     )
 
 
 @app.command()
+@configured
 def tune(
+    config: RagConfig,
     source: Annotated[
         Path, typer.Argument(help="BEIR directory, or LoCoMo .json file: your labelled queries.")
     ],
-    operation: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Operation to tune for; default: the query's own, else document_retrieval.",
-        ),
-    ] = None,
+    operation: Operation = None,
     measure: Annotated[
         str, typer.Option(metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, at a rank.")
     ] = "mrr@10",
@@ -403,15 +383,11 @@ def tune(
     anyway: Annotated[
         bool, typer.Option("--write-anyway", help="Write though the gain is not beyond chance.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")] = None,
+    limit: Limit = None,
     half: Half = None,
     split: Split = None,
     corrections: Corrections = None,
-    output: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
-    ] = None,
-    data_dir: DataDir = None,
-    settings: Settings = None,
+    output: Figures = None,
 ) -> None:
     """Fit the settings to your own labelled queries.
 
@@ -419,7 +395,6 @@ def tune(
     the gain is beyond chance, and where it is writes the settings file that ask uses.
     """
     from agentic_rag.cli.tune import Outputs, tune_source
-    from agentic_rag.environment import load_config
     from agentic_rag.evaluation.tuning.run import TuneOptions
 
     if not source.exists():
@@ -433,7 +408,7 @@ def tune(
         half=half,
         corrections=corrections,
     )
-    run(tune_source(load_config(data_dir, settings), source, options, Outputs(write, output)))
+    run(tune_source(config, source, options, Outputs(write, output)))
 
 
 bench_app = typer.Typer(
@@ -467,9 +442,7 @@ def bench(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run; default: in the data folder.")
     ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Ask everything anew, also what an earlier run has answered.")
-    ] = False,
+    fresh: Fresh = False,
     as_json: Json = False,
     data_dir: DataDir = None,
     settings: Settings = None,
@@ -503,9 +476,7 @@ def bench(
 @bench_app.command("compare")
 def bench_compare(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders that bench has named.")],
-    charts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Draw pictures there; needs the extra 'charts'.")
-    ] = None,
+    charts: Charts = None,
     as_json: Json = False,
 ) -> None:
     """Show finished runs beside each other: a table, and pictures of score by category and against cost."""

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from agentic_rag.answering.facts import arrow
 from agentic_rag.ingest.report import IngestReport
 
 SHOWN_FILES = 20
@@ -88,7 +89,7 @@ def explain_table(result: dict[str, Any]) -> Table:
     for name in ("scores", "graphiti", "lancedb"):
         table.add_column(name, no_wrap=True)
     for number, found in enumerate(result["results"], start=1):
-        facts = "".join(f"\n[dim]{escape(_arrow(fact))}[/dim]" for fact in _telling(found["facts"]))
+        facts = "".join(f"\n[dim]{escape(arrow(fact))}[/dim]" for fact in _telling(found["facts"]))
         tier = "" if found["tier"] is None else f"\ntier {found['tier']}"
         table.add_row(
             str(number),
@@ -188,7 +189,3 @@ def _said(said: dict[str, Any] | None) -> str:
         return "–"
     weighed = f"{_number(said['normalised'])} × {said['weight']:.2f}"
     return f"#{said['rank']} raw {_number(said['raw'])}\n{weighed}"
-
-
-def _arrow(fact: dict[str, Any]) -> str:
-    return f"{fact.get('source')} —{str(fact.get('name')).replace('_', ' ').lower()}→ {fact.get('target')}"

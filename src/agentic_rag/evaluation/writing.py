@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from agentic_rag.errors import InputError
+from agentic_rag.whole_file import write_whole
 
 _INPUTS = ("corpus.jsonl", "queries.jsonl", "qrels.tsv", "dataset.json")
 
@@ -29,14 +30,13 @@ def check_writable(path: Path, *, source: Path | None = None, folder: bool = Fal
 
 
 def write_text(path: Path, text: str) -> None:
-    """UTF-8, in a folder that is made where there is none.
+    """The whole file or nothing, in a folder that is made where there is none.
 
     Raises:
         InputError: it cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        write_whole(path, text)
     except OSError as error:
         raise _unwritable(path, error.strerror or str(error)) from error
 

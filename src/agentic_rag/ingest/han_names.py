@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+import regex
+
 from agentic_rag.ingest.stopwords import GENERIC_TITLES, HAN_COMMON, HAN_SURNAMES, HAN_TAILS
+from agentic_rag.text import HAN, KANA
 
 MIN_RECURRING = 3
 """A plain noun counts from this length on, if the text uses it more than once."""
 MAX_LETTERS = 12
 
-_RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff·]+")
-_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fa]")
+_RUN = regex.compile(rf"[{HAN}·]+")
+_KANA = regex.compile(rf"[{KANA}]")
 _NAMES = ("ns", "nt", "nz", "nrt")
 _NOUNS = ("n", "nz", "l", "vn", "i")
 _LONG_TAILS = frozenset(tail for tail in HAN_TAILS if len(tail) > 1)

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import regex
+
 from agentic_rag.ingest.han_names import han_names
 from agentic_rag.ingest.stopwords import (
     ABBREVIATIONS,
@@ -22,15 +24,15 @@ from agentic_rag.ingest.stopwords import (
     OPENING_WORDS,
     PLAIN_CAPS,
 )
+from agentic_rag.text import CJK, HAN, KATAKANA
 
 MAX_WORDS = 8
 """A longer run of capitalised words is a headline, not a name."""
 MAX_TITLE_LETTERS = 60
 
-_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_WORD = re.compile(
-    rf"(?:[^\W\d_{_WIDE}]\.){{2,}}|[^\W_{_WIDE}](?:[^\W_{_WIDE}\u0300-\u036f]|[\u0300-\u036f])*"
-    rf"(?:[-'’&][^\W_{_WIDE}](?:[^\W_{_WIDE}]|[\u0300-\u036f])*)*"
+_WORD = regex.compile(
+    rf"(?:[^\W\d_{CJK}]\.){{2,}}|[^\W_{CJK}](?:[^\W_{CJK}\u0300-\u036f]|[\u0300-\u036f])*"
+    rf"(?:[-'’&][^\W_{CJK}](?:[^\W_{CJK}]|[\u0300-\u036f])*)*"
 )
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _GAP = re.compile(r"[ \t\u00a0]+")
@@ -46,9 +48,9 @@ _QUOTES = re.compile(
 )
 _STRAIGHT = re.compile(r'"')
 _SENTENCE_PUNCTUATION = re.compile(r"[.;:。；：，,？?！!…]|\s$")
-_KATAKANA = re.compile(r"[\u30a1-\u30fa][\u30a1-\u30fa\u30fc]{2,}(?:[・＝=][\u30a1-\u30fa\u30fc]{2,})*")
-_HAN_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2}")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_KATAKANA_NAME = regex.compile(rf"[{KATAKANA}]{{3,}}(?:[・＝=][{KATAKANA}]{{2,}})*")
+_HAN_WORD = regex.compile(rf"[{HAN}]{{2}}")
+_HAN = regex.compile(rf"[{HAN}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def named_things(text: str) -> list[NamedThing]:
     """
     spans = list(_quoted(text))
     spans += _capitalised(text)
-    spans += [match.span() for match in _KATAKANA.finditer(text)]
+    spans += [match.span() for match in _KATAKANA_NAME.finditer(text)]
     if _HAN_WORD.search(text):
         spans += han_names(text)
     things: list[NamedThing] = []

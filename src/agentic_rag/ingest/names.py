@@ -16,10 +16,13 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
+import regex
+
 from agentic_rag.domain import Document
 from agentic_rag.identity import entity_key
 from agentic_rag.ingest.note_paths import FILE_SUFFIXES, NotePaths
 from agentic_rag.ingest.stopwords import CALENDAR_WORDS, FUNCTION_WORDS, GENERIC_TITLES, OPENING_WORDS
+from agentic_rag.text import HAN, KATAKANA
 
 MAX_NAME_WORDS = 40
 """A longer name (a sentence as a title) is found by links only."""
@@ -27,13 +30,11 @@ MAX_NAME_WORDS = 40
 MIN_LOOSE_LETTERS = 6
 """From this length on a note's title of one word is found in any case."""
 
-_SINGLE = "\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7af\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
-_WORD = re.compile(
-    rf"[{_SINGLE}]|[{_KATAKANA}]+|(?:[^\W_{_SINGLE}{_KATAKANA}{_MARKS}][{_MARKS}]*)+|[{_MARKS}]+"
-)
-_CJK = re.compile(rf"[{_SINGLE}{_KATAKANA}]")
+_SINGLE = rf"{HAN}\p{{Hiragana}}\p{{Hangul}}\p{{Thai}}\p{{Lao}}\p{{Myanmar}}\p{{Khmer}}"
+"""Written without spaces: each character counts as a word, a run of katakana as one."""
+_WORD = regex.compile(rf"[{_SINGLE}]|[{KATAKANA}]+|[^\W_{_SINGLE}{KATAKANA}]+")
+_UNSPACED = regex.compile(rf"[{_SINGLE}{KATAKANA}]")
+_INSIDE_HANGUL = regex.compile(r"\p{Hangul}{2}")
 _BASE = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
 _EDGES = re.compile(r"[.#$@]*(?=\w)|[!?+#%]+\Z")
 _PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "-": None, "‐": None, "‑": None})
@@ -153,7 +154,7 @@ class TitleIndex:
         if names is None:
             return None
         start, end = spans[position][0], spans[position + length - 1][1]
-        if "\uac00" <= text[start] <= "\ud7af" and start and "\uac00" <= text[start - 1] <= "\ud7af":
+        if start and _INSIDE_HANGUL.match(text, start - 1):
             return None
         gaps = [text[spans[i][1] : spans[i + 1][0]] for i in range(position, position + length - 1)]
         fitting = [name for name in names if _fits(name, text, start, end, gaps)]
@@ -233,8 +234,8 @@ def is_mentionable(name: str) -> bool:
         return False
     if len(words) > 1:
         # "The Who" can be told by its capitals, "to be" cannot.
-        return name != name.lower() or _CJK.search(name) is not None or not _says_little(words)
-    if _CJK.match(words[0]):
+        return name != name.lower() or _UNSPACED.search(name) is not None or not _says_little(words)
+    if _UNSPACED.match(words[0]):
         return len(words[0]) > 1
     if words[0] in FUNCTION_WORDS or words[0] in OPENING_WORDS:
         return False
@@ -297,7 +298,7 @@ def _case_fits(name: _Name, seen: str, *, words: int) -> bool:
     One word of a note's title is, from six letters on ("oolong" for Oolong); in a corpus of records, where
     films are called Alive, it is not. Several words are, unless all of them are small in the text and say little.
     """
-    if _CJK.search(name.written) is not None:
+    if _UNSPACED.search(name.written) is not None:
         return True
     if words == 1:
         loose = name.target.label in ("Note", "Canvas") and not name.written.isupper()

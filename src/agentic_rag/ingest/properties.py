@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import regex
+
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.names import Target, TitleIndex
 from agentic_rag.ingest.stopwords import GENERIC_TITLES, NAMING_KEYS, NO_NAME_KEYS
 from agentic_rag.intervals import Interval, stated_moment
+from agentic_rag.text import HAN
 
 MAX_PROPERTIES = 64
 MAX_VALUES = 20
@@ -20,7 +23,7 @@ MAX_VALUES = 20
 MAX_VALUE_LENGTH = 80
 MAX_RELATION_LENGTH = 60
 
-_HAN_NAME = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff·]{2,10}")
+_HAN_NAME = regex.compile(rf"[{HAN}·]{{2,10}}")
 _NUMBERED = re.compile(r"\d+[.)、]?\s*|[一二三四五六七八九十]+、\s*")
 _LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
 

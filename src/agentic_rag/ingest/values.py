@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any
 
+from agentic_rag.instants import moment_of
+
 DATE_KEYS = ("date", "created", "published", "start")
 """Property names that say when a document is from; the first one with a readable date counts."""
 
@@ -81,16 +83,6 @@ def _key_text(key: object) -> str:
     return valid_unicode(str(key))
 
 
-def utc(moment: datetime) -> datetime | None:
-    """The moment in UTC; one without a zone is taken as UTC. None where UTC has no such year."""
-    if moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        return None
-
-
 def read_date(value: object) -> datetime | None:
     """The first date in a property's value (``2023-09-12``, with or without a time), in UTC."""
     if isinstance(value, list):
@@ -100,13 +92,9 @@ def read_date(value: object) -> datetime | None:
     for match in _DATE.finditer(value):
         year, month, day, hour, minute, second, zone = match.groups()
         clock = f"{int(hour):02}:{minute}:{second or '00'}" if hour else "00:00:00"
-        try:
-            moment = datetime.fromisoformat(
-                f"{year}-{int(month):02}-{int(day):02}T{clock}{(zone or '').replace('Z', '+00:00')}"
-            )
-        except ValueError:
-            continue
-        return utc(moment)
+        moment = moment_of(f"{year}-{int(month):02}-{int(day):02}T{clock}{zone or ''}")
+        if moment is not None:
+            return moment
     return None
 
 

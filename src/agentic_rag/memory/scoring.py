@@ -18,8 +18,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+import regex
+
 from agentic_rag.errors import ConfigError
 from agentic_rag.memory.agreement import agrees
+from agentic_rag.text import CJK
 
 CORRECT_FROM = 0.5
 """F1 from which an answer may count as correct; it must have more than this share of the truth's words too."""
@@ -27,8 +30,7 @@ ABSTENTIONS = ("not mentioned", "no information available")
 """An answer that says one of them says that there is none."""
 
 _ARTICLES = frozenset({"a", "an", "the", "and"})
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+_TOKEN = regex.compile(rf"[{CJK}]|[^\s{CJK}]+")
 _stemming = threading.Lock()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from agentic_rag.instants import as_utc
+from agentic_rag.instants import moment_of
 from agentic_rag.intervals import Interval, asked_interval, named_dates
 
 SAME_START, SAME_END, INSIDE = 1.9, 0.5, 1.0
@@ -59,10 +59,5 @@ def _overlap(date: _Date, stated: Interval) -> bool:
 
 
 def _dated_within(stated: Interval, written: object) -> bool:
-    if not isinstance(written, str):
-        return False
-    try:
-        moment = as_utc(datetime.fromisoformat(written))
-    except ValueError:
-        return False
-    return _overlap((moment, moment + _INSTANT), stated)
+    moment = moment_of(written)
+    return moment is not None and _overlap((moment, moment + _INSTANT), stated)

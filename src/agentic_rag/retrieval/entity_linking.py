@@ -6,9 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+import regex
+
 from agentic_rag.domain import Entity
 from agentic_rag.identity import entity_key
-from agentic_rag.text import STOPWORDS
+from agentic_rag.text import HAN, KANA, STOPWORDS
 
 MAX_WORDS = 10
 """Of a name that is looked for; one Han or kana character counts as a word."""
@@ -18,8 +20,8 @@ its own (a note, a tag, a heading): "green" is no mention of a Mr Green."""
 
 _UNPLACED = frozenset({"Entity", "Thing"})
 """Labels of what is only known from running text."""
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_]+(?:['’.&-][^\W_]+)*")
-_SINGLE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_SINGLE = regex.compile(rf"[{HAN}{KANA}]")
+_WORD = regex.compile(rf"{_SINGLE.pattern}|[^\W_]+(?:['’.&-][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _QUALIFIED = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
 

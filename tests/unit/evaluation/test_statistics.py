@@ -68,7 +68,8 @@ def test_sampling_agrees_with_scipy():
 
 def test_equal_systems_do_not_differ_and_different_ones_never_get_zero():
     assert randomisation_test([0.5, 0.2], [0.5, 0.2]) == 1.0
-    assert randomisation_test([1.0] * 50, [0.0] * 50, samples=999) == 1 / 1000
+    assert randomisation_test([1.0] * 50, [0.0] * 50, samples=999) == 2 / 1000
+    assert randomisation_test([0.5, 0.2], [0.5, 0.1]) == 1.0
 
 
 def test_holm_by_hand():

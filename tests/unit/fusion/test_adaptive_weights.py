@@ -24,7 +24,7 @@ def test_the_graphs_odds_grow_by_the_steepness_times_how_telling_the_start_is(
 ):
     graph, vector = adapted_weights(weights, telling)
     expected = weights[0] / weights[1] * math.e ** (STEEPNESS * (telling - EVEN))
-    assert graph / vector == pytest.approx(expected, rel=1e-12)
+    assert graph / vector == pytest.approx(expected)
 
 
 def test_the_numbers_of_the_design():

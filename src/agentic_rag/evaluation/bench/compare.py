@@ -16,7 +16,6 @@ from agentic_rag.evaluation.statistics import holm, randomisation_test
 from agentic_rag.memory.conversation import ADVERSARIAL
 
 logger = logging.getLogger(__name__)
-SAMPLES = 20_000
 ANSWERABLE = "f1_answerable"
 MEASURES = ("f1", ANSWERABLE, RECALL)
 
@@ -100,7 +99,7 @@ def against_first(runs: Sequence[Run]) -> dict[str, dict[str, dict[str, float]]]
             if not pairs:
                 continue
             first, own = ([pair[side] for pair in pairs] for side in (0, 1))
-            p = randomisation_test(own, first, samples=SAMPLES)
+            p = randomisation_test(own, first)
             p_values[f"{run.name}\n{measure}"] = p
             found[run.name][measure] = {
                 "difference": round(sum(own) / len(own) - sum(first) / len(first), 4),

@@ -19,6 +19,7 @@ from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, rec
 from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
 from agentic_rag.evaluation.bench.summary import SUMMARY, progress_curve, read_summary, summary
 from agentic_rag.evaluation.records import code_digest, digest_of_file, versions
+from agentic_rag.evaluation.writing import write_text
 from agentic_rag.identity import digest
 from agentic_rag.memory.config import PipelineConfig
 from agentic_rag.memory.conversation import Conversation, schedule
@@ -88,7 +89,7 @@ async def run_bench(
         on_insert_step, on_test_step: hear each operator, where the design says verbose.
 
     Raises:
-        InputError: no such file, task or setting, or the records in the folder are of another run.
+        InputError: no such file, task or setting; the records in the folder are of another run; no summary can be written.
         ModelError: a configured endpoint does not answer.
         StoreError: something cannot be stored; another process is at the same run.
     """
@@ -111,7 +112,8 @@ async def run_bench(
         inserts = await _run_all(run, rag_config, _verbose(config, on_insert_step, on_test_step))
         run.complete()
         found = _summary(run, task_id, inserts, time.perf_counter() - started)
-        await asyncio.to_thread(_write, folder / SUMMARY, found)
+        text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
+        await asyncio.to_thread(write_text, folder / SUMMARY, text)
     return BenchReport(found, folder, run.kept)
 
 
@@ -328,13 +330,6 @@ def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float
         "repairs": repairs,
         "seconds": round(seconds, 3),
     }
-
-
-def _write(path: Path, found: Mapping[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(found, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _tokens(text: str) -> int:

@@ -70,7 +70,7 @@ class PreInsert:
     ``none``: one entry ``{"data": packet}``. ``tri_embed``: for each statement an entry of ``dialogs`` (the
     packet's turns), ``triple``, ``refactor`` (the triple in natural language), ``embedding`` (of ``refactor``,
     unit vector as list of floats) and ``metadata`` (``timestamp``, ``speaker`` and ``sources`` where known).
-    Statements come from the chat model, or, without one, from patterns and named things (see ``triples``).
+    Statements come from the chat model, or, without one, from the sentences (see ``triples.dialogs``).
 
     Args:
         settings: which action, and how.

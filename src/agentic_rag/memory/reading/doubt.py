@@ -10,7 +10,7 @@ from agentic_rag.memory.reading.statements import Statement
 from agentic_rag.memory.reading.weights import ReaderWeights
 
 SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
-"""Kinds whose answers are right more often than a span."""
+"""Kinds whose answers are right more often than a sentence."""
 
 
 def doubtful(

@@ -1,27 +1,31 @@
-"""The extractive reader: the shortest words of the history that answer, without any chat model."""
+"""The extractive reader: the sentence of the history that answers, or the time it names, without any chat model."""
 
 from __future__ import annotations
 
-from agentic_rag.memory.reading.choosing import chosen_spans
-from agentic_rag.memory.reading.clauses import clause_answer
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
 from agentic_rag.memory.reading.doubt import doubtful
-from agentic_rag.memory.reading.history import History, read_history
+from agentic_rag.memory.reading.history import History, Sentence, read_history
 from agentic_rag.memory.reading.moments import moment_answer
 from agentic_rag.memory.reading.questions import Question, read_question
 from agentic_rag.memory.reading.reader import NOT_MENTIONED
-from agentic_rag.memory.reading.remembered import RememberedEmbedding
 from agentic_rag.memory.reading.statements import Statement, bearing_statements
 from agentic_rag.memory.reading.verdicts import choice, speaker_answer, verdict
 from agentic_rag.memory.reading.weights import ReaderWeights, shipped
-from agentic_rag.ports import Embedding
+from agentic_rag.memory.reading.words import stem, telling, words_of
+from agentic_rag.ports import Embedding, FloatArray
 from agentic_rag.text import script
+from agentic_rag.text_cache import TextCache
 
 
 class ExtractiveReader:
     """``Reader`` that quotes: offline, deterministic, without a key.
 
     It reads the question's kind, ranks the history's sentences by shared rare words, meaning, speaker and
-    date, and answers with a time, a verdict or a span of the best ones; where what matches was said by somebody
+    date, and answers with a time, a verdict or the best one; where what matches was said by somebody
     else than the question asks about, or nothing matches, with ``NOT_MENTIONED``.
 
     Args:
@@ -68,4 +72,79 @@ class ExtractiveReader:
             told = speaker_answer(statements[0])
             if told:
                 return told
-        return ", ".join(span.text for span in chosen_spans(question, statements, self._weights))
+        return _told(question, statements[0].sentence)
+
+
+def _told(question: Question, sentence: Sentence) -> str:
+    """A sentence without what the question says too, and without function words, at both its ends."""
+    known = question.terms | {stem(word) for name in question.people for word in name.split()}
+    says = [word for word in sentence.words if not word.function and word.stem not in known]
+    return sentence.text[says[0].start : says[-1].end] if says else sentence.text
+
+
+REMEMBERED = 8192
+"""Texts; with 384 dimensions some 12 MB."""
+
+
+class RememberedEmbedding:
+    """``ports.Embedding`` that embeds a passage once, as long as it is among the ``REMEMBERED`` last used.
+
+    Args:
+        embedding: whose vectors depend on the text alone, as the port has it: so nothing changes but the time.
+    """
+
+    def __init__(self, embedding: Embedding) -> None:
+        self._embedding = embedding
+        self._cache = TextCache[FloatArray](REMEMBERED)
+
+    @property
+    def name(self) -> str:
+        return self._embedding.name
+
+    @property
+    def dimension(self) -> int:
+        return self._embedding.dimension
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        return await self._embedding.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return np.stack(await self._cache.of(texts, self._embedding.embed_passages))
+
+
+READ = 6
+"""Sentences."""
+
+_CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
+_SPOKEN_OF = "我我们咱你您的了是就在"
+
+
+def clause_answer(question: Question, statements: Sequence[Statement]) -> str:
+    """What a clause says that the question does not: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
+    clauses = [
+        (_covered(question, clause) + statement.support / 10, clause.strip())
+        for statement in statements[:READ]
+        for clause in _CLAUSE.findall(statement.sentence.text)
+        if clause.strip()
+    ]
+    if not clauses:
+        return ""
+    best = max(clauses, key=lambda one: one[0])[1]
+    return _rest(best, set(question.text) | set(_SPOKEN_OF)) or best
+
+
+def _covered(question: Question, clause: str) -> float:
+    """Share of the question's terms that a clause has."""
+    return len(question.terms & telling(words_of(clause))) / len(question.terms) if question.terms else 0.0
+
+
+def _rest(clause: str, known: set[str]) -> str:
+    """A clause without what is known at both its ends."""
+    start, end = 0, len(clause)
+    while start < end and clause[start] in known:
+        start += 1
+    while end > start and clause[end - 1] in known:
+        end -= 1
+    return clause[start:end].strip()

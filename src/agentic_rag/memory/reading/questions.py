@@ -9,37 +9,23 @@ from itertools import pairwise
 from typing import Literal
 
 from agentic_rag.intervals import Interval, stated_interval
-from agentic_rag.memory.reading.words import FUNCTION, Word, starts_cjk, stem, telling, words_of
+from agentic_rag.memory.reading.words import Word, stem, telling, words_of
+from agentic_rag.text import starts_cjk
 
-Kind = Literal[
-    "when", "year", "duration", "number", "often", "who", "where", "why", "how", "which", "what", "choice",
-    "likely", "yes_no",
-]  # fmt: skip
+Kind = Literal["when", "year", "choice", "who", "likely", "yes_no", "what"]
 
 _BE_DO = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|should|am)"
 _WRITTEN: Sequence[tuple[Kind, str]] = (
     ("choice", rf"^(?:would|might|could|{_BE_DO})\b.*\bor\b|^(?:which|what|who)\b.*[,:]\s[^,:?]+\sor\s[^,:?]+\?"),
     ("year", r"\b(?:which|what) year\b"),
     ("when", r"^(?:since |until |by )?when\b|\b(?:what|which) (?:day|date|month|time)\b|什么时候|何时|哪天|几月"),
-    ("duration", r"\bhow long\b|\bhow (?:many|much) (?:years|months|weeks|days|hours|minutes|time)\b|多久|多长时间"),
-    ("often", r"\bhow (?:often|frequently)\b"),
-    ("number", r"\bhow (?:many|much|old|tall|far|big|large)\b|多少|几个|几次"),
     ("who", r"^(?:with |to |for |from )?who(?:m|se)?\b|谁"),
-    ("where", r"^(?:from |to )?where\b|\b(?:which|what) (?:city|cities|country|countries|state|states|town|place|places)\b|哪里|哪儿|在哪"),
-    ("why", r"^why\b|为什么|为何"),
-    ("how", r"^how\b|怎么|如何"),
     ("likely", r"^(?:would|might|could)\b"),
     ("yes_no", rf"^{_BE_DO}\b"),
-    ("which", r"\b(?:which|what (?:kinds?|types?|sorts?|styles?) of)\b|^what (?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|might|made|makes|kind|type|happened)\b)\w"),
 )  # fmt: skip
 _FORMS = [(kind, re.compile(form, re.IGNORECASE)) for kind, form in _WRITTEN]
 _ACCORDING = re.compile(
     r"\b(?:according to|(?:as )?(?:mentioned|said|described|suggested) by)\s+([^\W\d_]+)", re.I
-)
-_FOCUS = re.compile(
-    r"\b(?:which|what)\s+(?:(?:kinds?|types?|sorts?|styles?)\s+of\s+)?(?P<noun>[^,?]*?)"
-    r"\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|might|that|to|helped|made)\b",
-    re.IGNORECASE,
 )
 _ASKING = frozenset(
     "what which who whom whose where when why how kind kinds type types sort sorts many much long often old "
@@ -51,8 +37,6 @@ _ASKING_HAN = re.compile(
 _TIME = re.compile(
     r"\d+(?:st|nd|rd|th)?|(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber"
 )
-_NOT_PLURAL = ("ss", "us", "is", "'s", "ous", "ics", "news")
-_MANY = re.compile(r"\b(?:kinds|types|sorts) of\b|\bboth\b|\bwhat (?:all|things)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +53,6 @@ class Question:
     """Stems of its telling words, without people."""
     names: frozenset[str]
     """Stems of its words with a capital, without people and the first word: places, titles, others."""
-    verb: str
-    """Stem of the first telling word behind the person named first; "" where there is none."""
-    focus: frozenset[str]
-    """Stems of what is asked for: ``flooring`` of "What kind of flooring …"."""
-    many: bool
-    """Whether several things are asked for."""
     interval: Interval | None
     """The time that it states."""
 
@@ -90,7 +68,6 @@ def read_question(text: str, speakers: Sequence[str]) -> Question:
     named = _named(words, speakers)
     people = tuple(dict.fromkeys(name for _, name in named)) or _written_in(text, speakers)
     names = {words[position].stem for position, _ in named}
-    focus = _focus(text, names)
     interval = stated_interval(text)
     said = [
         word
@@ -106,9 +83,6 @@ def read_question(text: str, speakers: Sequence[str]) -> Question:
         subject=_subject(text, words, named, people),
         terms=terms,
         names=frozenset(word.stem for word in said if word.capital and word.start > 0),
-        verb=_verb(words, named),
-        focus=frozenset(word.stem for word in focus),
-        many=bool(_MANY.search(text)) or any(_plural(word) for word in focus[-1:]),
         interval=interval,
     )
 
@@ -152,19 +126,3 @@ def _subject(
         for (earlier, _), (later, _) in pairwise(named)
     )
     return "" if together or not people else people[0]
-
-
-def _verb(words: Sequence[Word], named: Sequence[tuple[int, str]]) -> str:
-    after = words[named[0][0] + 1 :] if named and not words[named[0][0]].lower.endswith("'s") else ()
-    return next((word.stem for word in after if not word.function), "")
-
-
-def _focus(text: str, names: set[str]) -> list[Word]:
-    match = _FOCUS.search(text)
-    if match is None:
-        return []
-    return [word for word in words_of(match["noun"]) if word.lower not in FUNCTION and word.stem not in names]
-
-
-def _plural(word: Word) -> bool:
-    return word.lower.endswith("s") and not word.lower.endswith(_NOT_PLURAL)

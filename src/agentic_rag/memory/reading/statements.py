@@ -10,8 +10,9 @@ from datetime import UTC, datetime, time, timedelta
 
 from agentic_rag.memory.reading.history import History, Line, Sentence
 from agentic_rag.memory.reading.questions import Question
-from agentic_rag.memory.reading.words import starts_cjk, stem
+from agentic_rag.memory.reading.words import stem
 from agentic_rag.ports import Embedding
+from agentic_rag.text import starts_cjk
 
 COMPARED = 24
 """Sentences that are compared with the question by meaning, at some milliseconds each."""

@@ -1,4 +1,4 @@
-"""What the reader has learned: which span answers, and when nothing does. Fitted by ``evaluation/fit_reader.py``."""
+"""What the reader has learned: when nothing answers. Fitted by ``evaluation/fit_reader.py``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ FILE = Path(__file__).with_name("weights.json")
 class ReaderWeights:
     """Coefficients of the offline reader."""
 
-    spans: Mapping[str, float]
-    """By trait of a span (see ``traits``): positive speaks for it being the answer."""
     doubt: Mapping[str, float]
     """By sign (see ``doubt.signs``), in log-odds: positive speaks for there being no answer."""
     abstain_from: float
-    """Log-odds from which a span is withheld: it is right so seldom that little doubt outweighs it."""
+    """Log-odds from which a sentence is withheld: it is right so seldom that little doubt outweighs it."""
     abstain_surer_from: float
     """The same for times and for one of a few offered answers, which are right more often."""
     fitted_on: tuple[str, ...]
@@ -30,7 +28,7 @@ class ReaderWeights:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, in a fixed order."""
         values = asdict(self)
-        return {name: values[name] for name in sorted(values, key=lambda name: (name == "spans", name))}
+        return {name: values[name] for name in sorted(values)}
 
 
 @lru_cache(maxsize=1)

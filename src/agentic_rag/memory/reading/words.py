@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agentic_rag.text import STOPWORDS, content_tokens, tokens
+import regex
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:['’\-.&/](?=[^\W{_CJK}])[^\W{_CJK}]+)*", re.UNICODE)
+from agentic_rag.text import CJK, STOPWORDS, content_tokens, starts_cjk, tokens
 
-_RUN = re.compile(rf"[{_CJK}]")
-
+_WORD = regex.compile(rf"[{CJK}]+|[^\W{CJK}]+(?:['’\-.&/](?=[^\W{CJK}])[^\W{CJK}]+)*")
 _IRREGULAR = {
     past: present
     for present, listed in {
@@ -69,11 +66,6 @@ class Word:
     def function(self) -> bool:
         """Whether it says nothing alone."""
         return self.lower in FUNCTION
-
-
-def starts_cjk(text: str) -> bool:
-    """Whether a text begins with Han, kana or Hangul."""
-    return _RUN.match(text) is not None
 
 
 @lru_cache(maxsize=16_384)

@@ -1,4 +1,4 @@
-"""Statements as triples, between a packet and the memory: by a chat model's reply, or by patterns without one."""
+"""Statements as triples, between a packet and the memory: by a chat model's reply, or sentence by sentence without one."""
 
 from agentic_rag.memory.triples.dialogs import dialog_statements
 from agentic_rag.memory.triples.reply import TRIPLE_EXTRACTION_PROMPT, Reply, read_reply

@@ -1,4 +1,4 @@
-"""Statements of a packet's turns without a model: patterns first, then the named things nobody's pattern told."""
+"""Statements of a packet's turns without a model: each sentence, as a triple of who says it and about what."""
 
 from __future__ import annotations
 
@@ -12,25 +12,33 @@ from agentic_rag.ingest.conversation import Session, parse_session
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex
 from agentic_rag.memory.conversation import Dialog
-from agentic_rag.memory.triples.chinese import chinese_statements
-from agentic_rag.memory.triples.english import english_statements, photo_statement, without_photo
 from agentic_rag.memory.triples.triple import Statement, Triple, distinct
-from agentic_rag.memory.triples.verbs import ADDRESSED, VAGUE
 from agentic_rag.ports import TokenCounter
 from agentic_rag.sentences import split_sentences
-from agentic_rag.text import content_tokens, script, tokens
+from agentic_rag.text import STOPWORDS, content_tokens, script, tokens
 
 MAX_TOKENS = 480
 """Of a part of a turn, where facts are derived."""
 MIN_WORDS = 2
 """Telling words a sentence has beside the names in it, to be remembered for them."""
+_PHOTO = re.compile(r"\[shares a photo: (?P<caption>[^\[\]]*)\]")
+_PHOTO_OF = re.compile(
+    r"(?:an? |the )?(?:close up )?(?:photo|photograph|photography|picture|image)s? of ", re.IGNORECASE
+)
+_EMPTY = STOPWORDS | frozenset(
+    tokens(
+        "you your yours u ur y'all thing things stuff something anything everything nothing lot lots bit way one ones "
+        "time day lol yes yeah good great nice best better well okay ok check thanks thank wow hey hi"
+    )
+)
+"""What a courtesy is made of."""
 
 
 def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statement]:
     """What the turns say, in the order they say it, each triple once. Pure.
 
-    First-person statements by pattern (see ``english``, ``chinese``), the photo a turn shares, and for every other
-    sentence with a named thing in it (see ``ingest.facts``): who talks about what, and the sentence itself.
+    A sentence with a named thing in it (see ``ingest.facts``) tells who talks about what; any other one that is
+    neither a question nor a courtesy, who says it; a photo that is shared, what it shows.
 
     Args:
         dialogs: turns of one packet.
@@ -39,30 +47,39 @@ def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> 
     named = _named(dialogs, count_tokens)
     found: list[Statement] = []
     for turn, dialog in enumerate(dialogs):
-        said = _said(turn, dialog)
-        told = [statement.sentence for statement in said]
-        found += said
-        found += [other for other in named if other.turn == turn and not _told(other.sentence, told)]
+        about = [statement for statement in named if statement.turn == turn]
+        found += [*_said(turn, dialog, about), *about]
     return distinct(found)
 
 
-def _said(turn: int, dialog: Dialog) -> list[Statement]:
-    speaker = " ".join(dialog["speaker"].split())
+def _said(turn: int, dialog: Dialog, about: Sequence[Statement]) -> list[Statement]:
+    """What a turn says besides the statements about named things, and the photo it shares."""
+    speaker, text = " ".join(dialog["speaker"].split()), _without_photo(dialog["text"])
     if not speaker:
         return []
-    text = without_photo(dialog["text"])
     found: list[Statement] = []
-    for start, end in split_sentences(text):
-        sentence = text[start:end]
-        read = chinese_statements if script(sentence) == "cjk" else english_statements
-        found += [Statement(triple, turn, sentence) for triple in read(sentence, speaker)]
-    photo = photo_statement(dialog["text"], speaker)
-    return found if photo is None else [*found, Statement(photo, turn, photo.object)]
+    for sentence in (" ".join(text[start:end].split()) for start, end in split_sentences(text)):
+        known = any(other.sentence in sentence or sentence in other.sentence for other in about)
+        if not known and not _asks(sentence) and _tells(sentence):
+            says = "说" if script(sentence) == "cjk" else "says"
+            found.append(Statement(Triple(speaker, says, sentence), turn, sentence))
+    photo = _PHOTO.search(dialog["text"])
+    if photo is not None and (shown := _PHOTO_OF.sub("", photo["caption"].strip(), count=1).strip()):
+        found.append(Statement(Triple(speaker, "shares a photo of", shown), turn, shown))
+    return found
 
 
-def _told(sentence: str, told: Sequence[str]) -> bool:
-    """Whether a pattern has read this sentence, or the part of it that tells something."""
-    return any(known in sentence or sentence in known for known in told)
+def _tells(sentence: str) -> bool:
+    """Whether a sentence is more than a courtesy or an exclamation."""
+    return len(tokens(sentence)) > 2 and not {*content_tokens(sentence)} <= _EMPTY
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip(" )\"'”").endswith(("?", "？"))
+
+
+def _without_photo(text: str) -> str:
+    return _PHOTO.sub("", text).strip()
 
 
 def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statement]:
@@ -93,10 +110,10 @@ def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statem
 
 def _about(turn: int, speaker: str, things: Sequence[tuple[str, str]], text: str) -> Statement | None:
     """One statement for a sentence; None for a question and for one that says nothing but the names."""
-    sentence = without_photo(text.removeprefix(f"{speaker}:")).strip()
+    sentence = _without_photo(text.removeprefix(f"{speaker}:")).strip()
     about = ", ".join(name for _, name in things)
-    beside = {*content_tokens(sentence)} - {*tokens(about)} - {*tokens(" ".join(VAGUE | ADDRESSED))}
-    if not things or sentence.rstrip(" )\"'”").endswith(("?", "？")) or len(beside) < MIN_WORDS:
+    beside = {*content_tokens(sentence)} - {*tokens(about)} - _EMPTY
+    if not things or _asks(sentence) or len(beside) < MIN_WORDS:
         return None
     if len(things) == 1 and _is_called(things[0][1], sentence):
         return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-_HAN = "\u3400-\u4dbf\u4e00-\u9fff"
-_BETWEEN_HAN = re.compile(rf"(?<=[{_HAN}]) (?=[{_HAN}])")
+import regex
+
+from agentic_rag.text import HAN
+
+_BETWEEN_HAN = regex.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
 
 
 class Triple(NamedTuple):

@@ -22,7 +22,6 @@ from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.chat import spoken
 from agentic_rag.models.endpoint import happened, status, told, without_login
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
-from agentic_rag.stores.graphiti.placeholder_dates import stated_dates
 
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 8.0
@@ -250,3 +249,25 @@ def _retry_after(error: BaseException) -> float | None:
         except (TypeError, ValueError):
             return None
     return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+_DATES = ("valid_at", "invalid_at")
+
+
+def stated_dates(answer: dict[str, Any], text: str) -> dict[str, Any]:
+    """The model's answer with every date whose year the text does not write set to None.
+
+    Graphiti resolves relative dates against the episode's date. That of an undated chunk is a placeholder, and dates
+    made from it would look like knowledge.
+    """
+    return {name: _kept(name, value, text) for name, value in answer.items()}
+
+
+def _kept(name: str, value: Any, text: str) -> Any:
+    if name in _DATES and isinstance(value, str):
+        return value if value[:4].isdigit() and value[:4] in text else None
+    if isinstance(value, dict):
+        return stated_dates(value, text)
+    if isinstance(value, list):
+        return [stated_dates(item, text) if isinstance(item, dict) else item for item in value]
+    return value

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agentic_rag.domain import search_text
+from agentic_rag.instants import as_utc
 from agentic_rag.stores.graphiti.chunks import is_chunk, to_chunk
 from agentic_rag.stores.graphiti.library import (
     CommunityNode,
@@ -203,7 +204,7 @@ def utc(moment: Any) -> datetime | None:
     value = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
     if not isinstance(value, datetime):
         value = value.to_native()
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    return as_utc(value)
 
 
 def _common(data: Mapping[str, Any]) -> Row:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from agentic_rag.config import VectorsConfig
 from agentic_rag.errors import ConfigError
+from agentic_rag.ports import ChunkStore, DocumentRecord, Ledger
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 from agentic_rag.stores.vectorstores.chroma import Chroma
 from agentic_rag.stores.vectorstores.dialect import Dialect
@@ -61,3 +63,36 @@ def _check_address(uri: str) -> None:
         raise ConfigError(
             "vectors.uri cannot be read; write http://host:port, with a number as port, or the path of a folder or file"
         ) from None
+
+
+class CheckedLedger:
+    """``ports.Ledger`` whose records are pending where the store has nothing of the document.
+
+    The ledger lies in the data folder, the chunks do not: another store may be configured, or the same
+    one emptied, and the next ingest must fill it.
+
+    Args:
+        ledger: the ledger itself.
+        chunks: the store.
+    """
+
+    def __init__(self, ledger: Ledger, chunks: ChunkStore) -> None:
+        self._ledger = ledger
+        self._chunks = chunks
+
+    async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        records = await self._ledger.records(dataset)
+        held = await self._chunks.document_ids(dataset) if records else set()
+        return {
+            name: record if name in held or not record.chunks else replace(record, pending=True)
+            for name, record in records.items()
+        }
+
+    async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
+        await self._ledger.put(dataset, records)
+
+    async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
+        await self._ledger.remove(dataset, document_ids)
+
+    async def datasets(self) -> list[str]:
+        return await self._ledger.datasets()

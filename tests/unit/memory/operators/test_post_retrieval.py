@@ -264,7 +264,7 @@ def test_what_a_step_lacks_is_said_before_a_run(step: dict[str, Any], told: str)
 
 
 def test_errors_call_the_steps_what_the_caller_calls_them():
-    with pytest.raises(ConfigError, match=r"^rag\.steps\[0\]\.filter_type: unknown"):
+    with pytest.raises(ConfigError, match=r"^'rag\.steps\[0\]\.filter_type': input should be"):
         parse_steps([{"action": "filter", "filter_type": "magic"}], where="rag.steps")
     with pytest.raises(ConfigError, match=r"^rag\.steps\[0\]\.action: format"):
         parse_steps([{"action": "format", "format_type": "xml"}, {"action": "none"}], where="rag.steps")

@@ -116,97 +116,97 @@ MERGE = {"action": "merge", "merge_type": "multi_query"}
         ({"action": None}, f"operators.post_retrieval.action: unknown None; use one of: {ACTION_NAMES}"),
         (
             [{"action": "none"}, {"action": "rerank", "rerank_type": "magic"}],
-            "operators.post_retrieval[1].rerank_type: unknown 'magic'; use one of: "
-            "semantic, time_weighted, ppr, weighted, cross_encoder",
+            "'operators.post_retrieval[1].rerank_type': input should be 'semantic', 'time_weighted', "
+            "'ppr', 'weighted' or 'cross_encoder' (given: 'magic')",
         ),
         (
             {"action": "rerank"},
-            "operators.post_retrieval.rerank_type: missing; use one of: "
+            "'operators.post_retrieval.rerank_type': missing; use one of: "
             "semantic, time_weighted, ppr, weighted, cross_encoder",
         ),
         (
             {"action": "filter", "filter_type": "top_k", "rerank_top_k": 3},
-            "operators.post_retrieval.rerank_top_k: no such key here; use one of: conversation_format_prompt, "
+            "'operators.post_retrieval.rerank_top_k': no such setting; use one of: conversation_format_prompt, "
             "action, filter_type, token_budget, threshold, top_k, llm_batch_size",
         ),
         (
             {"action": "none", "top_k": 3},
-            "operators.post_retrieval.top_k: no such key here; use one of: conversation_format_prompt, action",
+            "'operators.post_retrieval.top_k': no such setting; use one of: conversation_format_prompt, action",
         ),
         (
             [{**RERANK, "weighted_factors": [{"field": "score"}, {"field": "age", "wieght": 1}]}],
-            "operators.post_retrieval[0].weighted_factors[1].wieght: no such key here; use one of: "
+            "'operators.post_retrieval[0].weighted_factors[1].wieght': no such setting; use one of: "
             "field, weight, default",
         ),
         (
             {**RERANK, "weighted_factors": [{"field": "score", "weight": 0}]},
-            "operators.post_retrieval.weighted_factors: all weights are 0; give one factor a weight above 0",
+            "'operators.post_retrieval.weighted_factors': all weights are 0; give one factor a weight above 0",
         ),
         (
             {**RERANK, "rerank_top_k": 0},
-            "operators.post_retrieval.rerank_top_k: input should be greater than or equal to 1 (given: 0)",
+            "'operators.post_retrieval.rerank_top_k': input should be greater than or equal to 1 (given: 0)",
         ),
         (
             {"action": "filter", "filter_type": "threshold", "threshold": "high"},
-            "operators.post_retrieval.threshold: input should be a valid number, unable to parse string as a "
+            "'operators.post_retrieval.threshold': input should be a valid number, unable to parse string as a "
             "number (given: 'high')",
         ),
         (
             MERGE,
-            "operators.post_retrieval: merge_type multi_query needs secondary_queries, such as "
+            "'operators.post_retrieval': merge_type multi_query needs secondary_queries, such as "
             "[{query: 'facts about {question}', top_k: 5}]",
         ),
         (
             {**MERGE, "secondary_queries": [{"top_k": 3}]},
-            "operators.post_retrieval.secondary_queries[0].query: missing",
+            "'operators.post_retrieval.secondary_queries[0].query': missing",
         ),
         (
             {**MERGE, "secondary_queries": [{"query": " "}]},
-            "operators.post_retrieval.secondary_queries[0].query: the query is blank; write one, such as "
+            "'operators.post_retrieval.secondary_queries[0].query': the query is blank; write one, such as "
             "'facts about {question}'",
         ),
         (
             {**MERGE, "secondary_queries": [{"query": "{answer}?"}]},
-            "operators.post_retrieval.secondary_queries[0].query: the template '{answer}?' has the unknown "
+            "'operators.post_retrieval.secondary_queries[0].query': the template '{answer}?' has the unknown "
             "{answer}; use of: {question}, or {{ for a brace",
         ),
         (
             {"action": "format", "format_type": "template", "memory_template": "{text} {mood}"},
-            "operators.post_retrieval.memory_template: the template '{text} {mood}' has the unknown {mood}; "
+            "'operators.post_retrieval.memory_template': the template '{text} {mood}' has the unknown {mood}; "
             "use of: {text}, {timestamp}, {speaker}, {score}, {index}, or {{ for a brace",
         ),
         (
             {"action": "format", "format_type": "template", "memory_template": "{score:.1f}"},
-            "operators.post_retrieval.memory_template: the template '{score:.1f}' gives {score} a format; "
+            "'operators.post_retrieval.memory_template': the template '{score:.1f}' gives {score} a format; "
             "write the name alone: {text}, {timestamp}, {speaker}, {score}, {index}",
         ),
         (
             {"action": "format", "format_type": "structured", "section_heading": "{"},
-            "operators.post_retrieval.section_heading: the template '{' has a single brace "
+            "'operators.post_retrieval.section_heading': the template '{' has a single brace "
             "(Single '{' encountered in format string); write {{ for one",
         ),
         (
             {"action": "augment", "augment_type": "context", "context_template": "{}"},
-            "operators.post_retrieval.context_template: the template '{}' has the unknown {}; "
+            "'operators.post_retrieval.context_template': the template '{}' has the unknown {}; "
             "use of: {context}, {text}, or {{ for a brace",
         ),
         (
             {"action": "format", "format_type": "xml", "xml_tags": {"root": "a b"}},
-            "operators.post_retrieval.xml_tags.root: 'a b' is no name in XML; use letters, digits, '_', '-' and "
+            "'operators.post_retrieval.xml_tags.root': 'a b' is no name in XML; use letters, digits, '_', '-' and "
             "'.', a letter first",
         ),
         (
             {"action": "format", "format_type": "xml", "xml_tags": {"item": "a"}},
-            "operators.post_retrieval.xml_tags.item: no such key here; use one of: root, memory",
+            "'operators.post_retrieval.xml_tags.item': no such setting; use one of: root, memory",
         ),
         (
             {"action": "format", "format_type": "xml", "xml_fields": ["x><y"]},
-            "operators.post_retrieval.xml_fields: 'x><y' is no name in XML; use letters, digits, '_', '-' and "
+            "'operators.post_retrieval.xml_fields': 'x><y' is no name in XML; use letters, digits, '_', '-' and "
             "'.', a letter first",
         ),
         (
             {"action": "format", "format_type": "xml", "xml_fields": ["speaker", "speaker"]},
-            "operators.post_retrieval.xml_fields: a name stands twice, or is 'index', which every memory has",
+            "'operators.post_retrieval.xml_fields': a name stands twice, or is 'index', which every memory has",
         ),
         (
             [{"action": "format", "format_type": "xml"}, {"action": "none"}],

@@ -62,16 +62,22 @@ async def test_none_wraps_the_packet_alone() -> None:
     assert written["entries"] == [{"data": {**HELLO, "packet_idx": 3}}]
 
 
-@pytest.mark.parametrize("chat", [None, ScriptedChat("\n(Alice, works at, Google)\n")])
-async def test_tri_embed_as_the_page_shows_it(chat: Chat | None) -> None:
+@pytest.mark.parametrize(
+    ("chat", "triple"),
+    [
+        (None, ["Alice", "says", "I work at Google"]),
+        (ScriptedChat("\n(Alice, works at, Google)\n"), ["Alice", "works at", "Google"]),
+    ],
+)
+async def test_tri_embed_as_the_page_shows_it(chat: Chat | None, triple: list[str]) -> None:
     written = await tri_embed(chat).execute(GOOGLE)
-    (vector,) = await HashingEmbedding().embed_passages(["Alice works at Google"])
+    (vector,) = await HashingEmbedding().embed_passages([" ".join(triple)])
     assert written == {
         "entries": [
             {
                 "dialogs": GOOGLE["dialogs"],
-                "triple": ["Alice", "works at", "Google"],
-                "refactor": "Alice works at Google",
+                "triple": triple,
+                "refactor": " ".join(triple),
                 "embedding": [float(value) for value in vector],
                 "metadata": {"timestamp": "2023-08-01", "speaker": "Alice", "sources": [[12, 0, 1]]},
             }

@@ -6,7 +6,7 @@ import pytest
 
 from agentic_rag.errors import ModelError
 from agentic_rag.memory.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.memory.reading.remembered import RememberedEmbedding
+from agentic_rag.memory.reading.extractive import RememberedEmbedding
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.ports import Embedding, FloatArray
 from agentic_rag.testing import HashingEmbedding
@@ -27,6 +27,11 @@ READS = [
     (STM, "Where does Bob work?", NOT_MENTIONED),
     (TIM, "Where does Alice work?", "Google"),
     (TIM, "Where does Bob live?", "New York"),
+    (
+        TALK,
+        "What did Caroline do with a support group?",
+        "went to a LGBTQ support group yesterday and it was so powerful",
+    ),
     (TIM, "Where does Carol work?", NOT_MENTIONED),
     (TIM, "What does Alice eat for breakfast?", NOT_MENTIONED),
     (TALK, "When did Caroline go to the LGBTQ support group?", "7 May 2023"),

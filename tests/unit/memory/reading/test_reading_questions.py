@@ -16,23 +16,23 @@ SPEAKERS = ("Caroline", "Melanie Jones")
         ("When did Caroline go to the LGBTQ support group?", "when"),
         ("What date did it begin?", "when"),
         ("Which year did she move?", "year"),
-        ("How long has Caroline had her friends?", "duration"),
-        ("How many weeks passed between the two?", "duration"),
-        ("How many children does Melanie have?", "number"),
-        ("How often does she run?", "often"),
+        ("How long has Caroline had her friends?", "what"),
+        ("How many weeks passed between the two?", "what"),
+        ("How many children does Melanie have?", "what"),
+        ("How often does she run?", "what"),
         ("Who supports Caroline?", "who"),
-        ("Where did Caroline move from?", "where"),
-        ("What country is Caroline from?", "where"),
-        ("Why did she leave?", "why"),
-        ("How did Melanie feel?", "how"),
-        ("What kind of art does Caroline make?", "which"),
-        ("What books has Melanie read?", "which"),
+        ("Where did Caroline move from?", "what"),
+        ("What country is Caroline from?", "what"),
+        ("Why did she leave?", "what"),
+        ("How did Melanie feel?", "what"),
+        ("What kind of art does Caroline make?", "what"),
+        ("What books has Melanie read?", "what"),
         ("What did Caroline research?", "what"),
         ("What is Caroline's job?", "what"),
         ("Would Caroline like A or B?", "choice"),
         ("Would Caroline likely have a dog?", "likely"),
         ("Is Melanie a nurse?", "yes_no"),
-        ("小明在哪里工作？", "where"),
+        ("小明在哪里工作？", "what"),
         ("他什么时候来？", "when"),
         ("", "what"),
     ],
@@ -60,8 +60,6 @@ def test_whom_it_is_about(text: str, subject: str) -> None:
 def test_terms_are_what_it_tells_of() -> None:
     question = read_question("What kind of flooring is Caroline looking for in her dance studio?", SPEAKERS)
     assert question.terms == {stem(word) for word in ("flooring", "looking", "dance", "studio")}
-    assert question.focus == {stem("flooring")}
-    assert question.verb == stem("looking")
 
 
 def test_irregular_verbs_are_the_same_verb() -> None:
@@ -77,17 +75,3 @@ def test_the_time_is_no_term() -> None:
 
 def test_names_that_are_no_speakers() -> None:
     assert read_question("What did Caroline do in Rome?", SPEAKERS).names == {"rome"}
-
-
-@pytest.mark.parametrize(
-    ("text", "many"),
-    [
-        ("What books has Melanie read?", True),
-        ("Which cities has Caroline visited?", True),
-        ("What kinds of art does she make?", True),
-        ("What book is Melanie reading?", False),
-        ("Which class does she take?", False),
-    ],
-)
-def test_whether_several_things_are_asked_for(text: str, many: bool) -> None:
-    assert read_question(text, SPEAKERS).many is many

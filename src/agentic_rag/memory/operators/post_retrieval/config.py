@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.memory.operators.post_retrieval.problems import problems, shown
 from agentic_rag.memory.operators.post_retrieval.templates import checked, xml_name
-from agentic_rag.parameters import Section
+from agentic_rag.parameters import Section, validated
 
 WHERE = "operators.post_retrieval"
 CONVERSATION_FORMAT_PROMPT = "The following is some history information."
@@ -290,7 +289,7 @@ def parse_steps(
         return (_step(value, where),)
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise ConfigError(
-            f"{where}: a mapping such as {{action: none}}, or a list of them, not {shown(value)}"
+            f"{where}: a mapping such as {{action: none}}, or a list of them, not {value!r:.80}"
         )
     steps = tuple(_step(given, f"{where}[{n}]") for n, given in enumerate(value))
     check_order(steps, where)
@@ -308,15 +307,11 @@ def check_order(steps: Sequence[Step], where: str = WHERE) -> None:
 
 def _step(value: Any, where: str) -> Step:
     if not isinstance(value, Mapping):
-        raise ConfigError(f"{where}: a mapping such as {{action: none}}, not {shown(value)}")
+        raise ConfigError(f"{where}: a mapping such as {{action: none}}, not {value!r:.80}")
     known = ", ".join(SECTIONS)
     if "action" not in value:
         raise ConfigError(f"{where}.action: missing; use one of: {known}")
     action = value["action"]
     if not isinstance(action, str) or action not in SECTIONS:
-        raise ConfigError(f"{where}.action: unknown {shown(action)}; use one of: {known}")
-    kind = SECTIONS[action]
-    try:
-        return kind.model_validate(dict(value))
-    except ValidationError as error:
-        raise ConfigError(problems(error, kind, where)) from error
+        raise ConfigError(f"{where}.action: unknown {action!r:.80}; use one of: {known}")
+    return validated(SECTIONS[action], dict(value), where)
