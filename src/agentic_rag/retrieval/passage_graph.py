@@ -63,9 +63,8 @@ class PassageGraph:
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
         self._rarity: Floats = np.log1p(chunks / frequency)
         keys = np.array([entity.key for entity in links.entities], dtype=object)
-        self._said: Floats = np.bincount(
-            links.mentioning, weights=self._rarity[links.mentioned], minlength=chunks
-        ).astype(np.float64)
+        mentioned = self._rarity[links.mentioned]
+        self._said: Floats = np.bincount(links.mentioning, mentioned, chunks).astype(np.float64)
         own = keys[links.mentioned] == np.array(titles, dtype=object)[links.mentioning]
         weights = self._rarity[links.mentioned] * np.where(own, OWN_WEIGHT, 1.0)
         ties = sparse.csr_array((weights, (links.mentioning, links.mentioned)), shape=(chunks, entities))
