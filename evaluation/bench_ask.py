@@ -58,7 +58,7 @@ import gc
 gc.disable()
 import asyncio, pathlib
 import agentic_rag.cli.app
-from agentic_rag.environment import load_config
+from agentic_rag.settings.environment import load_config
 config = load_config(pathlib.Path(sys.argv[1]))
 lap("imports")
 from agentic_rag.cli.start import prepare
@@ -69,7 +69,7 @@ from agentic_rag.models import bundled
 bundled._loaded()
 lap("model")
 async def main():
-    from agentic_rag.composition import open_rag
+    from agentic_rag.rag import open_rag
     async with open_rag(config) as rag:
         lap("stores")
         await rag.ask(sys.argv[2], operation="document_retrieval")

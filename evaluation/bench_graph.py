@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
-from agentic_rag.ports import FloatArray
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from figures import Row, report, row
 

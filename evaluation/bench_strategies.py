@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.domain.progress import silent
 from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.run import dataset_of, ingested, ranking_of
 from agentic_rag.evaluation.statistics import bootstrap_interval
@@ -35,9 +36,8 @@ from agentic_rag.evaluation.systems import Systems, Task
 from agentic_rag.evaluation.tuning.replay import Collected, Replay, with_changes
 from agentic_rag.evaluation.tuning.run import collect
 from agentic_rag.fusion.strategy_selector import OPERATIONS
-from agentic_rag.parameters import FusionStrategy, Parameters
-from agentic_rag.progress import silent
 from agentic_rag.rerank.moved import ranked_ids
+from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from figures import Row, report, row
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 

@@ -35,10 +35,10 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from agentic_rag.domain import search_text
+from agentic_rag.domain.ports import FloatArray, Restriction, ScoredChunk
 from agentic_rag.evaluation.datasets import half_of
 from agentic_rag.evaluation.statistics import area_under_roc
 from agentic_rag.models.bundled import nats
-from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
 from agentic_rag.retrieval.calibration import (
     COSINE_UNIT,
     ENOUGH_WORDS,

@@ -26,16 +26,16 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from agentic_rag.evaluation.bench.compare import Run, read_runs
-from agentic_rag.memory.conversation import ADVERSARIAL
-from agentic_rag.memory.operators.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
-from agentic_rag.memory.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.memory.reading.doubt import SURER, signs
-from agentic_rag.memory.reading.history import read_history
-from agentic_rag.memory.reading.questions import Question, read_question
-from agentic_rag.memory.reading.statements import Statement, bearing_statements
-from agentic_rag.memory.reading.weights import FILE, ReaderWeights
-from agentic_rag.memory.scoring import score
+from agentic_rag.lab.conversation import ADVERSARIAL
+from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
+from agentic_rag.lab.reading.doubt import SURER, signs
+from agentic_rag.lab.reading.history import read_history
+from agentic_rag.lab.reading.questions import Question, read_question
+from agentic_rag.lab.reading.statements import Statement, bearing_statements
+from agentic_rag.lab.reading.weights import FILE, ReaderWeights
+from agentic_rag.lab.scoring import score
 from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
 
 DOUBT_RIDGE = 1.0
 BARS = [step / 4 for step in range(-12, 9)]

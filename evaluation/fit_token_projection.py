@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from agentic_rag.domain import search_text
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.models.bundled import TOKEN_DIMENSION, raw_tokens
-from agentic_rag.ports import FloatArray
 from judged_sets import CHOOSING_VAULTS, DATA, available, judged_set, vault_set
 
 SETS = ("cmrc2018/trial", "hotpot_train100")

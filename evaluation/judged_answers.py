@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.domain.ports import Embedding
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, load_dataset
 from agentic_rag.evaluation.systems import NO_CLOCK
 from agentic_rag.ingest.sources import discover
-from agentic_rag.ports import Embedding
 from agentic_rag.text import script
 from judged_sets import OWN, gibberish
 

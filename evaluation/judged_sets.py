@@ -12,14 +12,14 @@ import numpy as np
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, FloatArray, PassageVectors, Restriction
+from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS
 from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
-from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, PassageVectors, Restriction
 from agentic_rag.text import script
-from agentic_rag.token_vectors import QuestionTokens
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 CACHE = Path(__file__).parent / ".cache"

@@ -29,10 +29,10 @@ from pydantic_core import PydanticUndefined
 
 from agentic_rag import errors
 from agentic_rag.cli.app import app
-from agentic_rag.config import RagConfig
-from agentic_rag.drawings import drawing
-from agentic_rag.memory.config import RuntimeConfig
-from agentic_rag.parameters import Parameters
+from agentic_rag.cli.drawings import drawing
+from agentic_rag.lab.config import RuntimeConfig
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.settings.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[1]
 WIDTH = 100

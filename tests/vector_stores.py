@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.ports import ChunkStore
+from agentic_rag.domain.ports import ChunkStore
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 
 EXTRAS = {"chroma": "langchain_chroma", "milvus": "langchain_milvus", "pgvector": "langchain_postgres"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from agentic_rag.domain import Chunk
-from agentic_rag.ports import EmbeddedDocument, FloatArray
+from agentic_rag.domain.ports import EmbeddedDocument, FloatArray
 from judged_sets import JudgedSet, available, judged_set
 
 SETS = ("rgb/zh_fact", "rgb/en_fact", "cranfield")

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.filters import Expression, matches, parse_filters
+from agentic_rag.domain.ports import EmbeddedDocument, Restriction
 from agentic_rag.evaluation.metrics import ndcg
 from agentic_rag.evaluation.statistics import area_under_roc
-from agentic_rag.filters import Expression, matches, parse_filters
 from agentic_rag.models.bundled import BundledEmbedding, nats
-from agentic_rag.ports import EmbeddedDocument, Restriction
 from agentic_rag.retrieval.calibration import script_pair
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.filters import parse_filters
+from agentic_rag.domain.filters import parse_filters
+from agentic_rag.domain.ports import FloatArray, Restriction
 from agentic_rag.models.bundled import BundledEmbedding
-from agentic_rag.ports import FloatArray, Restriction
 from agentic_rag.retrieval.engine import MIN_CANDIDATES, RetrievalEngine
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection

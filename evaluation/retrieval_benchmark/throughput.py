@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.embedding import embedded
 from agentic_rag.models import bundled
-from agentic_rag.progress import Meter
 from figures import Row, row
 
 LENGTHS = (20, 100, 256)

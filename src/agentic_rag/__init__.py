@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from agentic_rag.asking import Answer, BlockingRag, open_rag_blocking
-    from agentic_rag.composition import Rag, open_rag
-    from agentic_rag.config import RagConfig
+    from agentic_rag.blocking import BlockingRag, open_rag_blocking
     from agentic_rag.errors import AgenticRagError
     from agentic_rag.graph import GraphParts, build_rag_graph
-    from agentic_rag.parameters import Parameters
+    from agentic_rag.rag import Answer, Rag, open_rag
+    from agentic_rag.settings.config import RagConfig
+    from agentic_rag.settings.parameters import Parameters
     from agentic_rag.state import CanvasRAGState
 
 __all__ = [
@@ -33,16 +33,16 @@ __all__ = [
 
 _HOMES = {
     "AgenticRagError": "errors",
-    "Answer": "asking",
-    "BlockingRag": "asking",
+    "Answer": "rag",
+    "BlockingRag": "blocking",
     "CanvasRAGState": "state",
     "GraphParts": "graph",
-    "Parameters": "parameters",
-    "Rag": "composition",
-    "RagConfig": "config",
+    "Parameters": "settings.parameters",
+    "Rag": "rag",
+    "RagConfig": "settings.config",
     "build_rag_graph": "graph",
-    "open_rag": "composition",
-    "open_rag_blocking": "asking",
+    "open_rag": "rag",
+    "open_rag_blocking": "blocking",
 }
 
 

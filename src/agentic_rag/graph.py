@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
+from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.nodes.answer import answer
@@ -25,10 +26,9 @@ from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
-from agentic_rag.parameters import FusionStrategy, Overrides, Parameters
-from agentic_rag.ports import Chat, Embedding, TokenCounter
 from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.settings.parameters import FusionStrategy, Overrides, Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState
 
 RagStateGraph = StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]

@@ -11,18 +11,18 @@ from typing import Any, cast
 import numpy as np
 
 from agentic_rag.domain import Chunk, Findings, Hit
+from agentic_rag.domain.filters import Expression
+from agentic_rag.domain.ports import FloatArray, PassageVectors
+from agentic_rag.domain.token_vectors import QuestionTokens, packed
 from agentic_rag.errors import ModelError
-from agentic_rag.filters import Expression
 from agentic_rag.nodes.prepare_query import prepare_query
-from agentic_rag.parameters import Parameters
-from agentic_rag.ports import FloatArray, PassageVectors
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.schemas import Judged, Leg, Linked, RetrievalResult, chunk_metadata
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import tokens
-from agentic_rag.token_vectors import QuestionTokens, packed
 
 
 class HashingEmbedding:

@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain import Chunk, filterable
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
+from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, FloatArray, Restriction
 from agentic_rag.errors import AgenticRagError, InputError, ManifestMismatch, StoreError
-from agentic_rag.filters import And, Comparison, Expression, Not, Or, matches, parse_filters
-from agentic_rag.instants import parse_as_of
-from agentic_rag.ports import ChunkStore, EmbeddedDocument, FloatArray, Restriction
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
@@ -631,7 +631,7 @@ WRITER = """
 import asyncio, sys
 import numpy as np
 from agentic_rag.domain import Chunk
-from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection
 
@@ -722,7 +722,7 @@ import asyncio, sys
 from datetime import timedelta
 import numpy as np
 from agentic_rag.domain import Chunk
-from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.stores.lancedb import indexes
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection

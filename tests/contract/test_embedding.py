@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
+from agentic_rag.domain.ports import Embedding
+from agentic_rag.domain.token_vectors import similarities
 from agentic_rag.models import bundled
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens, count_tokens_batch
-from agentic_rag.ports import Embedding
 from agentic_rag.testing import HashingEmbedding
-from agentic_rag.token_vectors import similarities
 
 ODD = ["", " ", "\n\t", "\0", "a\0b", "🍵", "👩‍👩‍👧", "\ud800", "é", "…"]
 LONG = " ".join(f"word{number}" for number in range(700))

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, Mention
+from agentic_rag.domain.ports import GraphCounts, GraphStore
 from agentic_rag.errors import InputError, ManifestMismatch
-from agentic_rag.ports import GraphCounts, GraphStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agentic_rag.domain.ports import DocumentRecord, Ledger
 from agentic_rag.errors import InputError
-from agentic_rag.ports import DocumentRecord, Ledger
 from agentic_rag.stores.in_memory import InMemoryLedger
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES

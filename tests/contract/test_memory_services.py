@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from agentic_rag.domain.memory import Closes, Deletes, Memory, MemoryService, Neighbours, ReturnsAll
+from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.graph import GraphParts, build_rag_graph
-from agentic_rag.memory.service import Closes, Deletes, Memory, MemoryService, Neighbours, ReturnsAll
-from agentic_rag.memory.services import ServiceParts, build_service, known_services
-from agentic_rag.memory.services.write_behind import BATCH_DOCUMENTS
+from agentic_rag.lab.services import ServiceParts, build_service, known_services
+from agentic_rag.lab.services.write_behind import BATCH_DOCUMENTS
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
-from agentic_rag.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore

@@ -33,11 +33,11 @@ from test_chunk_store import (
     sparse,
 )
 
-from agentic_rag.config import VectorsConfig
 from agentic_rag.domain import filterable
+from agentic_rag.domain.filters import Comparison, Expression, matches, parse_filters
+from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, StoreError, StoreLocked
-from agentic_rag.filters import Comparison, Expression, matches, parse_filters
-from agentic_rag.ports import ChunkStore, EmbeddedDocument, Restriction
+from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.vectorstores.opening import open_vector_store
 from vector_stores import EXTRAS, opened, skip_without, uri_of
@@ -274,7 +274,7 @@ WRITER = """
 import asyncio, sys
 import numpy as np
 from agentic_rag.domain import Chunk
-from agentic_rag.ports import EmbeddedDocument
+from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 from agentic_rag.stores.vectorstores.opening import DIALECTS
 

@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 import yaml
 
-from agentic_rag.config import RagConfig
+from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, StoreLocked
 from agentic_rag.evaluation.bench.compare import comparison, read_runs
 from agentic_rag.evaluation.bench.run import STORES, BenchOptions, BenchReport, _Run, run_bench
-from agentic_rag.memory.config import parse_pipeline, read_pipeline
-from agentic_rag.memory.data_parser import register_adapter, unregister_adapter
-from agentic_rag.memory.service import Memory
-from agentic_rag.memory.services import register_service, unregister_service
-from agentic_rag.open_memory import open_lab
-from agentic_rag.parameters import Section
+from agentic_rag.lab.config import parse_pipeline, read_pipeline
+from agentic_rag.lab.data_parser import register_adapter, unregister_adapter
+from agentic_rag.lab.open_lab import open_lab
+from agentic_rag.lab.services import register_service, unregister_service
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.settings.parameters import Section
 from agentic_rag.stores.lancedb.process_lock import only_one
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
 from local_openai_server import LocalOpenAIServer

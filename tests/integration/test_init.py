@@ -10,8 +10,8 @@ import pytest
 
 from agentic_rag import RagConfig, open_rag_blocking
 from agentic_rag.cli.init import started
-from agentic_rag.environment import load_config
 from agentic_rag.errors import InputError
+from agentic_rag.settings.environment import load_config
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -20,8 +20,8 @@ import pytest
 from stored import assert_same, assert_whole, everything, tables
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.domain.ports import FloatArray, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, ModelError, StoreLocked, UnknownDataset
-from agentic_rag.ports import FloatArray, Restriction
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import manifests
 from agentic_rag.stores.lancedb.connection import LanceConnection

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.models.bundled import BundledEmbedding
-from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import RetrievalEngine
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection

@@ -15,6 +15,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact
+from agentic_rag.domain.filters import parse_filters
+from agentic_rag.domain.ports import Chat, EmbeddedDocument
 from agentic_rag.errors import (
     AllSourcesFailed,
     ConfigError,
@@ -24,14 +26,12 @@ from agentic_rag.errors import (
     StoreError,
     UnknownOperation,
 )
-from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.adaptive_weights import adapted_weights
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
-from agentic_rag.parameters import Parameters
-from agentic_rag.ports import Chat, EmbeddedDocument
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import (

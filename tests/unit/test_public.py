@@ -45,7 +45,9 @@ def test_importing_the_package_opens_nothing_and_imports_no_library():
 
 
 def test_errors_and_configuration_need_no_store_and_no_model():
-    loaded = fresh("import sys, agentic_rag.config, agentic_rag.errors; print(' '.join(sys.modules))").split()
+    loaded = fresh(
+        "import sys, agentic_rag.settings.config, agentic_rag.errors; print(' '.join(sys.modules))"
+    ).split()
     assert not {"lancedb", "graphiti_core", "langgraph", "onnxruntime", "numpy", "openai"} & set(loaded)
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from agentic_rag.answering.facts import is_plain
 from agentic_rag.rerank.mistakes import failures
-from agentic_rag.sentences import split_sentences
 from agentic_rag.text import content_tokens, tokens
+from agentic_rag.text.sentences import split_sentences
 
 MIN_TERMS = 3
 """Terms a sentence needs to say something."""

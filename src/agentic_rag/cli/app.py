@@ -35,8 +35,8 @@ from agentic_rag.cli.options import (
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
-    from agentic_rag.config import RagConfig
     from agentic_rag.ingest.report import IngestReport
+    from agentic_rag.settings.config import RagConfig
 
 app = typer.Typer(
     name="agentic-rag",
@@ -211,7 +211,7 @@ def ask(
     """Ask a question; every claim of the answer points at a note."""
     started = time.perf_counter()
     from agentic_rag.cli.start import prepare
-    from agentic_rag.environment import parse_assignments
+    from agentic_rag.settings.environment import parse_assignments
 
     prepare(config, dataset)
     from agentic_rag.cli.ask import asked
@@ -261,7 +261,7 @@ def search(
 @app.command()
 def graph(name: Annotated[str, typer.Argument(help="Name of the graph.")] = "agentic_rag") -> None:
     """Print a compiled graph's Mermaid text."""
-    from agentic_rag.drawings import drawing
+    from agentic_rag.cli.drawings import drawing
 
     sys.stdout.write(drawing(name))
 
@@ -458,8 +458,8 @@ def bench(
             "name a memory design with --config, such as configs/locomo_short_term_memory_pipeline.yaml"
         )
     from agentic_rag.cli.bench import bench_design, print_bench
-    from agentic_rag.environment import load_config
     from agentic_rag.evaluation.bench.run import BenchOptions
+    from agentic_rag.settings.environment import load_config
 
     options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh)
     report = run(

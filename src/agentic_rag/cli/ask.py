@@ -6,16 +6,15 @@ import logging
 from collections.abc import Sequence
 from typing import Any, cast
 
-from agentic_rag.asking import Answer
-from agentic_rag.composition import open_rag
-from agentic_rag.config import RagConfig
+from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import InputError
-from agentic_rag.filters import as_dict, parse_terms
 from agentic_rag.fusion.strategy_selector import SOURCES
 from agentic_rag.nodes.fuse_results import results_of, telling_of
 from agentic_rag.nodes.request import Request
+from agentic_rag.rag import Answer, open_rag
 from agentic_rag.rerank.moved import moved
 from agentic_rag.retrieval.config import Strategy
+from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import CanvasRAGState
 
 

@@ -14,12 +14,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.progress import bars
-from agentic_rag.config import RagConfig
 from agentic_rag.evaluation.bench.compare import ANSWERABLE, Run, comparison, read_runs, short_name
 from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag.evaluation.bench.summary import RECALL
 from agentic_rag.evaluation.report import SIGNIFICANT
-from agentic_rag.memory.config import read_pipeline
+from agentic_rag.lab.config import read_pipeline
+from agentic_rag.settings.config import RagConfig
 
 STAGES = {"ask": "asking"}
 ODD = {

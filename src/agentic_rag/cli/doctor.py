@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.table import Table
 
-from agentic_rag.config import RagConfig
+from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import AgenticRagError
-from agentic_rag.ports import Embedding
+from agentic_rag.settings.config import RagConfig
 
 Status = Literal["ok", "off", "missing"]
 PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "openai", "onnxruntime")
@@ -49,7 +49,7 @@ class Finding:
 
 async def examine(data_dir: Path | None, settings: Path | None) -> list[Finding]:
     """Look at everything; nothing is written, and a failure of one check never hides the others."""
-    from agentic_rag.environment import load_config
+    from agentic_rag.settings.environment import load_config
 
     findings = [_python(), *_packages()]
     try:
@@ -121,7 +121,7 @@ def _data_folder(config: RagConfig) -> Finding:
 
 
 async def _embedding(config: RagConfig) -> Finding:
-    from agentic_rag.composition import embedding_from_config
+    from agentic_rag.rag import embedding_from_config
 
     model = await embedding_from_config(config)
     try:
@@ -148,7 +148,7 @@ async def _relevance(model: Embedding) -> str:
 async def _datasets(config: RagConfig) -> Finding:
     if not config.data_dir.exists():
         return Finding("datasets", "off", "none yet", "agentic-rag ingest PATH")
-    from agentic_rag.composition import open_rag
+    from agentic_rag.rag import open_rag
 
     async with open_rag(config) as rag:
         names = await rag.ledger.datasets()

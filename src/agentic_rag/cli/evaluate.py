@@ -14,13 +14,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.progress import bars
-from agentic_rag.composition import open_rag
-from agentic_rag.config import RagConfig
 from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.scores import MEASURES
 from agentic_rag.evaluation.systems import RERANKED
 from agentic_rag.evaluation.writing import check_writable
+from agentic_rag.rag import open_rag
+from agentic_rag.settings.config import RagConfig
 
 STAGES = {"read": "reading", "store": "storing chunks", "ask": "asking", "score": "scoring"}
 SHOWN_MEASURES = ("mrr@10", "all_gold@10")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentic_rag.cli.progress import bars
-from agentic_rag.composition import open_rag
-from agentic_rag.config import RagConfig
 from agentic_rag.ingest.report import IngestReport
+from agentic_rag.rag import open_rag
+from agentic_rag.settings.config import RagConfig
 
 STAGES = {"read": "reading", "store": "storing chunks"}
 

@@ -6,7 +6,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from agentic_rag.errors import InputError
-from agentic_rag.whole_file import write_whole
+from agentic_rag.stores.whole_file import write_whole
 
 RENAMED = {"env": ".env", "settings.toml": ".agentic-rag/settings.toml"}
 """Where a file of the starter goes, if not to its own place: names with a dot are easily left out of a package."""

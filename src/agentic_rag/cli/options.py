@@ -74,7 +74,7 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def read_and_run(*, data_dir: Path | None, settings: Path | None, **given: Any) -> None:
-        from agentic_rag.environment import load_config
+        from agentic_rag.settings.environment import load_config
 
         command(config=load_config(data_dir, settings), **given)
 

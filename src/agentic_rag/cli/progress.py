@@ -15,7 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from agentic_rag.progress import Progress
+from agentic_rag.domain.progress import Progress
 
 SPEED_PERIOD = 600.0
 """Seconds that the speed is an average of: embedding and storing take turns, and neither alone is the pace."""

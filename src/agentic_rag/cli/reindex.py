@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from agentic_rag.cli.progress import bars
 from agentic_rag.cli.render import console
 from agentic_rag.cli.start import prepare
-from agentic_rag.composition import open_rag
-from agentic_rag.config import RagConfig
+from agentic_rag.rag import open_rag
+from agentic_rag.settings.config import RagConfig
 
 if TYPE_CHECKING:
     from agentic_rag.stores.lancedb.reindex import ReindexReport

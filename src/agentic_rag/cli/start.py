@@ -10,8 +10,8 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from agentic_rag.config import RagConfig
 from agentic_rag.errors import UnknownDataset
+from agentic_rag.settings.config import RagConfig
 
 STORES = (
     "lancedb",

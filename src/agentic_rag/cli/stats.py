@@ -9,11 +9,11 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from agentic_rag.cli.render import console
-from agentic_rag.composition import Rag, open_rag
-from agentic_rag.config import RagConfig
+from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
 from agentic_rag.errors import UnknownDataset
-from agentic_rag.identity import dataset_name
-from agentic_rag.ports import StoreStats, TableStats, TokenEmbedding
+from agentic_rag.rag import Rag, open_rag
+from agentic_rag.settings.config import RagConfig
 
 GRAPH = ("entities", "facts", "episodes", "mentions")
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agentic_rag.domain.identity import chunk_id
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.corrections import Correction
-from agentic_rag.identity import chunk_id
 
 CATEGORIES: Mapping[int, str] = {
     1: "multi-hop",

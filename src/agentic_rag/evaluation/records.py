@@ -12,10 +12,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalDataset
 from agentic_rag.evaluation.journal import Journal
-from agentic_rag.identity import digest
 from agentic_rag.ingest.sources import discover
 
 DEPTH = 10

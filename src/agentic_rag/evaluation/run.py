@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.composition import Rag
-from agentic_rag.config import ChatConfig, EmbeddingConfig
+from agentic_rag.domain.identity import chunk_id, digest
+from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.abstention import abstention_figures
 from agentic_rag.evaluation.baselines import degenerate_rankings, not_mentioned
@@ -21,10 +21,10 @@ from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.scores import mean_figures, measured, system_figures
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
-from agentic_rag.identity import chunk_id, digest
-from agentic_rag.parameters import Parameters
-from agentic_rag.progress import Progress, silent
+from agentic_rag.rag import Rag
 from agentic_rag.rerank.model import BY_MODEL
+from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
+from agentic_rag.settings.parameters import Parameters
 
 RECORDS = "evaluation"
 """Folder of the records, in the data folder."""

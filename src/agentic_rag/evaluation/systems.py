@@ -17,13 +17,13 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
-from agentic_rag.composition import Rag
+from agentic_rag.domain.ports import Remembering
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
 from agentic_rag.models.rerankers import BATCH
-from agentic_rag.parameters import FusionStrategy, Parameters
-from agentic_rag.ports import Remembering
+from agentic_rag.rag import Rag
+from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from agentic_rag.state import CanvasRAGState
 
 DEFAULT_OPERATION = "document_retrieval"

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from agentic_rag.errors import InputError
-from agentic_rag.whole_file import write_whole
+from agentic_rag.stores.whole_file import write_whole
 
 _INPUTS = ("corpus.jsonl", "queries.jsonl", "qrels.tsv", "dataset.json")
 

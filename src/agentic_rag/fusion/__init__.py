@@ -45,7 +45,7 @@ from agentic_rag.fusion.weighted_fusion import (
     normalise,
     weighted_fusion,
 )
-from agentic_rag.parameters import FusionParameters, FusionStrategy
+from agentic_rag.settings.parameters import FusionParameters, FusionStrategy
 
 __all__ = [  # noqa: RUF022 - grouped by stage
     # what the sources found

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from agentic_rag.odds import probability
+from agentic_rag.domain.odds import probability
 
 STEEPNESS, EVEN = 4.0, 0.57
 """EVEN is the mean over two vaults' questions that name something. Chosen on these and on the first halves of the

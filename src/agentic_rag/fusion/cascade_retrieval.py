@@ -12,7 +12,7 @@ from agentic_rag.fusion.merge import checked_count
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
 from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
-from agentic_rag.parameters import CASCADE_MIN_SCORE, CASCADE_THRESHOLD
+from agentic_rag.settings.parameters import CASCADE_MIN_SCORE, CASCADE_THRESHOLD
 
 Relevance = Callable[[Hit], float | None]
 SearchGraphiti = Callable[[str], Awaitable[GraphitiResults]]

@@ -16,7 +16,7 @@ from agentic_rag.fusion.rrf_fusion import fuse_ranks
 from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
 from agentic_rag.fusion.weighted_fusion import fuse_scores, normalise
-from agentic_rag.parameters import FusionParameters, FusionStrategy
+from agentic_rag.settings.parameters import FusionParameters, FusionStrategy
 
 
 class CanvasOperation(StrEnum):

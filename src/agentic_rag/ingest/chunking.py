@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 from agentic_rag.domain import Block, Chunk, Document
+from agentic_rag.domain.identity import chunk_id, digest
+from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.errors import InputError
-from agentic_rag.identity import chunk_id, digest
 from agentic_rag.ingest.splitting import split_span
-from agentic_rag.ports import TokenCounter
 
 TARGET_TOKENS = 200
 """A chunk is filled up to this many tokens: a few paragraphs, one thought."""

@@ -11,13 +11,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agentic_rag.domain import Chunk, Document, DocumentGraph, search_text
-from agentic_rag.identity import dataset_name
+from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.ports import (
+    ChunkStore,
+    EmbeddedDocument,
+    Embedding,
+    FloatArray,
+    GraphStore,
+    TokenCounter,
+)
+from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.embedding import embedded, embedding_work
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
-from agentic_rag.ports import ChunkStore, EmbeddedDocument, Embedding, FloatArray, GraphStore, TokenCounter
-from agentic_rag.progress import Meter
 
 MAX_CHUNK_TOKENS = 400
 """Leaves the 512-token model room for prefix, title and heading path."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agentic_rag.ports import Embedding, PassageVectors, TokenEmbedding
-from agentic_rag.progress import Meter
+from agentic_rag.domain.ports import Embedding, PassageVectors, TokenEmbedding
+from agentic_rag.domain.progress import Meter
 
 EMBED_TEXTS = 32
 """Texts a call."""

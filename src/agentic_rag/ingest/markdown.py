@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from agentic_rag.domain import Block, BlockKind, Document, Link
-from agentic_rag.identity import aliases, names_in, unique_names
+from agentic_rag.domain.identity import aliases, names_in, unique_names
 from agentic_rag.ingest.frontmatter import Frontmatter, read_frontmatter
 from agentic_rag.ingest.inline import InlineField, fields, hide_code, is_tag, tags
 from agentic_rag.ingest.links import markdown_links, wikilinks

@@ -13,15 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentic_rag.domain import Chunk, DocumentGraph
-from agentic_rag.errors import InputError
-from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded_documents, text_work
-from agentic_rag.ingest.facts import derive_graph
-from agentic_rag.ingest.names import TitleIndex, document_names
-from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Plan, Work, planned
-from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport
-from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
-from agentic_rag.ports import (
+from agentic_rag.domain.ports import (
     ChunkStore,
     DocumentRecord,
     EmbeddedDocument,
@@ -31,7 +23,15 @@ from agentic_rag.ports import (
     Ledger,
     TokenCounter,
 )
-from agentic_rag.progress import Meter, Progress, in_this_loop, silent
+from agentic_rag.domain.progress import Meter, Progress, in_this_loop, silent
+from agentic_rag.errors import InputError
+from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded_documents, text_work
+from agentic_rag.ingest.facts import derive_graph
+from agentic_rag.ingest.names import TitleIndex, document_names
+from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Plan, Work, planned
+from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport
+from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
 
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
 BATCH_DOCUMENTS = 64

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from agentic_rag.domain import Document
-from agentic_rag.identity import digest
+from agentic_rag.domain.identity import digest
+from agentic_rag.domain.ports import DocumentRecord
+from agentic_rag.domain.progress import Progress
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
 from agentic_rag.ingest.report import Action, FileReport
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
-from agentic_rag.ports import DocumentRecord
-from agentic_rag.progress import Progress
 
 WRITTEN = "written-3"
 """How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import regex
 
+from agentic_rag.dates.stated import Interval, stated_moment
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.names import Target, TitleIndex
 from agentic_rag.ingest.stopwords import GENERIC_TITLES, NAMING_KEYS, NO_NAME_KEYS
-from agentic_rag.intervals import Interval, stated_moment
 from agentic_rag.text import HAN
 
 MAX_PROPERTIES = 64

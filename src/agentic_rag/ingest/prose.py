@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from agentic_rag.domain import Document
-from agentic_rag.sentences import split_sentences
+from agentic_rag.text.sentences import split_sentences
 
 MAX_SENTENCE = 600
 """A fact's sentence is cut to this many code points around what it is about."""

@@ -18,8 +18,8 @@ from typing import Literal, get_args
 from urllib.parse import quote
 
 from agentic_rag.domain import Document
+from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
-from agentic_rag.identity import digest
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.conversation import Session, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.decoding import SourceError, decode

@@ -7,8 +7,8 @@ import unicodedata
 from itertools import pairwise
 
 from agentic_rag.domain import BlockKind
-from agentic_rag.ports import TokenCounter
-from agentic_rag.sentences import split_sentences
+from agentic_rag.domain.ports import TokenCounter
+from agentic_rag.text.sentences import split_sentences
 
 Span = tuple[int, int]
 Counted = tuple[int, int, int]

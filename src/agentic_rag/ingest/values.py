@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from agentic_rag.instants import moment_of
+from agentic_rag.dates.instants import moment_of
 
 DATE_KEYS = ("date", "created", "published", "start")
 """Property names that say when a document is from; the first one with a readable date counts."""

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from agentic_rag.domain.ports import FloatArray, PassageVectors
+from agentic_rag.domain.token_vectors import QuestionTokens, packed
 from agentic_rag.errors import ModelError
-from agentic_rag.ports import FloatArray, PassageVectors
-from agentic_rag.text_cache import TextCache
-from agentic_rag.token_vectors import QuestionTokens, packed
+from agentic_rag.text.cache import TextCache
 
 DIMENSION = 384
 TOKEN_DIMENSION = 96

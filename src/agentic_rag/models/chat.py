@@ -7,10 +7,10 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.config import ChatConfig
+from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.endpoint import told, without_login
-from agentic_rag.ports import Chat
+from agentic_rag.settings.config import ChatConfig
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from agentic_rag.config import EmbeddingConfig
+from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.endpoint import told, without_login
-from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.settings.config import EmbeddingConfig
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -150,7 +150,7 @@ def check_embedding(embedding: object) -> None:
             f"embedding is a bare langchain-core model; give open_rag(embedding=LangChainEmbedding({kind}(…), "
             "name='…', dimension=…)), from agentic_rag.models.remote: the name stands in the store beside its vectors"
         )
-    raise ConfigError(f"embedding is no embedding model: {kind}; see agentic_rag.ports.Embedding")
+    raise ConfigError(f"embedding is no embedding model: {kind}; see agentic_rag.domain.ports.Embedding")
 
 
 def unit(

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from agentic_rag.domain.ports import Chat, Reranker
 from agentic_rag.errors import ConfigError, MissingExtra, ModelError
 from agentic_rag.models.chat import spoken
-from agentic_rag.parameters import RerankParameters
-from agentic_rag.ports import Chat, Reranker
-from agentic_rag.prompts import RERANK_SYSTEM, fenced
+from agentic_rag.settings.parameters import RerankParameters
+from agentic_rag.text.prompts import RERANK_SYSTEM, fenced
 
 LOADED = 2
 """Cross-encoders that stay loaded, the last used."""

@@ -13,12 +13,12 @@ from agentic_rag.answering.citations import CitationList, citation, cited_number
 from agentic_rag.answering.passages import told
 from agentic_rag.answering.quotes import Quote, best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
+from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
-from agentic_rag.ports import Chat
-from agentic_rag.prompts import ANSWER_SYSTEM, fenced
 from agentic_rag.rerank.relevance import judged
 from agentic_rag.state import CanvasRAGState
+from agentic_rag.text.prompts import ANSWER_SYSTEM, fenced
 
 logger = logging.getLogger(__name__)
 FIRST = 10

@@ -13,22 +13,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from agentic_rag.domain.filters import Expression
+from agentic_rag.domain.memory import Memory, MemoryService
+from agentic_rag.domain.ports import Chat, FloatArray, Reranker, TokenCounter
 from agentic_rag.errors import ConfigError
-from agentic_rag.filters import Expression
 from agentic_rag.fusion.rrf_fusion import reciprocal_rank_fusion
 from agentic_rag.fusion.unified_result import UnifiedResult
-from agentic_rag.memory.operators.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
-from agentic_rag.memory.operators.post_retrieval.tools import check_tools
-from agentic_rag.memory.service import Memory, MemoryService
 from agentic_rag.nodes.request import DEFAULT_DATASET, Request
 from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_lancedb import as_hit
-from agentic_rag.parameters import Parameters, RerankParameters
-from agentic_rag.ports import Chat, FloatArray, Reranker, TokenCounter
+from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
+from agentic_rag.post_retrieval.tools import check_tools
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.rerank.relevance import judged
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 from agentic_rag.retrieval.projection import linked_hits
+from agentic_rag.settings.parameters import Parameters, RerankParameters
 
 ACTIONS = ("none", "rerank", "filter", "merge")
 WHERE = "post_retrieval.steps"

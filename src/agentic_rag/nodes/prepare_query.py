@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from agentic_rag.nodes.conversation import human_texts
 from agentic_rag.nodes.request import normalised
-from agentic_rag.parameters import Parameters
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState, Retry
 
 _PASS: dict[str, Any] = {

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from agentic_rag.dates.instants import parse_as_of
+from agentic_rag.domain.filters import Expression, as_dict, parse_filters
+from agentic_rag.domain.identity import dataset_name
 from agentic_rag.errors import InputError
-from agentic_rag.filters import Expression, as_dict, parse_filters
 from agentic_rag.fusion.operation_choice import choose_operation
 from agentic_rag.fusion.strategy_selector import (
     DEFAULT_OPERATION,
@@ -17,10 +19,8 @@ from agentic_rag.fusion.strategy_selector import (
     parse_operation,
     resolve_parameters,
 )
-from agentic_rag.identity import dataset_name
-from agentic_rag.instants import parse_as_of
 from agentic_rag.nodes.conversation import completed, last_heard, question_of
-from agentic_rag.parameters import FusionParameters, Parameters
+from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.state import AUTO, CanvasRAGState
 
 DEFAULT_DATASET = "default"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.parameters import Parameters
 from agentic_rag.rerank.model import BY_MODEL
+from agentic_rag.settings.parameters import Parameters
 
 
 def check_requirements(parameters: Parameters, tools: RerankTools) -> None:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentic_rag.answering.passages import told
+from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
-from agentic_rag.ports import Chat
-from agentic_rag.prompts import REWRITE_SYSTEM, fenced
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import STOPWORDS, script, tokens
+from agentic_rag.text.prompts import REWRITE_SYSTEM, fenced
 
 logger = logging.getLogger(__name__)
 FEEDBACK_RESULTS = 5

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.model import Rerankers, rerank_by_model
 from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.settings.parameters import RerankParameters
 
 __all__ = ["rerank_results"]
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.dates.fit import asked_time, dates_match
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.rerank.dates import asked_time, dates_match
 from agentic_rag.rerank.mistakes import records_mistake
 from agentic_rag.rerank.relevance import Result, vector_odds
 from agentic_rag.text import content_tokens, tokens

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from agentic_rag.domain import result_text
+from agentic_rag.domain.ports import Reranker
 from agentic_rag.errors import ModelError
-from agentic_rag.parameters import RerankParameters
-from agentic_rag.ports import Reranker
+from agentic_rag.settings.parameters import RerankParameters
 
 BY_MODEL = ("cross_encoder", "chat")
 """The values of ``rerank.method`` that ask a model."""

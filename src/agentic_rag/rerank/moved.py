@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from agentic_rag.domain import Hit
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.parameters import FusionStrategy, Parameters
 from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.settings.parameters import FusionStrategy, Parameters
 
 
 def moved(

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.odds import probability
-from agentic_rag.parameters import RerankParameters
+from agentic_rag.domain.odds import probability
 from agentic_rag.rerank.features import TERMS, terms_of
 from agentic_rag.rerank.relevance import relevance_odds
+from agentic_rag.settings.parameters import RerankParameters
 
 Floats = NDArray[np.float64]
 WEIGHTS = ("prior", *TERMS)

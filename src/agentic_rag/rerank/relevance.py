@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentic_rag.odds import log_odds, probability
+from agentic_rag.domain.odds import log_odds, probability
 
 UNKNOWN = 0.01
 """Relevance of what no source judged."""

@@ -15,8 +15,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agentic_rag.odds import probability
-from agentic_rag.ports import FloatArray
+from agentic_rag.domain.odds import probability
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.text import Script, script_beside
 
 SCRIPT_PAIRS = ("latin", "cjk", "latin_cjk", "cjk_latin")

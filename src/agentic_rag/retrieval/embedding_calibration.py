@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.retrieval.calibration import (
     COSINE_UNIT,
     SCRIPT_PAIRS,
@@ -26,7 +26,7 @@ from agentic_rag.retrieval.calibration import (
     Sense,
 )
 from agentic_rag.retrieval.graph_relevance import GraphRelevance
-from agentic_rag.text_cache import TextCache
+from agentic_rag.text.cache import TextCache
 
 SCRIPTS = ("latin", "cjk")
 """Of the reference pairs."""

@@ -7,10 +7,10 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from agentic_rag.domain.filters import Expression, keys_of, parse_filters
+from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.ports import ChunkStore, Embedding, FloatArray, Restriction, TokenEmbedding
 from agentic_rag.errors import InputError, UnknownDataset
-from agentic_rag.filters import Expression, keys_of, parse_filters
-from agentic_rag.identity import dataset_name
-from agentic_rag.ports import ChunkStore, Embedding, FloatArray, Restriction, TokenEmbedding
 from agentic_rag.retrieval.config import (
     DEFAULT_SCORE_THRESHOLD,
     DEFAULT_TOP_K,

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import regex
 
 from agentic_rag.domain import Entity
-from agentic_rag.identity import entity_key
+from agentic_rag.domain.identity import entity_key
 from agentic_rag.text import HAN, KANA, STOPWORDS
 
 MAX_WORDS = 10

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agentic_rag.domain import search_text
-from agentic_rag.ports import FloatArray, ScoredChunk
+from agentic_rag.domain.ports import FloatArray, ScoredChunk
 from agentic_rag.retrieval.calibration import Evidence
 from agentic_rag.text import content_tokens, coverage, script, script_beside
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable
-from agentic_rag.errors import ManifestMismatch, StoreError
-from agentic_rag.filters import Expression, matches
-from agentic_rag.instants import as_utc
-from agentic_rag.ports import (
+from agentic_rag.domain.filters import Expression, matches
+from agentic_rag.domain.ports import (
     ChunkStore,
     DatasetProfile,
     Embedding,
@@ -25,6 +24,7 @@ from agentic_rag.ports import (
     Restriction,
     ScoredChunk,
 )
+from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt

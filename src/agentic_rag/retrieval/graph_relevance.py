@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from agentic_rag.odds import probability
+from agentic_rag.domain.odds import probability
 
 FEWEST_VISITS = 1e-4
 """What a walk visits less counts as visited so often."""

@@ -25,11 +25,11 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from agentic_rag.domain import search_text
-from agentic_rag.odds import log_odds, probability
-from agentic_rag.ports import ChunkStore, TokenEmbedding
+from agentic_rag.domain.odds import log_odds, probability
+from agentic_rag.domain.ports import ChunkStore, TokenEmbedding
+from agentic_rag.domain.token_vectors import Similarities, similarities
 from agentic_rag.retrieval.schemas import Judged, RetrievalResult
 from agentic_rag.text import asked_about, names_nothing, tokens
-from agentic_rag.token_vectors import Similarities, similarities
 
 WEIGHT, DOUBT = 0.5, 16.0
 """In log-odds for a tenth of a cosine. Chosen on the first halves of the judged sets and on two vaults."""

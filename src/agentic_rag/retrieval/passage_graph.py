@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from agentic_rag.identity import entity_key
-from agentic_rag.instants import as_utc
-from agentic_rag.ports import GraphLinks
+from agentic_rag.dates.instants import as_utc
+from agentic_rag.domain.identity import entity_key
+from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.retrieval.entity_linking import EntityNames
 
 CONTINUE = 0.9

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from agentic_rag.domain import Findings
-from agentic_rag.filters import Expression
-from agentic_rag.ports import FloatArray
+from agentic_rag.domain.filters import Expression
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.schemas import Judged, Linked, RetrievalResult
 

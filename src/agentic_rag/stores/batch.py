@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
+from agentic_rag.domain.identity import is_unicode
+from agentic_rag.domain.ports import DocumentRecord, EmbeddedDocument, FloatArray, ScoredChunk
 from agentic_rag.errors import InputError, ManifestMismatch
-from agentic_rag.identity import is_unicode
-from agentic_rag.ports import DocumentRecord, EmbeddedDocument, FloatArray, ScoredChunk
 
 MOST_TIED = 4096
 """Chunks of one score that are put in id order where a search's limit cuts through them."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.retrieval.embedding_calibration import Levels, Measured
-from agentic_rag.whole_file import write_whole
+from agentic_rag.stores.whole_file import write_whole
 
 FILE = "embedding_levels.json"
 """In the data folder: by model, what ``Measured`` holds."""

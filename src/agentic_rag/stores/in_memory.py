@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable, search_text
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.filters import matches
-from agentic_rag.identity import dataset_name
-from agentic_rag.instants import as_utc
-from agentic_rag.ports import (
+from agentic_rag.domain.filters import matches
+from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.ports import (
     DatasetProfile,
     DocumentRecord,
     EmbeddedDocument,
@@ -28,6 +27,7 @@ from agentic_rag.ports import (
     StoreStats,
     TableStats,
 )
+from agentic_rag.errors import ManifestMismatch
 from agentic_rag.stores.batch import checked_ids, checked_records, tokens_of
 from agentic_rag.stores.metadata_items import value_keys
 from agentic_rag.text import tokens

@@ -10,11 +10,11 @@ from datetime import datetime
 
 import numpy as np
 
+from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, search_text
+from agentic_rag.domain.identity import aliases, entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
+from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
 from agentic_rag.errors import InputError, ManifestMismatch
-from agentic_rag.identity import aliases, entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
-from agentic_rag.instants import as_utc
-from agentic_rag.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
 from agentic_rag.text import tokens
 
 MAX_ENTITY_CHUNKS = 50

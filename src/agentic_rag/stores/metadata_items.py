@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentic_rag.filters import And, Comparison, Expression, Not, Or, Scalar, matches
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, Scalar, matches
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agentic_rag import Rag, RagConfig
+from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError, ModelError, StoreError
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.systems import Scored, Systems, Task
-from agentic_rag.filters import Comparison
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.conversation import MAX_CHARACTERS
-from agentic_rag.ports import Chat
 from agentic_rag.testing import (
     FakeGraphEngine,
     FakeRetrievalEngine,

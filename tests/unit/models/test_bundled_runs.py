@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from agentic_rag.domain.ports import FloatArray, Remembering
+from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.models import bundled
 from agentic_rag.models.bundled import BATCH_TEXTS, BATCH_TOKENS, BundledEmbedding
-from agentic_rag.ports import FloatArray, Remembering
-from agentic_rag.token_vectors import QuestionTokens
 
 
 def rows(*lengths: int) -> list[list[int]]:

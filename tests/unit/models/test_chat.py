@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
-from agentic_rag.config import ChatConfig
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.chat import LangChainChat, chat_from_config
+from agentic_rag.settings.config import ChatConfig
 from local_openai_server import DROP, EMPTY, HANG, LocalOpenAIServer, refused
 
 KEY = "sk-very-secret"

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from agentic_rag.config import EmbeddingConfig
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models import remote
 from agentic_rag.models.remote import LangChainEmbedding, OpenAIEmbedding, unit
+from agentic_rag.settings.config import EmbeddingConfig
 from local_openai_server import DROP, Fault, LocalOpenAIServer, refused
 
 KEY = "sk-very-secret"

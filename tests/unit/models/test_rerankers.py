@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from agentic_rag.domain.ports import Reranker
 from agentic_rag.errors import ConfigError, MissingExtra, ModelError
 from agentic_rag.models import rerankers
 from agentic_rag.models.rerankers import ChatReranker, ConfiguredRerankers, CrossEncoderReranker
-from agentic_rag.parameters import RerankParameters
-from agentic_rag.ports import Reranker
+from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.testing import ScriptedChat
 
 

@@ -9,12 +9,12 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
-from agentic_rag.config import ChatConfig
+from agentic_rag.domain.ports import Chat
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.models.chat import LangChainChat, chat_from_config
 from agentic_rag.nodes.answer import answer
-from agentic_rag.parameters import Parameters
-from agentic_rag.ports import Chat
+from agentic_rag.settings.config import ChatConfig
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
 from local_openai_server import LocalOpenAIServer, refused
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.parameters import AnswerParameters, Parameters, QualityParameters
+from agentic_rag.settings.parameters import AnswerParameters, Parameters, QualityParameters
 from agentic_rag.testing import prepared_state
 
 PARAMETERS = Parameters(

@@ -11,7 +11,7 @@ from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed, ConfigError
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
 from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, results_of, telling_of
-from agentic_rag.parameters import FusionParameters, Parameters
+from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.testing import prepared_state
 
 

@@ -12,7 +12,7 @@ from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.parameters import Parameters
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
 
 BY_MODEL = Parameters().overridden({"rerank": {"method": "cross_encoder"}})

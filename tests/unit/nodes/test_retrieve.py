@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Chunk, Findings
+from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.ports import EmbeddedDocument, FloatArray
 from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag.filters import Comparison
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import as_hit, retrieve_lancedb
-from agentic_rag.parameters import Parameters
-from agentic_rag.ports import EmbeddedDocument, FloatArray
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import (

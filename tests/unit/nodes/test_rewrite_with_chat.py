@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.rewrite_query import rewrite_query
-from agentic_rag.parameters import Parameters
-from agentic_rag.ports import Chat
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
 
 BY_CHAT = Parameters().overridden({"rewrite": {"method": "chat"}})

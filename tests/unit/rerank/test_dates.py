@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.rerank.dates import INSIDE, OUTSIDE, SAME_END, SAME_START, asked_time, dates_match
+from agentic_rag.dates.fit import INSIDE, OUTSIDE, SAME_END, SAME_START, asked_time, dates_match
 
 
 def fit(question: str, content: str, **metadata: Any) -> float:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agentic_rag.domain.odds import log_odds
 from agentic_rag.errors import ConfigError
-from agentic_rag.odds import log_odds
-from agentic_rag.parameters import Parameters, RerankParameters
 from agentic_rag.rerank.features import TERMS, terms_of
+from agentic_rag.settings.parameters import Parameters, RerankParameters
 
 CLUSTER = "weak_point_clustering"
 OF_DIALOGUE = ("window", "speaker", "length")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.mistakes import failures, records_mistake
 from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.settings.parameters import RerankParameters
 
 CALLOUT = "Which is hotter?\n\n> [!failure] My answer\n> 06, because six is more.\n> About forty degrees.\n\n> [!success]\n> Cone 4.\n"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agentic_rag.domain import Hit
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.parameters import FusionParameters, FusionStrategy, Parameters
 from agentic_rag.rerank.moved import moved
 from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.settings.parameters import FusionParameters, FusionStrategy, Parameters
 
 EXACT = Parameters(fusion=FusionParameters(adapt=False))
 

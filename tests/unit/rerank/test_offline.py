@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentic_rag.domain.odds import log_odds
 from agentic_rag.fusion import fuse_for_operation
-from agentic_rag.odds import log_odds
-from agentic_rag.parameters import RerankParameters
 from agentic_rag.rerank.features import TERMS
 from agentic_rag.rerank.offline import APART, LEAST_SHARE, REORDERS, WEIGHTS, dealt_odds, rerank_offline
+from agentic_rag.settings.parameters import RerankParameters
 
 CLUSTER = "weak_point_clustering"
 NOTHING = RerankParameters.model_validate(dict.fromkeys(WEIGHTS, 0.0))

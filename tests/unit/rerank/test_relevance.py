@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.odds import log_odds, probability
+from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.rerank.relevance import UNKNOWN, judged, relevance_odds, vector_odds
 
 

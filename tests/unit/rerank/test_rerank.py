@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from agentic_rag.domain.ports import Reranker
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
-from agentic_rag.parameters import RerankParameters
-from agentic_rag.ports import Reranker
 from agentic_rag.rerank import rerank_results
 from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.settings.parameters import RerankParameters
 
 
 def result(identity: str, content: str = "tea", *, fused: float = 0.5, **metadata: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from agentic_rag.domain import search_text
+from agentic_rag.domain.ports import EmbeddedDocument, FloatArray
 from agentic_rag.errors import ModelError
 from agentic_rag.models.bundled import BundledEmbedding, nats
-from agentic_rag.ports import EmbeddedDocument, FloatArray
 from agentic_rag.retrieval.calibration import SCRIPT_PAIRS, Calibration, Evidence
 from agentic_rag.retrieval.embedding_calibration import (
     SCRIPTS,

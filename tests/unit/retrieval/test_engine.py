@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import FilterError, InputError, UnknownDataset
-from agentic_rag.filters import Comparison
-from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import DEFAULT_TOP_K, RetrievalEngine
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.strategies import STRATEGIES

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Entity
-from agentic_rag.identity import entity_key
+from agentic_rag.domain.identity import entity_key
 from agentic_rag.retrieval.entity_linking import EntityNames
 
 NAMES = (

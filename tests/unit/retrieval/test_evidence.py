@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agentic_rag.ports import ScoredChunk
+from agentic_rag.domain.ports import ScoredChunk
 from agentic_rag.retrieval.evidence import gathered, likeness
 from agentic_rag.testing import fake_chunk
 

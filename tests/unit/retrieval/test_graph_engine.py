@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Findings, GraphHit, Mention
+from agentic_rag.domain.filters import Expression, parse_filters
+from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import ManifestMismatch, StoreError
-from agentic_rag.filters import Expression, parse_filters
-from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import graph_engine
 from agentic_rag.retrieval.calibration import Calibration, Sense
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration

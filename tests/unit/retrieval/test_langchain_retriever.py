@@ -10,8 +10,8 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
+from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import FilterError, InputError, UnknownDataset
-from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval import RetrievalEngine, langchain_retriever
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.testing import FakeRetrievalEngine, HashingEmbedding, fake_chunk

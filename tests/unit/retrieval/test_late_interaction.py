@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Chunk
+from agentic_rag.domain.ports import EmbeddedDocument
+from agentic_rag.domain.token_vectors import QuestionTokens, similarities
 from agentic_rag.errors import ModelError, StoreError
-from agentic_rag.ports import EmbeddedDocument
 from agentic_rag.retrieval.late_interaction import (
     DOUBT,
     FAMILIAR,
@@ -25,7 +26,6 @@ from agentic_rag.retrieval.late_interaction import (
 from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.testing import TokenHashingEmbedding, fake_chunk
-from agentic_rag.token_vectors import QuestionTokens, similarities
 
 ABOUT_NOTHING = "what is it?"
 """Names nothing, so that no passage is lifted for what it names."""

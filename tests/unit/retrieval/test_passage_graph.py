@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Entity
-from agentic_rag.identity import entity_key
-from agentic_rag.ports import GraphLinks
+from agentic_rag.domain.identity import entity_key
+from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.retrieval import passage_graph
 from agentic_rag.retrieval.passage_graph import PassageGraph
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.filters import And, Comparison, Expression, Not, Or, matches
+from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, matches
 from agentic_rag.stores.metadata_items import (
     AllOf,
     AnyOf,

@@ -13,7 +13,7 @@ from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, read_r
 from agentic_rag.evaluation.bench.summary import RECALL, SUMMARY, latest, read_summary
 from agentic_rag.evaluation.journal import read_rows
 from agentic_rag.evaluation.statistics import holm, randomisation_test
-from agentic_rag.memory.conversation import ADVERSARIAL
+from agentic_rag.lab.conversation import ADVERSARIAL
 
 logger = logging.getLogger(__name__)
 ANSWERABLE = "f1_answerable"

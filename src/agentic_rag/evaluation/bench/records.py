@@ -13,7 +13,7 @@ from typing import Any
 
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.journal import Journal
-from agentic_rag.memory.conversation import Conversation, Question
+from agentic_rag.lab.conversation import Conversation, Question
 
 RECORDS, TIMES = "records.jsonl", "times.jsonl"
 SHOWN = 10

@@ -13,23 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.config import RagConfig
+from agentic_rag.domain.identity import digest
+from agentic_rag.domain.memory import ReturnsAll
+from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError, RunError, StoreError
 from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, record_of
 from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
 from agentic_rag.evaluation.bench.summary import SUMMARY, progress_curve, read_summary, summary
 from agentic_rag.evaluation.records import code_digest, digest_of_file, versions
 from agentic_rag.evaluation.writing import write_text
-from agentic_rag.identity import digest
-from agentic_rag.memory.config import PipelineConfig
-from agentic_rag.memory.conversation import Conversation, schedule
-from agentic_rag.memory.graph import build_main_graph
-from agentic_rag.memory.operators.operator import StepCallback
-from agentic_rag.memory.runs import Pipelines, Runs
-from agentic_rag.memory.service import ReturnsAll
-from agentic_rag.open_memory import MemoryLab, open_lab
-from agentic_rag.parameters import Parameters
-from agentic_rag.progress import Progress, silent
+from agentic_rag.lab.config import PipelineConfig
+from agentic_rag.lab.conversation import Conversation, schedule
+from agentic_rag.lab.graph import build_main_graph
+from agentic_rag.lab.open_lab import MemoryLab, open_lab
+from agentic_rag.lab.operators.operator import StepCallback
+from agentic_rag.lab.runs import Pipelines, Runs
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.lancedb.process_lock import only_one
 
 RUNS = "bench"

@@ -10,7 +10,7 @@ from agentic_rag.evaluation.locomo import read_locomo, repair_lines
 from agentic_rag.evaluation.reading import read_json
 from agentic_rag.ingest.conversation import Session as WrittenSession
 from agentic_rag.ingest.conversation import parse_session_date, sessions, spoken
-from agentic_rag.memory.conversation import Conversation, Dialog, Question, Session
+from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session
 
 
 def read_conversations(path: Path) -> dict[str, Conversation]:

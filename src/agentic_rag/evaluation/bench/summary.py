@@ -15,9 +15,9 @@ from agentic_rag.errors import InputError
 from agentic_rag.evaluation.bench.records import QuestionRecord
 from agentic_rag.evaluation.locomo import CATEGORIES
 from agentic_rag.evaluation.statistics import bootstrap_interval
-from agentic_rag.memory.conversation import ADVERSARIAL
-from agentic_rag.memory.reading import NOT_MENTIONED
-from agentic_rag.memory.scoring import score
+from agentic_rag.lab.conversation import ADVERSARIAL
+from agentic_rag.lab.reading import NOT_MENTIONED
+from agentic_rag.lab.scoring import score
 
 DIGITS = 4
 SUMMARY = "summary.json"

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.odds import probabilities
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import ranking_of
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.odds import probabilities
-from agentic_rag.parameters import Parameters
 from agentic_rag.rerank.features import TERMS, terms_of
 from agentic_rag.rerank.offline import dealt_odds
 from agentic_rag.rerank.relevance import relevance_odds
+from agentic_rag.settings.parameters import Parameters
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from agentic_rag.composition import Rag
+from agentic_rag.domain.filters import parse_filters
+from agentic_rag.domain.progress import Progress, in_this_loop, silent
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.abstention import as_figure
 from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
@@ -27,12 +28,11 @@ from agentic_rag.evaluation.systems import DEFAULT_OPERATION
 from agentic_rag.evaluation.tuning.replay import Changes, Collected, Floats, Outcome, Places, Replay, nested
 from agentic_rag.evaluation.tuning.search import SEARCHED, choose, coordinates, folds_of
 from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
-from agentic_rag.filters import parse_filters
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
 from agentic_rag.nodes.conversation import bounded
 from agentic_rag.nodes.retrieve_lancedb import as_hit
-from agentic_rag.parameters import Parameters
-from agentic_rag.progress import Progress, in_this_loop, silent
+from agentic_rag.rag import Rag
+from agentic_rag.settings.parameters import Parameters
 
 ABSTAIN, WEAK = "answer.abstain_below", "quality.weak_below"
 TUNED = (*SEARCHED, ABSTAIN, WEAK)

@@ -16,12 +16,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from agentic_rag.domain.identity import digest
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.tuning.replay import Changes, Floats, Outcome, Places, with_changes
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS
-from agentic_rag.identity import digest
-from agentic_rag.parameters import FusionStrategy, RerankParameters
 from agentic_rag.rerank import offline
+from agentic_rag.settings.parameters import FusionStrategy, RerankParameters
 
 FOLDS = 5
 ROUNDS = 3

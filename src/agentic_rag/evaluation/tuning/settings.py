@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag.whole_file import write_whole
+from agentic_rag.stores.whole_file import write_whole
 
 MARK = "# tuned by agentic-rag tune: "
 """Begins the line that says when and on what."""

@@ -8,8 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from agentic_rag.domain import Chunk
-from agentic_rag.odds import probability
-from agentic_rag.ports import ChunkStore, DatasetProfile, Embedding, FloatArray, Restriction, ScoredChunk
+from agentic_rag.domain.odds import probability
+from agentic_rag.domain.ports import (
+    ChunkStore,
+    DatasetProfile,
+    Embedding,
+    FloatArray,
+    Restriction,
+    ScoredChunk,
+)
 from agentic_rag.retrieval.calibration import Calibration
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
 from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness

@@ -17,10 +17,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from agentic_rag.config import ChatConfig
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.chat import spoken
 from agentic_rag.models.endpoint import happened, status, told, without_login
+from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
 
 FIRST_WAIT = 0.5

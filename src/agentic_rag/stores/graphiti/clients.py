@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.ports import Embedding
 from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, LLMClient
 
 

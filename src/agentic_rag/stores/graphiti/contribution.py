@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
+from agentic_rag.domain.identity import entity_uuid, episode_uuid, fact_uuid, mention_uuid
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError
-from agentic_rag.identity import entity_uuid, episode_uuid, fact_uuid, mention_uuid
-from agentic_rag.ports import FloatArray
 from agentic_rag.stores.graphiti.chunks import episode_metadata
 from agentic_rag.stores.graphiti.library import (
     EntityEdge,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.ports import Embedding
+from agentic_rag.domain.ports import Embedding
 from agentic_rag.stores.graphiti.clients import NoLanguageModel, PassthroughReranker, PortEmbedder
 from agentic_rag.stores.graphiti.commit import Committer
 from agentic_rag.stores.graphiti.drivers import Backend, dialect_of, make_driver

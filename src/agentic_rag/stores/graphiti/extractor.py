@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk, DocumentGraph
+from agentic_rag.domain.identity import episode_uuid, group_id
+from agentic_rag.domain.ports import Extracted, GraphStore
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.identity import episode_uuid, group_id
-from agentic_rag.ports import Extracted, GraphStore
 from agentic_rag.stores.graphiti.chunks import READ_BY
 from agentic_rag.stores.graphiti.quarantine import FILE_NAME, Quarantine
 from agentic_rag.stores.graphiti.store import GraphitiStore, translated_failure
 
 if TYPE_CHECKING:
-    from agentic_rag.config import ChatConfig
+    from agentic_rag.settings.config import ChatConfig
     from agentic_rag.stores.graphiti.chat_client import ChatClient
 
 CONTEXT_CHUNKS = 3

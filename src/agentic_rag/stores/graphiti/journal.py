@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agentic_rag.errors import StoreError
-from agentic_rag.whole_file import write_whole
+from agentic_rag.stores.whole_file import write_whole
 
 Touched = dict[str, dict[str, list[str]]]
 """Group → kind → uuids; kind ``candidates`` lists entities that may have lost their last mention."""

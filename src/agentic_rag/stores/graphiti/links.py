@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agentic_rag.domain import Entity
-from agentic_rag.identity import aliases, entity_key
-from agentic_rag.ports import GraphLinks
+from agentic_rag.domain.identity import aliases, entity_key
+from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.stores.graphiti.chunks import is_chunk
 from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.tables import GraphTables

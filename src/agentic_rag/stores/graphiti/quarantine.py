@@ -11,7 +11,7 @@ from typing import Any
 
 from agentic_rag.domain import Chunk
 from agentic_rag.errors import StoreError
-from agentic_rag.whole_file import write_whole
+from agentic_rag.stores.whole_file import write_whole
 
 FILE_NAME = "quarantine.jsonl"
 

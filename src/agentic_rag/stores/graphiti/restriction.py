@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from agentic_rag.ports import FloatArray
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
 
 

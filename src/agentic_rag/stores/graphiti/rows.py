@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import search_text
-from agentic_rag.instants import as_utc
 from agentic_rag.stores.graphiti.chunks import is_chunk, to_chunk
 from agentic_rag.stores.graphiti.library import (
     CommunityNode,

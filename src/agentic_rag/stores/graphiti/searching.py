@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.domain import GraphHit
+from agentic_rag.domain.identity import episode_uuid
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.identity import episode_uuid
-from agentic_rag.ports import FloatArray
 from agentic_rag.stores.graphiti.library import (
     COMBINED_HYBRID_SEARCH_RRF,
     EdgeSearchMethod,

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
+from agentic_rag.domain.identity import episode_uuid, group_id
+from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.errors import AgenticRagError, StoreError
-from agentic_rag.identity import episode_uuid, group_id
-from agentic_rag.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection

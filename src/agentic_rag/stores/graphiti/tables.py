@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agentic_rag.ports import FloatArray, PassageVectors, StoreStats
+from agentic_rag.domain.ports import FloatArray, PassageVectors, StoreStats
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.schemas import (
     FULL_TEXT,

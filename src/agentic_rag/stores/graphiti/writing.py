@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agentic_rag.domain import DocumentGraph, Entity
-from agentic_rag.ports import Embedding, FloatArray
+from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.chunks import READ_BY
 from agentic_rag.stores.graphiti.contribution import (

@@ -11,11 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, search_text
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.identity import dataset_name, group_id, is_unicode
-from agentic_rag.instants import as_utc
-from agentic_rag.ports import (
+from agentic_rag.domain.identity import dataset_name, group_id, is_unicode
+from agentic_rag.domain.ports import (
     DatasetProfile,
     EmbeddedDocument,
     FloatArray,
@@ -24,6 +23,7 @@ from agentic_rag.ports import (
     ScoredChunk,
     StoreStats,
 )
+from agentic_rag.errors import ManifestMismatch
 from agentic_rag.stores.batch import checked_ids, checked_vectors, tokens_of
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index

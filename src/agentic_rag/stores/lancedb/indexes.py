@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
-from agentic_rag.ports import IndexStats, TableStats
 from agentic_rag.stores.lancedb.connection import translated
 from agentic_rag.stores.lancedb.manifests import KEEP_VERSIONS, of_generation
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.identity import dataset_name, digest
-from agentic_rag.ports import DocumentRecord
+from agentic_rag.domain.identity import dataset_name, digest
+from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.stores.batch import checked_records
 from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due

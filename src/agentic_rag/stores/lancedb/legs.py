@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from agentic_rag.domain import Chunk
-from agentic_rag.ports import FloatArray, ScoredChunk
+from agentic_rag.domain.ports import FloatArray, ScoredChunk
 from agentic_rag.stores.batch import first_by_score
 from agentic_rag.stores.lancedb.full_text import searched
 from agentic_rag.stores.lancedb.indexes import probes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentic_rag.filters import Expression
+from agentic_rag.domain.filters import Expression
 from agentic_rag.stores.lancedb.connection import quoted
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny, condition
 

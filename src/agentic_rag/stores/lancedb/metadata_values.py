@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.identity import group_id
+from agentic_rag.domain.identity import group_id
 from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, quoted, translated
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock

@@ -17,11 +17,11 @@ from typing import Any, Protocol, runtime_checkable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from agentic_rag.domain.identity import dataset_name, group_id
+from agentic_rag.domain.ports import Embedding, PassageVectors
+from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
-from agentic_rag.identity import dataset_name, group_id
 from agentic_rag.ingest.embedding import TEXT_OVERHEAD, embedded, embedding_work
-from agentic_rag.ports import Embedding, PassageVectors
-from agentic_rag.progress import Meter, Progress
 from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, quoted, translated
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name

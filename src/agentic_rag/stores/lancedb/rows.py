@@ -12,7 +12,7 @@ import orjson
 import pyarrow as pa
 
 from agentic_rag.domain import Chunk, filterable, search_text
-from agentic_rag.ports import FloatArray, PassageVectors
+from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.stores.lancedb.full_text import indexed
 from agentic_rag.stores.metadata_items import metadata_items
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.domain import Chunk
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.identity import dataset_name, digest, group_id
-from agentic_rag.ports import (
+from agentic_rag.domain.identity import dataset_name, digest, group_id
+from agentic_rag.domain.ports import (
     DatasetProfile,
     EmbeddedDocument,
     FloatArray,
@@ -23,6 +22,7 @@ from agentic_rag.ports import (
     StoreStats,
     TableStats,
 )
+from agentic_rag.errors import ManifestMismatch
 from agentic_rag.stores.batch import checked_ids, checked_vectors, first_by_score
 from agentic_rag.stores.metadata_items import condition, range_keys
 from agentic_rag.stores.vectorstores.catalog import Catalog, Entry

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from langchain_core.documents import Document
 
-from agentic_rag.identity import dataset_name, group_id
+from agentic_rag.domain.identity import dataset_name, group_id
 from agentic_rag.stores.vectorstores.dialect import EVERY_ROW, Collection, Dialect, Where
 from agentic_rag.stores.vectorstores.documents import CHUNK, DATE, DOCUMENT, ITEMS, NAME, UNDATED
 from agentic_rag.stores.vectorstores.documents import document_key as key_of

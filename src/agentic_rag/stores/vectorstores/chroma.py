@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import MissingExtra, StoreError
-from agentic_rag.ports import FloatArray
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny
 from agentic_rag.stores.vectorstores.dialect import Collection, Row, Where, batches, first_line
 from agentic_rag.stores.vectorstores.documents import DATE, DOCUMENT, ITEMS, NAME

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import AgenticRagError, StoreError
-from agentic_rag.ports import FloatArray
 from agentic_rag.stores.metadata_items import Condition
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable
-from agentic_rag.identity import digest
-from agentic_rag.instants import as_utc
+from agentic_rag.domain.identity import digest
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny, metadata_items
 
 NAME, CHUNK, DOCUMENT, DATE, ITEMS = "name", "chunk", "document", "date", "items"

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable, search_text
-from agentic_rag.filters import matches
-from agentic_rag.instants import as_utc
-from agentic_rag.ports import FloatArray, Restriction, ScoredChunk
+from agentic_rag.domain.filters import matches
+from agentic_rag.domain.ports import FloatArray, Restriction, ScoredChunk
 from agentic_rag.stores.metadata_items import metadata_item, metadata_items, value_keys
 from agentic_rag.stores.vectorstores.dialect import Row
 from agentic_rag.stores.vectorstores.documents import row_id, to_chunk

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, MissingExtra, StoreError, StoreLocked
-from agentic_rag.ports import FloatArray
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny
 from agentic_rag.stores.vectorstores.dialect import Collection, Row, Where, as_vector, batches, first_line
 from agentic_rag.stores.vectorstores.documents import CHUNK, DATE, DOCUMENT, ITEMS, NAME, hexadecimal

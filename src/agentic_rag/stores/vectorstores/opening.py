@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agentic_rag.config import VectorsConfig
+from agentic_rag.domain.ports import ChunkStore, DocumentRecord, Ledger
 from agentic_rag.errors import ConfigError
-from agentic_rag.ports import ChunkStore, DocumentRecord, Ledger
+from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 from agentic_rag.stores.vectorstores.chroma import Chroma
 from agentic_rag.stores.vectorstores.dialect import Dialect

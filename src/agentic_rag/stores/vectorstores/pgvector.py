@@ -9,8 +9,8 @@ from collections.abc import Coroutine, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, MissingExtra, StoreError
-from agentic_rag.ports import FloatArray
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny
 from agentic_rag.stores.vectorstores.dialect import Collection, Row, Where, as_vector, first_line
 from agentic_rag.stores.vectorstores.documents import CHUNK, DATE, DOCUMENT, ITEMS, NAME

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from langchain_core.embeddings import Embeddings
 
-from agentic_rag.ports import FloatArray
+from agentic_rag.domain.ports import FloatArray
 
 _GIVEN: ContextVar[list[list[float]] | None] = ContextVar("_GIVEN", default=None)
 

@@ -23,7 +23,7 @@ from agentic_rag.evaluation.tuning.search import (
     fusion_grid,
     is_better,
 )
-from agentic_rag.parameters import Parameters
+from agentic_rag.settings.parameters import Parameters
 
 N = 60
 SPEAKER = Parameters().rerank.speaker

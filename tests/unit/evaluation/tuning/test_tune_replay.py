@@ -18,8 +18,8 @@ from agentic_rag.evaluation.tuning.search import coordinates, fusion_grid
 from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import fuse_results
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.parameters import FusionParameters, Parameters
 from agentic_rag.rerank.offline import WEIGHTS
+from agentic_rag.settings.parameters import FusionParameters, Parameters
 from agentic_rag.testing import prepared_state
 
 WORDS = "Ann Ben red bicycle Lisbon lake swim dog tea oolong 茶树 in 2023 the".split()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from graph_fixtures import note, opened
 
-from agentic_rag.identity import entity_uuid, episode_uuid, group_id
+from agentic_rag.domain.identity import entity_uuid, episode_uuid, group_id
 from agentic_rag.stores.graphiti.library import (
     COMBINED_HYBRID_SEARCH_RRF,
     CommunityNode,

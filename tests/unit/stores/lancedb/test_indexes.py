@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from lancedb.index import FTS, BTree
 
-from agentic_rag.ports import IndexStats
+from agentic_rag.domain.ports import IndexStats
 from agentic_rag.stores.lancedb import indexes
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from agentic_rag.stores.lancedb.indexes import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agentic_rag.filters import parse_filters
-from agentic_rag.ports import EmbeddedDocument, FloatArray, Restriction
+from agentic_rag.domain.filters import parse_filters
+from agentic_rag.domain.ports import EmbeddedDocument, FloatArray, Restriction
 from agentic_rag.stores.lancedb import legs
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection

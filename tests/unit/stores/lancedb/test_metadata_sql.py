@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.filters import Expression, parse_filters
+from agentic_rag.domain.filters import Expression, parse_filters
 from agentic_rag.stores.lancedb import metadata_sql
 from agentic_rag.stores.lancedb.metadata_sql import FilterSql, to_sql
 

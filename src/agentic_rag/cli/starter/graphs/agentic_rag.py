@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.environment import load_config
-from agentic_rag.shared_rag import SharedRag
+from agentic_rag.serving.shared_rag import SharedRag
+from agentic_rag.settings.environment import load_config
 
 _shared = SharedRag(load_config())
 

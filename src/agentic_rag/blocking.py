@@ -1,0 +1,77 @@
+"""The way for people without an event loop: a ``Rag`` whose calls wait."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+    from agentic_rag.ingest.report import IngestReport
+    from agentic_rag.rag import Answer, Rag
+    from agentic_rag.retrieval.schemas import RetrievalResult
+    from agentic_rag.settings.config import RagConfig
+    from agentic_rag.stores.lancedb.reindex import ReindexReport
+
+T = TypeVar("T")
+
+
+class BlockingRag:
+    """A ``Rag`` whose calls wait for their result: for scripts and notebooks; made by ``open_rag_blocking``.
+
+    Stores and models live on an event loop in a thread of its own, so calls may come from any thread, also from one
+    in which a loop runs (a notebook's).
+    """
+
+    def __init__(self, rag: Rag, portal: BlockingPortal) -> None:
+        self.rag = rag
+        self._portal = portal
+
+    def ask(self, question: str, **options: Any) -> Answer:
+        """See ``Rag.ask``."""
+        return self._wait(self.rag.ask, question, **options)
+
+    def ingest(self, paths: Any, **options: Any) -> IngestReport:
+        """See ``Rag.ingest``."""
+        return self._wait(self.rag.ingest, paths, **options)
+
+    def remove(self, paths: Any, **options: Any) -> IngestReport:
+        """See ``Rag.remove``."""
+        return self._wait(self.rag.remove, paths, **options)
+
+    def reindex(self, dataset: str = "default", **options: Any) -> ReindexReport:
+        """See ``Rag.reindex``."""
+        return self._wait(self.rag.reindex, dataset, **options)
+
+    def search(self, query: str, **options: Any) -> list[RetrievalResult]:
+        """See ``Rag.search``."""
+        return self._wait(self.rag.search, query, **options)
+
+    def invoke(self, state: Mapping[str, Any], config: Any = None, *, context: Any = None) -> dict[str, Any]:
+        """``rag.graph.ainvoke``, waited for."""
+        return self._wait(self.rag.graph.ainvoke, state, config, context=context)
+
+    def _wait(self, call: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
+        waiting: Callable[[], Awaitable[T]] = partial(call, *arguments, **options)
+        return self._portal.call(waiting)
+
+
+@contextmanager
+def open_rag_blocking(config: RagConfig | None = None, **options: Any) -> Iterator[BlockingRag]:
+    """``open_rag`` for people without an event loop; arguments and errors are its own.
+
+    >>> with open_rag_blocking() as rag:  # doctest: +SKIP
+    ...     rag.ask("why did my gyokuro taste bitter?").text
+    """
+    from anyio.from_thread import start_blocking_portal
+
+    from agentic_rag.rag import open_rag
+
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(open_rag(config, **options)) as rag,
+    ):
+        yield BlockingRag(rag, portal)

@@ -1,0 +1,1 @@
+"""Instants, times that a text states, and how well dates fit them."""

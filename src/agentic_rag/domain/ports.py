@@ -1,0 +1,442 @@
+"""What the stages need of stores and models: protocols whose docstrings are the contracts.
+
+Each port has an in-memory reference (``stores.in_memory``, ``testing``) and one conformance suite in
+``tests/contract`` that every adapter passes. Every async method raises ``StoreError`` or
+``ModelError`` (never a third-party exception) when the thing behind it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, GraphHit
+from agentic_rag.domain.filters import Expression
+from agentic_rag.domain.token_vectors import QuestionTokens
+
+FloatArray = NDArray[np.float32]
+TokenCounter = Callable[[Sequence[str]], Sequence[int]]
+"""Number of model tokens of each text, in order; called with many texts at once."""
+
+
+@runtime_checkable
+class Embedding(Protocol):
+    """Text to unit vectors in one space for questions and stored text.
+
+    A text's vector depends on the text alone, not on its neighbours in the call. An empty list gives
+    shape (0, dimension). Work runs off the event loop.
+    """
+
+    @property
+    def name(self) -> str:
+        """Identifies the model in the store's manifest."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors of questions, float32, shape (len(texts), dimension), L2 norm 1."""
+        ...
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors of stored text, float32, shape (len(texts), dimension), L2 norm 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PassageVectors:
+    """Stored texts as a model sees them."""
+
+    vectors: FloatArray
+    """Unit vectors, float32, shape (texts, dimension)."""
+    tokens: tuple[bytes, ...]
+    """Each text's packed token vectors (see ``token_vectors``); empty where the model tells none apart."""
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An embedding that keeps what it made of questions."""
+
+    def forget(self) -> None:
+        """Make it anew the next time."""
+        ...
+
+
+@runtime_checkable
+class TokenEmbedding(Embedding, Protocol):
+    """An embedding that tells a text's tokens apart too, for late interaction."""
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        """The vectors of ``embed_passages``, and the tokens of each text."""
+        ...
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        """A question's tokens, in the space of the passages'."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """What a search may return; applied before ranks are given.
+
+    ``filters`` is evaluated on what ``domain.filterable`` says of a chunk (see ``filters``); a chunk with ``date`` after
+    ``as_of`` is left out, one without a date passes. A fact holds if valid_at ≤ as_of < invalid_at,
+    where a missing bound is open.
+    """
+
+    filters: Expression | None = None
+    as_of: datetime | None = None
+
+    def is_open(self) -> bool:
+        return self.filters is None and self.as_of is None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A chunk found by one leg; ``score`` is the leg's own (cosine in [-1, 1], or BM25 ≥ 0), higher is better."""
+
+    chunk: Chunk
+    score: float
+    vector: FloatArray | None = field(default=None, compare=False, repr=False)
+    """The chunk's unit vector, where the store reads it along; else ``get_vectors`` has it."""
+    rank: int | None = field(default=None, compare=False)
+    """Its rank in the leg, from 1, where others of the leg were left out; else its place in the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetProfile:
+    """What an ordinary passage of a dataset is like."""
+
+    chunks: int
+    """About how many there are, at least 1."""
+    centre: FloatArray
+    """Mean of the unit vectors of some hundred chunks, or of all, shape (dimension,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedDocument:
+    """All chunks of one document with their vectors, shape (len(chunks), dimension)."""
+
+    document_id: str
+    chunks: tuple[Chunk, ...]
+    vectors: FloatArray
+    tokens: tuple[bytes, ...] = ()
+    """Packed token vectors of each chunk (see ``token_vectors``), where the model tells tokens apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """One index of a table; rows that are not in it yet are found too, only slower."""
+
+    column: str
+    kind: str
+    """As the store calls it: ``FTS``, ``IVF_SQ``, ``BTREE``, …"""
+    indexed_rows: int
+    unindexed_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableStats:
+    """One table (or collection) of a dataset."""
+
+    name: str
+    """What it holds: ``chunks``, ``facts``, …"""
+    rows: int
+    indexes: tuple[IndexStats, ...] = ()
+    versions: int | None = None
+    """Of the table's past, that can still be read; None where a store keeps none."""
+    size_bytes: int | None = None
+    """On disk, with all versions and indexes; None where a store cannot tell."""
+
+    @property
+    def unindexed_rows(self) -> int:
+        """Of the index that lacks most."""
+        return max((index.unindexed_rows for index in self.indexes), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """What a store holds of one dataset; model, dimension and metric are None where nothing says them."""
+
+    model: str | None
+    dimension: int | None
+    metric: str | None
+    tables: tuple[TableStats, ...] = ()
+    token_vectors: bool | None = None
+    """Whether some chunk has token vectors; None where the store has no place for them."""
+
+
+@runtime_checkable
+class ChunkStore(Protocol):
+    """The vector half: chunks with text, vector, full text and metadata, one space per dataset."""
+
+    async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
+        """Make each document's stored chunks exactly the given ones; atomic per document, idempotent.
+
+        Raises ``InputError`` on a duplicate document id, ``ManifestMismatch`` on a wrong dimension.
+        """
+        ...
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        """Remove every chunk of the documents; unknown ids are ignored."""
+        ...
+
+    async def search_dense(
+        self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
+    ) -> list[ScoredChunk]:
+        """Nearest chunks by cosine, descending, ties by chunk id; [] for a dataset without chunks."""
+        ...
+
+    async def search_sparse(
+        self, dataset: str, text: str, *, limit: int, restriction: Restriction
+    ) -> list[ScoredChunk]:
+        """Best chunks by BM25 over title, heading path and text, descending, ties by chunk id.
+
+        Any text is accepted; one without a searchable term gives [].
+        """
+        ...
+
+    async def search_both(
+        self,
+        dataset: str,
+        text: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        wanted: int,
+        restriction: Restriction,
+    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
+        """``search_dense`` and ``search_sparse`` at once, for the best ``wanted`` of both together.
+
+        Each leg may leave out chunks that lie beyond the first ``wanted`` of both.
+        """
+        ...
+
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """The chunks that exist among the ids."""
+        ...
+
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
+        """Stored unit vectors of the chunks that exist among the ids."""
+        ...
+
+    async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
+        """Packed token vectors of those chunks among the ids that were stored with them."""
+        ...
+
+    async def profile(self, dataset: str) -> DatasetProfile | None:
+        """As of a minute ago at the most, what this process wrote since included; None without chunks."""
+        ...
+
+    async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
+        """Up to ``limit`` chunk ids that the restriction lets pass, in id order."""
+        ...
+
+    async def filter_keys(self, dataset: str) -> set[str]:
+        """Keys under which a chunk has something to filter by (see ``domain.filterable``), or had lately."""
+        ...
+
+    async def document_ids(self, dataset: str) -> set[str]:
+        """Every document that has a chunk."""
+        ...
+
+    async def count(self, dataset: str) -> int:
+        """Number of chunks; 0 for an unknown dataset."""
+        ...
+
+    async def datasets(self) -> list[str]:
+        """Names of the datasets that were ever written, sorted."""
+        ...
+
+    async def optimize(self, dataset: str) -> None:
+        """Compact and index what was written since; search is right without it, only slower."""
+        ...
+
+    async def stats(self, dataset: str) -> StoreStats:
+        """Its first table is ``chunks``; no table for an unknown dataset.
+
+        Never ``ManifestMismatch``: what it tells of the model is what the vectors were made with.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCounts:
+    """How much a dataset's graph holds."""
+
+    entities: int
+    facts: int
+    episodes: int
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLinks:
+    """Which chunk mentions which entity: a dataset's graph as a walk over it needs it.
+
+    ``mentioning[i]`` and ``mentioned[i]`` are places in ``chunk_ids`` and in ``entities``; each pair
+    comes once. A fact's chunk mentions both its ends.
+    """
+
+    chunk_ids: Sequence[str]
+    titles: Sequence[str]
+    """Of each chunk's document."""
+    aliases: Sequence[tuple[str, ...]]
+    """Of each chunk's document: what else it is called."""
+    dates: NDArray[np.datetime64]
+    """Of each chunk, UTC, to the microsecond; NaT for none."""
+    entities: Sequence[Entity]
+    mentioning: NDArray[np.int32]
+    mentioned: NDArray[np.int32]
+
+
+@runtime_checkable
+class GraphStore(Protocol):
+    """The graph half: a temporal knowledge graph whose episodes are the chunks."""
+
+    async def replace_documents(self, dataset: str, graphs: Sequence[DocumentGraph]) -> None:
+        """Make each document's episodes, facts and mentions exactly the given ones; idempotent.
+
+        An entity lives while a fact or mention names it. All given documents change together, or,
+        after a crash, are put right by calling again.
+        """
+        ...
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        """Remove episodes, facts and mentions of the documents, and entities nothing names any more."""
+        ...
+
+    async def search(
+        self,
+        dataset: str,
+        query: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        within: Sequence[str] | None = None,
+    ) -> list[GraphHit]:
+        """Facts, entities and episodes for a query, each kind ranked from 1, up to ``limit`` a kind.
+
+        ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``. Any query
+        text is accepted; [] for a dataset without a graph.
+        """
+        ...
+
+    async def links(self, dataset: str) -> GraphLinks | None:
+        """Every chunk and entity and how they are linked; None where there is none.
+
+        The same object as long as nothing has changed. Reading a large graph (over 5,000 chunks) anew after
+        every write would cost more than it brings: it may lie behind, by ten times as long as reading takes.
+        """
+        ...
+
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """Chunks as the graph's episodes hold them (so that the graph can answer alone)."""
+        ...
+
+    async def counts(self, dataset: str) -> GraphCounts:
+        """Numbers of things held; zeros for an unknown dataset."""
+        ...
+
+    async def optimize(self, dataset: str) -> None:
+        """Compact and index what was written since."""
+        ...
+
+    async def stats(self, dataset: str) -> StoreStats:
+        """A table each of ``entities``, ``facts``, ``episodes`` and ``mentions`` where they exist; see ``ChunkStore``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """How extraction by a chat model went: episodes to be read, read, tried again, set aside."""
+
+    episodes: int
+    extracted: int
+    retried: int
+    quarantined: int
+    unfinished: tuple[str, ...] = ()
+    """Documents with an episode that was set aside; the next ingest gives them again."""
+
+
+@runtime_checkable
+class GraphExtractor(Protocol):
+    """Builds the graph from episodes with a chat model instead of from what people wrote."""
+
+    async def extract(self, dataset: str, graphs: Sequence[DocumentGraph]) -> Extracted:
+        """Replace the documents' part of the graph by what the model reads from their chunks.
+
+        An episode that keeps failing is quarantined with the reason, and its text stays searchable;
+        the others go on. Given again, only what was not read, or has changed, is read.
+        """
+        ...
+
+    async def forget(self, dataset: str, document_ids: Sequence[str]) -> None:
+        """Drop what is noted of documents that were removed."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections to the model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """What the ledger knows of one ingested document."""
+
+    document_id: str
+    root: str
+    """Resolved path that was given to ingest; a document belongs to one root."""
+    path: str
+    content_hash: str
+    graph_hash: str
+    """Digest of the document's contribution to the graph, which also depends on other notes' names."""
+    names: tuple[str, ...]
+    """Title, aliases and file name by which other notes can mention it."""
+    pending: bool
+    """True while a write is under way; such a document is done again by the next ingest."""
+    chunks: int = 0
+
+
+@runtime_checkable
+class Ledger(Protocol):
+    """Which documents a dataset holds, and whether each was stored whole."""
+
+    async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        """By document id."""
+        ...
+
+    async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
+        """Insert or overwrite, all or none."""
+        ...
+
+    async def remove(self, dataset: str, document_ids: Sequence[str]) -> None: ...
+
+    async def datasets(self) -> list[str]:
+        """Names of the datasets that hold a record, sorted."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores passages for a question; used by the configured alternatives to the offline rerank."""
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One relevance in [0, 1] per passage, same order."""
+        ...
+
+
+@runtime_checkable
+class Chat(Protocol):
+    """A chat model, for answers, rewrites and extraction."""
+
+    async def complete(self, system: str, user: str) -> str:
+        """The model's text; raises ``ModelError``."""
+        ...

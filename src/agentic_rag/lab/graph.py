@@ -1,0 +1,116 @@
+"""The wiring of the three memory graphs: insert, test, and the main one that calls both, packet by packet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+
+from agentic_rag.lab.conversation import is_last
+from agentic_rag.lab.operators.operator import Operator, StepCallback
+from agentic_rag.lab.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
+from agentic_rag.lab.state import InsertState, MainState, TestState
+
+STEPS = 1_000_000
+"""A conversation takes three steps a packet; LangGraph's own limit would end it early."""
+
+
+@dataclass(frozen=True, slots=True)
+class InsertOperators:
+    """Of the insert graph, in order."""
+
+    pre_insert: Operator
+    memory_insert: Operator
+    post_insert: Operator
+
+
+@dataclass(frozen=True, slots=True)
+class TestOperators:
+    """Of the test graph, in order."""
+
+    __test__ = False
+
+    pre_retrieval: Operator
+    memory_retrieval: Operator
+    post_retrieval: Operator
+    memory_test: Operator
+
+
+def build_insert_graph(operators: InsertOperators, on_step: StepCallback | None = None) -> Compiled:
+    """PreInsert → MemoryInsert → PostInsert; takes a packet (see ``conversation.Packet``).
+
+    Args:
+        operators: built for one memory.
+        on_step: hears each operator's input and output.
+    """
+    steps = {
+        "PreInsert": operators.pre_insert,
+        "MemoryInsert": operators.memory_insert,
+        "PostInsert": operators.post_insert,
+    }
+    return _in_a_row("memory_insert", InsertState, steps, on_step)
+
+
+def build_test_graph(operators: TestOperators, on_step: StepCallback | None = None) -> Compiled:
+    """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest; takes a question.
+
+    Args:
+        operators: built for one memory.
+        on_step: hears each operator's input and output.
+    """
+    steps = {
+        "PreRetrieval": operators.pre_retrieval,
+        "MemoryRetrieval": operators.memory_retrieval,
+        "PostRetrieval": operators.post_retrieval,
+        "MemoryTest": operators.memory_test,
+    }
+    return _in_a_row("memory_test", TestState, steps, on_step)
+
+
+def build_main_graph(runs: Runs, checkpointer: Any = None) -> Compiled:
+    """MemorySource → PipelineCaller → MemorySink, once a packet; takes ``task_id`` (and ``data``).
+
+    Args:
+        runs: what the run holds open; all that it needs to go on is in the state.
+        checkpointer: any LangGraph checkpointer; with one a run that was broken off, or whose process was
+            started anew, goes on where it was (``ainvoke(None, …)``).
+    """
+    graph: StateGraph[MainState, Any, MainState, MainState] = StateGraph(MainState)
+    graph.add_node("MemorySource", MemorySource(runs).execute)
+    graph.add_node("PipelineCaller", PipelineCaller(runs).execute)
+    graph.add_node("MemorySink", MemorySink(runs).execute)
+    graph.add_edge(START, "MemorySource")
+    graph.add_edge("MemorySource", "PipelineCaller")
+    graph.add_edge("PipelineCaller", "MemorySink")
+    graph.add_conditional_edges("MemorySink", to_next_packet, ["MemorySource", END])
+    return graph.compile(checkpointer=checkpointer, name="memory_main").with_config(recursion_limit=STEPS)
+
+
+def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
+    """The next packet, or the end after the last one."""
+    return "__end__" if is_last(state["packet"]) else "MemorySource"
+
+
+def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], on_step: StepCallback | None) -> Compiled:
+    """A graph of one node after the other."""
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(state)
+    for step, operator in steps.items():
+        graph.add_node(step, _step(step, operator, on_step))
+    for before, after in pairwise([START, *steps, END]):
+        graph.add_edge(before, after)
+    return graph.compile(name=name)
+
+
+def _step(name: str, operator: Operator, on_step: StepCallback | None) -> Any:
+    """The operator as a node. LangGraph's type of one does not name states that are only known at run time."""
+
+    async def step(state: dict[str, Any]) -> dict[str, Any]:
+        written = await operator.execute(state)
+        if on_step is not None:
+            on_step(name, state, written)
+        return written
+
+    return step

@@ -1,0 +1,204 @@
+"""The composition of the memory graphs: a memory design's service and operators on real stores and models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from agentic_rag.domain.memory import MemoryService
+from agentic_rag.domain.ports import Chat, Embedding, Reranker
+from agentic_rag.errors import ConfigError
+from agentic_rag.lab.config import PipelineConfig
+from agentic_rag.lab.data_parser import DataParser
+from agentic_rag.lab.graph import InsertOperators, TestOperators, build_insert_graph, build_test_graph
+from agentic_rag.lab.operators.memory_insert import MemoryInsert
+from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval
+from agentic_rag.lab.operators.memory_test import Judge, MemoryTest
+from agentic_rag.lab.operators.operator import StepCallback
+from agentic_rag.lab.operators.post_insert import PostInsert
+from agentic_rag.lab.operators.pre_insert import OperatorTools, PreInsert
+from agentic_rag.lab.operators.pre_retrieval import PreRetrieval
+from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
+from agentic_rag.lab.runs import Compiled, Pipelines
+from agentic_rag.lab.services import ServiceParts, build_service
+from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
+from agentic_rag.rag import Rag, open_rag, token_counter
+from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
+
+LINKED_SERVICES = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
+"""Of the services here, those that know which memories are linked."""
+_STORED = re.compile(r"[^\w.-]+")
+
+
+class MemoryLab:
+    """Builds memories of one design on one set of stores and models."""
+
+    def __init__(
+        self,
+        config: PipelineConfig,
+        rag: Rag,
+        on_insert_step: StepCallback | None = None,
+        on_test_step: StepCallback | None = None,
+    ) -> None:
+        self._config = config
+        self._rag = rag
+        self._on_insert_step = on_insert_step
+        self._on_test_step = on_test_step
+        self._count_tokens = token_counter()
+        self._reader = self._new_reader()
+        self._reranker = self._new_reranker()
+
+    @property
+    def reader(self) -> str:
+        """What answers: ``extractive`` or ``chat``."""
+        return "extractive" if self._rag.chat is None else "chat"
+
+    def build(self, name: str) -> Pipelines:
+        """A new, empty memory of that name, and the graphs around it.
+
+        Raises:
+            ConfigError: an operator or service lacks what it needs; the message says what to set.
+        """
+        services = self._config.services
+        service = self._service(name, services.register_memory_service)
+        secondary = {other: self._service(f"{name}-{other}", other) for other in services.secondary_services}
+        return Pipelines(
+            service,
+            self._insert_graph(service, tuple(secondary.values())),
+            self._test_graph(service, secondary),
+            tuple(secondary.values()),
+        )
+
+    def _service(self, name: str, kind: str) -> MemoryService:
+        rag = self._rag
+        parts = ServiceParts(
+            namespace=f"memory-{_STORED.sub('_', name)}",
+            embedding=rag.embedding,
+            chunks=rag.chunks,
+            knowledge=rag.knowledge,
+            graph_engine=rag.graph_engine,
+            ask=rag.graph,
+            count_tokens=self._count_tokens,
+            seed=self._config.runtime.seed,
+        )
+        return build_service(kind, self._config.services.settings.get(kind), parts)
+
+    def _insert_graph(self, service: MemoryService, secondary: Sequence[MemoryService]) -> Compiled:
+        operators, tools = self._config.operators, self._tools()
+        parser = DataParser(self._config.services.memory_insert_adapter)
+        return build_insert_graph(
+            InsertOperators(
+                PreInsert(operators.pre_insert, tools),
+                MemoryInsert(parser, service, secondary),
+                PostInsert(operators.post_insert, service, tools, parser),
+            ),
+            self._on_insert_step,
+        )
+
+    def _test_graph(self, service: MemoryService, secondary: Mapping[str, MemoryService]) -> Compiled:
+        operators, runtime, chat = self._config.operators, self._config.runtime, self._rag.chat
+        if runtime.llm_judge and chat is None:
+            raise ConfigError(
+                "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
+            )
+        tools = PostRetrievalTools(
+            service,
+            self._reranker,
+            chat,
+            self._count_tokens,
+            linked_services=LINKED_SERVICES,
+            secondary=secondary,
+        )
+        judge = Judge(chat) if runtime.llm_judge and chat is not None else None
+        return build_test_graph(
+            TestOperators(
+                PreRetrieval(operators.pre_retrieval, self._tools()),
+                MemoryRetrieval(service, runtime.top_k),
+                PostRetrieval(operators.post_retrieval, tools),
+                MemoryTest(self._reader, judge),
+            ),
+            self._on_test_step,
+        )
+
+    def _tools(self) -> OperatorTools:
+        return OperatorTools(self._rag.embedding, self._rag.chat, self._count_tokens)
+
+    def _new_reader(self) -> Reader:
+        if self._rag.chat is None:
+            return ExtractiveReader(self._rag.embedding)
+        return ChatReader(self._rag.chat, self._config.runtime.prompt_template)
+
+    def _new_reranker(self) -> Reranker | None:
+        if self._config.runtime.rerank_model is not None:
+            from agentic_rag.models.rerankers import CrossEncoderReranker
+
+            return CrossEncoderReranker(self._config.runtime.rerank_model)
+        if self._rag.chat is not None:
+            from agentic_rag.models.rerankers import ChatReranker
+
+            return ChatReranker(self._rag.chat)
+        return None
+
+
+@asynccontextmanager
+async def open_lab(
+    config: PipelineConfig,
+    rag_config: RagConfig,
+    *,
+    embedding: Embedding | None = None,
+    chat: Chat | None = None,
+    on_insert_step: StepCallback | None = None,
+    on_test_step: StepCallback | None = None,
+) -> AsyncIterator[MemoryLab]:
+    """Open stores and models for a memory design; close them at the end.
+
+    Which models is the design's own affair, so that its file says all a result depends on: without
+    ``runtime.base_url`` there is no chat model, without ``runtime.embedding_base_url`` the bundled embedding.
+
+    Args:
+        config: the design.
+        rag_config: where the stores are, and the settings of the retrieval graph for ``agentic_memory``.
+        embedding, chat: used instead of those the design names; not closed at the end.
+        on_insert_step, on_test_step: hear the operators of the two graphs.
+
+    Raises:
+        ConfigError: the design lacks something it needs.
+        ModelError: a configured endpoint does not answer; asked once before anything else.
+        StoreError: a store cannot be opened.
+    """
+    async with open_rag(models_of(config, rag_config), embedding=embedding, chat=chat) as rag:
+        if embedding is None and config.runtime.embedding_base_url is not None:
+            await rag.embedding.embed_queries(["Is anybody there?"])
+        if chat is None and rag.chat is not None:
+            await rag.chat.complete("Reply with one word.", "Is anybody there?")
+        yield MemoryLab(config, rag, on_insert_step, on_test_step)
+
+
+def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:
+    """The configuration with the models that the design names, and no others."""
+    runtime = config.runtime
+    embedding, chat = EmbeddingConfig(), ChatConfig()
+    if runtime.embedding_base_url is not None:
+        if runtime.embedding_model is None:
+            raise ConfigError("runtime.embedding_base_url needs runtime.embedding_model beside it")
+        embedding = EmbeddingConfig(
+            base_url=runtime.embedding_base_url,
+            model=runtime.embedding_model,
+            dimension=runtime.embedding_dimension,
+            api_key=rag_config.embedding.api_key,
+        )
+    if runtime.base_url is not None:
+        if runtime.model_name is None:
+            raise ConfigError(
+                "runtime.base_url is set but runtime.model_name is not; name the model to ask for"
+            )
+        chat = ChatConfig(
+            base_url=runtime.base_url,
+            model=runtime.model_name,
+            api_key=runtime.api_key or rag_config.chat.api_key,
+            temperature=runtime.temperature,
+            max_tokens=runtime.max_tokens,
+            seed=runtime.seed,
+        )
+    return rag_config.model_copy(update={"embedding": embedding, "chat": chat})

@@ -1,0 +1,80 @@
+"""Whether two remembered texts say the same, for PostInsert: shared words, and the service's score where it has one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agentic_rag.domain.memory import Memory
+from agentic_rag.text import content_tokens, folded, tokens
+
+_DATE = re.compile(r"^\([^()\n]*\)", re.MULTILINE)
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_CAPITALISED = re.compile(r"\b[A-ZÀ-ÖØ-ÞА-Я][\w-]*")
+_NEGATION = re.compile(r"\b(?:not|no|never|cannot|without|\w+n['’]t)\b|[不没未无别]", re.IGNORECASE)
+
+
+def similarity(memory: Memory, text: str) -> float:
+    """How far a retrieved memory says what a text says, in [0, 1].
+
+    Jaccard of telling words (see ``overlap``); its mean with the service's score where that lies in [0, 1], so
+    that it means something for every service.
+    """
+    words = overlap(memory["text"], text)
+    score = memory["score"]
+    if words == 0.0 or score is None or not 0.0 <= score <= 1.0:
+        return words
+    return (words + score) / 2
+
+
+def overlap(one: str, other: str) -> float:
+    """|A ∩ B| / |A ∪ B| of the texts' telling words, in [0, 1].
+
+    0 where one word turns around what is said: another number, a negation, a name in place of another. The date
+    in front of a line of dialogue is no part of what it says.
+    """
+    return shared(wording(one), wording(other))
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """All of a text that is compared, so that one that is compared with many is read once."""
+
+    text: str
+    """Without dates in front of its lines."""
+    telling: frozenset[str]
+    tokens: frozenset[str]
+    capitalised: frozenset[str]
+    numbers: tuple[str, ...]
+    negations: int
+
+
+def wording(text: str) -> Wording:
+    """The text as ``shared`` compares it."""
+    said = _DATE.sub("", text)
+    plain = folded(said)
+    return Wording(
+        text=said,
+        telling=frozenset(content_tokens(said)),
+        tokens=frozenset(tokens(said)),
+        capitalised=frozenset(token for word in _CAPITALISED.findall(said) for token in tokens(word)),
+        numbers=tuple(sorted(_NUMBER.findall(plain))),
+        negations=len(_NEGATION.findall(plain)),
+    )
+
+
+def shared(one: Wording, other: Wording) -> float:
+    """See ``overlap``."""
+    either = len(one.telling | other.telling)
+    both = len(one.telling & other.telling) / either if either else float(one.text == other.text)
+    return both if both and not _turned_around(one, other) else 0.0
+
+
+def _turned_around(one: Wording, other: Wording) -> bool:
+    renamed = one.capitalised - other.tokens and other.capitalised - one.tokens
+    return bool(renamed) or (one.numbers, one.negations) != (other.numbers, other.negations)
+
+
+def told_words(text: str) -> int:
+    """How many different telling words a text has."""
+    return len(frozenset(content_tokens(_DATE.sub("", text))))

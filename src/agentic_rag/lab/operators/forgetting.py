@@ -1,0 +1,119 @@
+"""Forgetting, an action of PostInsert: memories fade with time unless the same is said again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agentic_rag.dates.instants import moment_of
+from agentic_rag.domain.memory import Memory
+from agentic_rag.lab.operators.duplicates import Wording, shared, wording
+from agentic_rag.settings.parameters import Section
+
+SECONDS_A_DAY = 86_400.0
+
+
+class Forgetting(Section):
+    """Memories are deleted whose retention has fallen under a threshold."""
+
+    action: Literal["forgetting"] = "forgetting"
+    retention_threshold: float = Field(
+        0.05, gt=0, lt=1, description="retention under which a memory is forgotten"
+    )
+    strength_days: float = Field(
+        90.0,
+        gt=0,
+        le=1_000_000,
+        description="days after which a memory of strength 1 has faded to 1/e; with the threshold of 0.05 it is "
+        "forgotten after 270",
+    )
+    reinforce_threshold: float = Field(
+        0.8, gt=0, le=1, description="share of telling words from which saying it again reinforces a memory"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """What is known of one memory's fading."""
+
+    wording: Wording
+    since: datetime
+    """When it was said last, UTC."""
+    strength: float
+    importance: float
+
+
+def retention(days: float, strength: float, *, strength_days: float = 90.0, importance: float = 0.0) -> float:
+    """How much of a memory is left, in (0, 1], higher is more: R = exp(-t / S).
+
+    S = strength · strength_days · (1 + importance); t in days, a negative one counts as 0.
+
+    Source: Ebbinghaus, 1885; Zhong et al., "MemoryBank", AAAI 2024, section 3.3.
+    """
+    return math.exp(-max(days, 0.0) / (strength * strength_days * (1.0 + importance)))
+
+
+class Forgetter:
+    """Keeps when each memory was said last and how often; one for each memory service.
+
+    A memory begins with strength 1; each new memory that says the same adds 1 and sets its time to now. That
+    it was found for a question does not: testing must not change the memory. All times are those of the talk. What
+    was inserted before it was made it does not know, and never forgets.
+
+    Args:
+        settings: how fast memories fade.
+    """
+
+    def __init__(self, settings: Forgetting) -> None:
+        self._settings = settings
+        self._traces: dict[str, _Trace] = {}
+
+    def note(self, fresh: Sequence[Memory]) -> None:
+        """Take up new memories and reinforce what they repeat; one without a date is never forgotten."""
+        for memory in fresh:
+            since = moment_of((memory["metadata"] or {}).get("timestamp"))
+            if since is None:
+                continue
+            said = wording(memory["text"])
+            self._reinforce(said, since)
+            importance = _importance((memory["metadata"] or {}).get("importance"))
+            self._traces[memory["entry_id"]] = _Trace(said, since, 1.0, importance)
+
+    def faded(self, now: datetime) -> list[str]:
+        """Ids of the memories whose retention is under the threshold at a moment, sorted."""
+        threshold = self._settings.retention_threshold
+        return sorted(
+            entry_id for entry_id, trace in self._traces.items() if self._retention(trace, now) < threshold
+        )
+
+    def forget(self, entry_id: str) -> None:
+        """Drop what is known of a memory that is gone."""
+        self._traces.pop(entry_id, None)
+
+    def _retention(self, trace: _Trace, now: datetime) -> float:
+        days = (now - trace.since).total_seconds() / SECONDS_A_DAY
+        return retention(
+            days,
+            trace.strength,
+            strength_days=self._settings.strength_days,
+            importance=trace.importance,
+        )
+
+    def _reinforce(self, said: Wording, now: datetime) -> None:
+        for entry_id, trace in self._traces.items():
+            if shared(trace.wording, said) >= self._settings.reinforce_threshold:
+                self._traces[entry_id] = replace(
+                    trace, strength=trace.strength + 1.0, since=max(trace.since, now)
+                )
+
+
+def _importance(value: Any) -> float:
+    """A number from 0 up; 0 for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 0.0
+    return max(float(value), 0.0)

@@ -1,0 +1,194 @@
+"""PreInsert, first of the insert graph: a packet becomes the entries that are to be remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from agentic_rag.dates.instants import moment_of
+from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.lab.conversation import Dialog, Packet
+from agentic_rag.lab.data_parser import dialog_lines
+from agentic_rag.lab.operators.actions import parse_action
+from agentic_rag.lab.triples import (
+    TRIPLE_EXTRACTION_PROMPT,
+    Statement,
+    dialog_statements,
+    distinct,
+    read_reply,
+    refactored,
+)
+from agentic_rag.post_retrieval.operator import Data
+from agentic_rag.settings.parameters import Section
+from agentic_rag.text.prompts import fenced
+
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTools:
+    """Models that the operators around a memory may use."""
+
+    embedding: Embedding | None
+    chat: Chat | None
+    count_tokens: TokenCounter
+
+
+class NoPreInsert(Section):
+    """The packet is one entry, as it is."""
+
+    action: Literal["none"] = "none"
+
+
+class TriEmbed(Section):
+    """An entry for every statement of the packet, as a triple with its embedding."""
+
+    action: Literal["tri_embed"] = "tri_embed"
+    triple_extraction_prompt: str = Field(
+        TRIPLE_EXTRACTION_PROMPT,
+        min_length=1,
+        description="system prompt for the chat model; it must ask for lines of (subject, predicate, object)",
+    )
+
+
+PreInsertSettings = NoPreInsert | TriEmbed
+
+
+def parse_pre_insert(values: Any) -> PreInsertSettings:
+    """Settings under ``operators.pre_insert``; see ``actions.parse_action``."""
+    kinds: dict[str, type[PreInsertSettings]] = {"none": NoPreInsert, "tri_embed": TriEmbed}
+    return parse_action("pre_insert", kinds, values)
+
+
+class PreInsert:
+    """A packet to entries, by action.
+
+    ``none``: one entry ``{"data": packet}``. ``tri_embed``: for each statement an entry of ``dialogs`` (the
+    packet's turns), ``triple``, ``refactor`` (the triple in natural language), ``embedding`` (of ``refactor``,
+    unit vector as list of floats) and ``metadata`` (``timestamp``, ``speaker`` and ``sources`` where known).
+    Statements come from the chat model, or, without one, from the sentences (see ``triples.dialogs``).
+
+    Args:
+        settings: which action, and how.
+        tools: ``tri_embed`` needs the embedding.
+
+    Raises:
+        ConfigError: ``tri_embed`` without an embedding.
+
+    Source: Liu et al., "Think-in-Memory", 2023, arXiv:2311.08719 (statements as relation triples).
+    """
+
+    def __init__(self, settings: PreInsertSettings, tools: OperatorTools) -> None:
+        if isinstance(settings, TriEmbed) and tools.embedding is None:
+            raise ConfigError(
+                "operators.pre_insert.action tri_embed needs an embedding; give one, or use action none"
+            )
+        self._settings = settings
+        self._tools = tools
+
+    async def execute(self, data: Data) -> dict[str, Any]:
+        """``entries``: list, or None where nothing is to be remembered; ``skipped_turns``: turns without a triple.
+
+        ``malformed_lines`` counts what of a chat model's reply could not be read.
+
+        Raises:
+            InputError: data without ``dialogs``.
+            ModelError: the chat model or the embedding failed.
+        """
+        dialogs = data.get("dialogs")
+        if not isinstance(dialogs, Sequence) or isinstance(dialogs, str):
+            raise InputError(f"a memory is given 'dialogs', a list of turns, not {dialogs!r:.80}")
+        if isinstance(self._settings, NoPreInsert):
+            packet = {key: data[key] for key in Packet.__annotations__ if key in data}
+            return {"entries": [{"data": packet}], "skipped_turns": 0}
+        return await self._triples(self._settings, data, dialogs)
+
+    async def _triples(self, settings: TriEmbed, data: Data, dialogs: Sequence[Dialog]) -> dict[str, Any]:
+        malformed = 0
+        chat = self._tools.chat
+        if chat is None:
+            statements = dialog_statements(dialogs, self._tools.count_tokens)
+        else:
+            reply = read_reply(
+                await chat.complete(settings.triple_extraction_prompt, fenced([dialog_lines(dialogs)]))
+            )
+            malformed = reply.malformed
+            statements = distinct(
+                [Statement(triple, _turn_of(triple.subject, dialogs)) for triple in reply.triples]
+            )
+        return {
+            "entries": await self._embedded(statements, data, dialogs),
+            "skipped_turns": _skipped(statements, dialogs),
+            "malformed_lines": malformed,
+        }
+
+    async def _embedded(
+        self, statements: Sequence[Statement], data: Data, dialogs: Sequence[Dialog]
+    ) -> list[Entry] | None:
+        embedding = self._tools.embedding
+        if not statements or embedding is None:
+            return None
+        refactors = [refactored(statement.triple) for statement in statements]
+        vectors = await embedding.embed_passages(refactors)
+        return [
+            {
+                "dialogs": [dict(dialog) for dialog in dialogs],
+                "triple": list(statement.triple),
+                "refactor": refactor,
+                "embedding": [float(value) for value in vector],
+                "metadata": _metadata(statement.turn, data, dialogs),
+            }
+            for statement, refactor, vector in zip(statements, refactors, vectors, strict=True)
+        ]
+
+
+def latest_date(dialogs: Sequence[Mapping[str, Any]]) -> str | None:
+    """The date of the latest of some turns that has one in ISO 8601; None where none has."""
+    dates = (dialog.get("date_time") for dialog in reversed(dialogs))
+    return next((date for date in dates if moment_of(date) is not None), None)
+
+
+def _turn_of(subject: str, dialogs: Sequence[Dialog]) -> int | None:
+    """The turn of the one who is the subject; None where that is nobody, or one with several turns."""
+    turns = [
+        turn
+        for turn, dialog in enumerate(dialogs)
+        if dialog["speaker"] and _names(subject, dialog["speaker"])
+    ]
+    return turns[0] if len(turns) == 1 else None
+
+
+def _names(subject: str, speaker: str) -> bool:
+    """Whether a subject is the speaker, or something of theirs ("Alice's dog", "小明的狗")."""
+    told, name = subject.casefold(), " ".join(speaker.casefold().split())
+    return told == name or told.startswith((f"{name}'s ", f"{name}’s ", f"{name}的"))
+
+
+def _skipped(statements: Sequence[Statement], dialogs: Sequence[Dialog]) -> int:
+    """Turns that no triple comes from; a triple whose turn is not known counts for all of them."""
+    told = {statement.turn for statement in statements}
+    return 0 if None in told else len(dialogs) - len(told)
+
+
+def _metadata(turn: int | None, data: Data, dialogs: Sequence[Dialog]) -> dict[str, Any]:
+    said = dialogs if turn is None else dialogs[turn : turn + 1]
+    metadata: dict[str, Any] = {}
+    date = latest_date(said)
+    if date is not None:
+        metadata["timestamp"] = date
+    if turn is not None:
+        metadata["speaker"] = dialogs[turn]["speaker"]
+        metadata |= _source(turn, data)
+    return metadata
+
+
+def _source(turn: int, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the turn stands: narrower than the packet, so that evidence is told by the turn."""
+    session, first = data.get("session_id"), data.get("dialog_id")
+    if session is None or not isinstance(first, int):
+        return {}
+    return {"sources": [[session, first + turn, 1]]}

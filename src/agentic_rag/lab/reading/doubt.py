@@ -1,0 +1,68 @@
+"""Whether the history answers at all: what matches a question may have been said by, and of, somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from agentic_rag.lab.reading.history import History
+from agentic_rag.lab.reading.questions import Kind, Question
+from agentic_rag.lab.reading.statements import Statement
+from agentic_rag.lab.reading.weights import ReaderWeights
+
+SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
+"""Kinds whose answers are right more often than a sentence."""
+
+
+def doubtful(
+    question: Question, statements: Sequence[Statement], history: History, weights: ReaderWeights
+) -> bool:
+    """Whether it is better to say that it is not mentioned: nothing shares the question's telling words, or
+    somebody else than it asks about said what matches."""
+    if not any(one.own + one.turn + one.before for one in statements):
+        return True
+    bar = weights.abstain_surer_from if question.kind in SURER else weights.abstain_from
+    return doubt(question, statements, history, weights) > bar
+
+
+def doubt(
+    question: Question, statements: Sequence[Statement], history: History, weights: ReaderWeights
+) -> float:
+    """Log-odds that nothing in the history answers; higher is more doubtful."""
+    found = signs(question, statements, history)
+    return sum(weights.doubt.get(name, 0.0) * value for name, value in found.items())
+
+
+def signs(question: Question, statements: Sequence[Statement], history: History) -> dict[str, float]:
+    """What speaks for and against an answer.
+
+    A lead is how much better the best of what the person asked about says matches than the best of what others
+    say; 0 where nobody is asked about or nobody else speaks. It tells less of a question that names several people:
+    what one of them offers the other is told by either.
+    """
+    theirs = [one for one in statements if one.about]
+    others = [one for one in statements if not one.about]
+    return {
+        "always": 1.0,
+        "support": max((one.support for one in theirs), default=0.0) / 5,
+        "covered": max((one.own + one.turn + one.before for one in theirs), default=0.0),
+        "lead in turn": _lead(theirs, others, lambda one: one.own + one.turn),
+        "lead in sentence": _lead(theirs, others, lambda one: one.own),
+        "lead in meaning": _lead(theirs, others, lambda one: max(-0.2, one.cosine) * 10),
+        "unknown names": _unknown(question.names, history),
+        "nobody": float(not question.subject),
+        "several": float(len(question.people) > 1),
+    }
+
+
+def _lead(
+    theirs: Sequence[Statement], others: Sequence[Statement], value: Callable[[Statement], float]
+) -> float:
+    if not others:
+        return 0.0
+    return max(map(value, theirs), default=min(map(value, others))) - max(map(value, others))
+
+
+def _unknown(terms: frozenset[str], history: History) -> float:
+    """Share of some terms that stand nowhere in the history."""
+    missing = [term for term in terms if not any(term in line.terms for line in history.lines)]
+    return len(missing) / len(terms) if terms else 0.0

@@ -1,0 +1,150 @@
+"""The extractive reader: the sentence of the history that answers, or the time it names, without any chat model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from agentic_rag.domain.ports import Embedding, FloatArray
+from agentic_rag.lab.reading.doubt import doubtful
+from agentic_rag.lab.reading.history import History, Sentence, read_history
+from agentic_rag.lab.reading.moments import moment_answer
+from agentic_rag.lab.reading.questions import Question, read_question
+from agentic_rag.lab.reading.reader import NOT_MENTIONED
+from agentic_rag.lab.reading.statements import Statement, bearing_statements
+from agentic_rag.lab.reading.verdicts import choice, speaker_answer, verdict
+from agentic_rag.lab.reading.weights import ReaderWeights, shipped
+from agentic_rag.lab.reading.words import stem, telling, words_of
+from agentic_rag.text import script
+from agentic_rag.text.cache import TextCache
+
+
+class ExtractiveReader:
+    """``Reader`` that quotes: offline, deterministic, without a key.
+
+    It reads the question's kind, ranks the history's sentences by shared rare words, meaning, speaker and
+    date, and answers with a time, a verdict or the best one; where what matches was said by somebody
+    else than the question asks about, or nothing matches, with ``NOT_MENTIONED``.
+
+    Args:
+        embedding: for meaning; None: sentences are ranked by words alone.
+        weights: what it has learned; None: the package's own.
+    """
+
+    def __init__(self, embedding: Embedding | None = None, weights: ReaderWeights | None = None) -> None:
+        self.embedding = None if embedding is None else RememberedEmbedding(embedding)
+        self._weights = shipped() if weights is None else weights
+
+    async def read(self, question: str, history_text: str) -> str:
+        """See ``Reader``.
+
+        Raises:
+            ModelError: the embedding failed.
+        """
+        history = read_history(history_text)
+        asked = read_question(question, history.speakers)
+        statements = await bearing_statements(asked, history, self.embedding)
+        if not statements or doubtful(asked, statements, history, self._weights):
+            return NOT_MENTIONED
+        return await self.answer(asked, statements, history) or NOT_MENTIONED
+
+    async def answer(self, question: Question, statements: list[Statement], history: History) -> str:
+        """The answer without any doubt; "" where no words can be one.
+
+        Args:
+            question: as it was read.
+            statements: of the history, best first; at least one.
+            history: as it was read.
+        """
+        if question.kind in {"when", "year"}:
+            told = moment_answer(question, statements, history)
+            if told:
+                return told
+        if script(question.text) == "cjk":
+            return clause_answer(question, statements)
+        if question.kind == "choice":
+            return await choice(question, statements, self.embedding)
+        if question.kind in {"yes_no", "likely"}:
+            return verdict(question, statements)
+        if question.kind == "who" and not question.people:
+            told = speaker_answer(statements[0])
+            if told:
+                return told
+        return _told(question, statements[0].sentence)
+
+
+def _told(question: Question, sentence: Sentence) -> str:
+    """A sentence without what the question says too, and without function words, at both its ends."""
+    known = question.terms | {stem(word) for name in question.people for word in name.split()}
+    says = [word for word in sentence.words if not word.function and word.stem not in known]
+    return sentence.text[says[0].start : says[-1].end] if says else sentence.text
+
+
+REMEMBERED = 8192
+"""Texts; with 384 dimensions some 12 MB."""
+
+
+class RememberedEmbedding:
+    """``ports.Embedding`` that embeds a passage once, as long as it is among the ``REMEMBERED`` last used.
+
+    Args:
+        embedding: whose vectors depend on the text alone, as the port has it: so nothing changes but the time.
+    """
+
+    def __init__(self, embedding: Embedding) -> None:
+        self._embedding = embedding
+        self._cache = TextCache[FloatArray](REMEMBERED)
+
+    @property
+    def name(self) -> str:
+        return self._embedding.name
+
+    @property
+    def dimension(self) -> int:
+        return self._embedding.dimension
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        return await self._embedding.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return np.stack(await self._cache.of(texts, self._embedding.embed_passages))
+
+
+READ = 6
+"""Sentences."""
+
+_CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
+_SPOKEN_OF = "我我们咱你您的了是就在"
+
+
+def clause_answer(question: Question, statements: Sequence[Statement]) -> str:
+    """What a clause says that the question does not: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
+    clauses = [
+        (_covered(question, clause) + statement.support / 10, clause.strip())
+        for statement in statements[:READ]
+        for clause in _CLAUSE.findall(statement.sentence.text)
+        if clause.strip()
+    ]
+    if not clauses:
+        return ""
+    best = max(clauses, key=lambda one: one[0])[1]
+    return _rest(best, set(question.text) | set(_SPOKEN_OF)) or best
+
+
+def _covered(question: Question, clause: str) -> float:
+    """Share of the question's terms that a clause has."""
+    return len(question.terms & telling(words_of(clause))) / len(question.terms) if question.terms else 0.0
+
+
+def _rest(clause: str, known: set[str]) -> str:
+    """A clause without what is known at both its ends."""
+    start, end = 0, len(clause)
+    while start < end and clause[start] in known:
+        start += 1
+    while end > start and clause[end - 1] in known:
+        end -= 1
+    return clause[start:end].strip()

@@ -1,0 +1,153 @@
+"""A history text as lines (date, speaker, what was said) and their sentences, whatever format it came in."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from agentic_rag.ingest.conversation import parse_session_date
+from agentic_rag.lab.reading.words import Word, telling, words_of
+from agentic_rag.text.sentences import split_sentences
+
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,500}>")
+_STAMP = re.compile(r"""\b(?:timestamp|date|date_time|time)=["'](?P<date>[^"']+)["']""")
+_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d{1,4}[.)]\s+|\[\d{1,4}\]\s*)+")
+_DATED = re.compile(r"^[(\[](?P<date>[^()\[\]\n]{4,60})[)\]]\s*")
+_HEADING = re.compile(
+    r"^(?:#{1,6}\s+(?:\S+\s+)?)?(?P<date>\d{4}-\d{2}-\d{2})\S*?[:：]?$|^#{1,6}\s.*$|^unknown[:：]$"
+)
+_SPEAKER = re.compile(r"^(?P<speaker>[^:：()\[\]\n]{1,40})[:：]\s*(?P<text>.*)$")
+_NAMED = re.compile(r"^(?P<speaker>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})[:：]\s+(?P<text>.+)$")
+_PREAMBLE = re.compile(r"(?:the following|below) (?:is|are)\b[^:：\n]*[.:]?\s*$", re.IGNORECASE)
+_PHOTO = re.compile(r"\[shares a photo: (?P<caption>[^\]]*)\]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A turn, or a line of plain text."""
+
+    index: int
+    """From 0, in the history's order."""
+    date: date | None
+    speaker: str
+    """"" where nobody is named."""
+    text: str
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Telling stems."""
+        return _terms(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a line, or the caption of a photo that was shared with it."""
+
+    line: Line
+    place: int
+    """In its line, from 0."""
+    text: str
+    caption: bool = False
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return words_of(self.text)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Telling stems."""
+        return _terms(self.text)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is a question."""
+        return self.text.rstrip("\"'”’) ").endswith(("?", "？"))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A history, read."""
+
+    lines: tuple[Line, ...]
+    sentences: tuple[Sentence, ...]
+    """Of all lines, in order."""
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Everybody who speaks, in order of first appearance; where nobody does, the names that lines begin with:
+        of whom plain statements are."""
+        named = dict.fromkeys(line.speaker for line in self.lines if line.speaker)
+        return tuple(named or dict.fromkeys(filter(None, map(_opening_name, self.lines))))
+
+
+@lru_cache(maxsize=8)
+def read_history(text: str) -> History:
+    """Lines and sentences; tags, bullets, headings and an opening "The following is …" are left out, a line that
+    comes twice counts once.
+
+    A line's date stands in front of it, in a heading above (``2023-05-08:``) or in the tag around it.
+    """
+    lines: list[Line] = []
+    seen: set[tuple[date | None, str, str]] = set()
+    tagged = _TAG.search(text) is not None
+    standing: date | None = None
+    for written in text.splitlines():
+        bare = _BULLET.sub("", _TAG.sub(" ", written).strip()).strip()
+        heading = _HEADING.match(bare)
+        stamp = _STAMP.search(written) if tagged else heading
+        standing = _date(stamp["date"] or "") if stamp is not None else standing
+        if not bare or heading is not None or _PREAMBLE.fullmatch(bare):
+            continue
+        line = _line(len(lines), html.unescape(bare) if tagged else bare, standing)
+        key = (line.date, line.speaker, line.text)
+        if line.text and key not in seen:
+            seen.add(key)
+            lines.append(line)
+        standing = None if tagged and "</" in written else standing
+    return History(tuple(lines), tuple(sentence for line in lines for sentence in _sentences(line)))
+
+
+def _line(index: int, written: str, standing: date | None) -> Line:
+    """A line taken apart; several dates in front of it (one added to what has one) count as the last."""
+    dated = _DATED.match(written)
+    when = _date(dated["date"]) if dated is not None else None
+    found = None
+    while dated is not None and when is not None:
+        found, written = when, written[dated.end() :]
+        dated = _DATED.match(written)
+        when = _date(dated["date"]) if dated is not None else None
+    spoken = (_NAMED if found is None else _SPEAKER).match(written)
+    speaker, said = (spoken["speaker"].strip(), spoken["text"]) if spoken is not None else ("", written)
+    return Line(index, standing if found is None else found, speaker, said.strip())
+
+
+def _opening_name(line: Line) -> str:
+    words = words_of(line.text)
+    return words[0].text if words and words[0].capital and not words[0].function else ""
+
+
+@lru_cache(maxsize=1024)
+def _date(written: str) -> date | None:
+    found = parse_session_date(written)
+    return None if found is None else found.date()
+
+
+def _sentences(line: Line) -> list[Sentence]:
+    return [Sentence(line, place, text, caption) for place, (text, caption) in enumerate(_parts(line.text))]
+
+
+@lru_cache(maxsize=4096)
+def _parts(text: str) -> tuple[tuple[str, bool], ...]:
+    """Sentences, then captions of photos; of each whether it is one. Remembered: a history grows line by line."""
+    captions = [match["caption"].strip() for match in _PHOTO.finditer(text)]
+    said = _PHOTO.sub(" ", text)
+    spoken = [(said[start:end], False) for start, end in split_sentences(said)]
+    return tuple(spoken + [(caption, True) for caption in captions if caption])
+
+
+@lru_cache(maxsize=16_384)
+def _terms(text: str) -> frozenset[str]:
+    return telling(words_of(text))

@@ -1,0 +1,381 @@
+"""The main graph's three steps, and what a run of it holds open: a conversation, a memory, both pipelines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+from langgraph.graph.state import CompiledStateGraph
+
+from agentic_rag.domain.memory import Closes, MemoryService
+from agentic_rag.errors import InputError, RunError
+from agentic_rag.lab.conversation import (
+    Conversation,
+    DueQuestions,
+    Packet,
+    Question,
+    is_last,
+    last_date,
+    schedule,
+)
+from agentic_rag.lab.state import MainState
+from agentic_rag.post_retrieval.asking import answers
+
+Compiled = CompiledStateGraph[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pipelines:
+    """A memory with its insert and test graphs."""
+
+    service: MemoryService
+    insert: Compiled
+    test: Compiled
+    secondary: tuple[MemoryService, ...] = ()
+
+    @property
+    def services(self) -> tuple[MemoryService, ...]:
+        return (self.service, *self.secondary)
+
+    def unkept(self) -> Pipelines:
+        """The same, its graphs without checkpoints.
+
+        Inside a node that is resumed, a graph with the checkpointer of the outer one would ignore its input and
+        go on from what it was given when the node was broken off.
+        """
+        without = {"checkpointer": False}
+        return replace(self, insert=self.insert.copy(without), test=self.test.copy(without))
+
+    async def close(self) -> None:
+        """Close what the memories hold open."""
+        for service in self.services:
+            if isinstance(service, Closes):
+                await service.close()
+
+
+@dataclass(slots=True)
+class _Run:
+    """One conversation on its way through one memory."""
+
+    task_id: str
+    """As it was asked for."""
+    conversation: Conversation
+    pipelines: Pipelines
+    packets: list[Packet]
+    points: dict[int, DueQuestions]
+    remembered: int | None = 0
+    """Packets that are in the memory; None while one is on its way in, or where it did not get there whole."""
+
+
+MOST_OPEN = 32
+"""Runs whose memory is kept open; one that was closed is made anew where its run goes on."""
+_COUNTED = ("inserted", "skipped_turns", "malformed_lines", "merged", "forgotten", "refused")
+_NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNTED, 0), "failed": 0, "reasons": {}}
+
+Load = Callable[[str | None, str], Awaitable[Conversation]]
+Open = Callable[[Conversation], Awaitable[Pipelines]]
+Heard = Callable[[str, int, dict[str, Any]], None]
+
+
+class Runs:
+    """The runs of one process: loads a conversation, opens a fresh memory for it, keeps both until the end.
+
+    Args:
+        load: file (None: the configured one) and task id to a conversation.
+        open_pipelines: a new, empty memory for it, with its graphs.
+        segments: see ``conversation.schedule``.
+        retest: ask all visible questions at each threshold.
+        parallel: questions asked at once; more than 1 helps where a chat model answers.
+        known: by task and question id: results of an earlier run that was interrupted; not asked again.
+        heard: called with the task, the packet and each new test result as soon as it is there.
+    """
+
+    def __init__(
+        self,
+        load: Load,
+        open_pipelines: Open,
+        *,
+        segments: int = 10,
+        retest: bool = False,
+        parallel: int = 1,
+        known: Callable[[str, int, int], dict[str, Any] | None] | None = None,
+        heard: Heard | None = None,
+    ) -> None:
+        self.load = load
+        self._open = open_pipelines
+        self._segments = segments
+        self._retest = retest
+        self.parallel = parallel
+        self.known = known or (lambda task, question, packet: None)
+        self.heard = heard or (lambda task, packet, result: None)
+        self._runs: dict[str, _Run] = {}
+
+    async def start(self, data: str | None, task_id: str) -> str:
+        """Load and open; what the run is kept under.
+
+        Raises:
+            InputError: no such conversation, or one without turns.
+        """
+        # Not counted: a thread that outlives the process must not go on in the memory of another run.
+        name = uuid4().hex
+        await self._open_as(name, data, task_id)
+        return name
+
+    async def of(self, state: MainState, through: int) -> _Run:
+        """The run a state belongs to, its memory holding exactly the first ``through`` packets.
+
+        The state is what counts: where the memory is gone, with the process it was in or because many other runs
+        were begun, or holds something else, the packets are inserted anew, which gives the same memory.
+
+        Raises:
+            RunError: the conversation is no longer what it was, or a packet cannot be inserted again.
+            InputError: as ``start``.
+        """
+        name = state["run"]
+        run = self._runs.pop(name, None)
+        if run is None or run.remembered != through:
+            if run is not None:
+                await run.pipelines.close()
+            try:
+                run = await self._restored(state, through)
+            except BaseException:
+                await self.finish(state)
+                raise
+        self._runs[name] = run  # the one used last
+        return run
+
+    def open_run(self, state: MainState) -> _Run | None:
+        """The run a state belongs to, where its memory is open."""
+        return self._runs.get(state.get("run", ""))
+
+    async def _open_as(self, name: str, data: str | None, task_id: str) -> _Run:
+        conversation = await self.load(data, task_id)
+        packets = conversation.packets()
+        if not packets:
+            raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
+        points = {
+            point.packet_idx: point for point in schedule(conversation, self._segments, retest=self._retest)
+        }
+        while len(self._runs) >= MOST_OPEN:
+            await self._runs.pop(next(iter(self._runs))).pipelines.close()
+        pipelines = (await self._open(conversation)).unkept()
+        run = _Run(task_id, conversation, pipelines, packets, points)
+        self._runs[name] = run
+        return run
+
+    async def _restored(self, state: MainState, through: int) -> _Run:
+        """A run whose memory is filled anew, asked at the same points as before."""
+        run = await self._open_as(state["run"], state.get("data"), state["task_id"])
+        latest = state["packet"]
+        if latest["packet_idx"] >= len(run.packets) or run.packets[latest["packet_idx"]] != latest:
+            raise RunError(
+                f"{run.conversation.task_id} is not the conversation that this run was begun on; "
+                "start the run again, on a new thread"
+            )
+        counts = dict(_NO_INSERTS)
+        for packet in run.packets[:through]:
+            counts = _added(counts, await inserted(run, packet))
+            if packet["packet_idx"] in run.points:
+                await asked_once(run, run.points[packet["packet_idx"]])
+        if counts["failed"] > state["inserts"]["failed"]:
+            raise RunError(
+                f"the memory of this run cannot be made anew: {'; '.join(counts['reasons'])}; "
+                "mend that and go on with the run"
+            )
+        return run
+
+    async def finish(self, state: MainState) -> None:
+        """Close a run's memory."""
+        run = self._runs.pop(state.get("run", ""), None)
+        if run is not None:
+            await run.pipelines.close()
+
+    async def close(self) -> None:
+        """Close what is still open, of runs that were broken off."""
+        runs, self._runs = list(self._runs.values()), {}
+        for run in runs:
+            await run.pipelines.close()
+
+
+class MemorySource:
+    """Gives the next packet of the conversation."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    async def execute(self, state: MainState) -> dict[str, Any]:
+        """The next ``packet``, and the ``run`` it is of with what it has so far: a new one where its thread is begun,
+        or begun anew.
+
+        Raises:
+            InputError: no ``task_id``, or none that can be loaded.
+        """
+        task_id = state.get("task_id")
+        if not isinstance(task_id, str):
+            raise InputError(f"a run is given a 'task_id', the name of a conversation, not {task_id!r:.80}")
+        if not await self._goes_on(state, task_id):
+            await self._runs.finish(state)
+            run_name = await self._runs.start(state.get("data"), task_id)
+            state = {**state, "run": run_name, "results": [], "inserts": dict(_NO_INSERTS)}
+        through = state["inserts"]["packets"]
+        run = await self._runs.of(state, through)
+        return {
+            "run": state["run"],
+            "packet": run.packets[through],
+            "results": state["results"],
+            "inserts": state["inserts"],
+        }
+
+    async def _goes_on(self, state: MainState, task_id: str) -> bool:
+        """Whether the packet before this one is of the same run; a thread may be begun anew at any point of one."""
+        packet = state.get("packet")
+        if packet is None or is_last(packet) or state["inserts"]["packets"] != packet["packet_idx"] + 1:
+            return False
+        run = self._runs.open_run(state)
+        if run is not None:
+            return run.task_id == task_id
+        return (await self._runs.load(state.get("data"), task_id)).task_id == packet["task_id"]
+
+
+class PipelineCaller:
+    """Inserts the packet, then asks the questions that are due.
+
+    What fails costs its own packet or question and is recorded with the reason; the run goes on. Only wrong
+    input (a setting, a vector of another length) ends it: the next packet would fail the same way.
+    """
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    async def execute(self, state: MainState) -> dict[str, Any]:
+        packet = state["packet"]
+        run = await self._runs.of(state, packet["packet_idx"])
+        result = await inserted(run, packet)
+        point = run.points.get(packet["packet_idx"])
+        results: list[dict[str, Any]] = []
+        if point is not None:
+            results = await self._tested(run, packet, point)
+        return {"insert_result": result, "test_results": results}
+
+    async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
+        now = _now(run, packet)
+        task = run.conversation.task_id
+        known = {q: self._runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
+        if any(result is not None for result in known.values()):
+            await asked_once(run, point)
+
+        async def one(question: Question) -> dict[str, Any]:
+            kept = known[question]
+            if kept is not None:
+                return kept
+            result = await _answered(run, question, packet, now)
+            self._runs.heard(task, packet["packet_idx"], result)
+            return result
+
+        return await answers(one, point.questions, parallel=self._runs.parallel)
+
+
+class MemorySink:
+    """Collects the results; closes the memory after the last packet."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+
+    async def execute(self, state: MainState) -> dict[str, Any]:
+        """``results`` and ``inserts`` of the run so far."""
+        if is_last(state["packet"]):
+            await self._runs.finish(state)
+        return {
+            "results": [*state["results"], *state["test_results"]],
+            "inserts": _added(state["inserts"], state["insert_result"]),
+        }
+
+
+async def asked_once(run: _Run, point: DueQuestions) -> None:
+    """A memory may store what it was given when it is asked: asked as often as in the run that was interrupted,
+    each is the same to the last bit. What fails here fails again where it counts."""
+    for service in run.pipelines.services:
+        with suppress(Exception):
+            await service.retrieve(point.questions[0].text, top_k=1)
+
+
+async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
+    """Insert a packet; status, reason and counts of it.
+
+    Raises:
+        InputError: wrong input, or a wrong setting.
+    """
+    started = time.perf_counter()
+    run.remembered = None
+    try:
+        written = await run.pipelines.insert.ainvoke(packet)
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001 - an adapter or service may be anybody's: its packet failed
+        run.remembered = packet["packet_idx"] + 1
+        return {"status": "failed", "reason": _told(error), "seconds": time.perf_counter() - started}
+    run.remembered = packet["packet_idx"] + 1
+    tidied = written.get("post_insert") or {}
+    return {
+        "status": "ok",
+        "reason": None,
+        "inserted": sum(entry_id is not None for entry_id in written.get("inserted") or ()),
+        "skipped_turns": written.get("skipped_turns", 0),
+        "malformed_lines": written.get("malformed_lines", 0),
+        "merged": len(tidied.get("merged") or ()),
+        "forgotten": len(tidied.get("forgotten") or ()),
+        "refused": tidied.get("refused", 0),
+        "seconds": time.perf_counter() - started,
+    }
+
+
+def _added(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
+    summed = {name: counts[name] + result.get(name, 0) for name in _COUNTED}
+    reasons = dict(counts["reasons"])
+    if result["status"] == "failed":
+        reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
+    failed = counts["failed"] + (result["status"] == "failed")
+    return {"packets": counts["packets"] + 1, **summed, "failed": failed, "reasons": reasons}
+
+
+async def _answered(run: _Run, question: Question, packet: Packet, now: str | None) -> dict[str, Any]:
+    """What the test graph wrote of one question, with status, reason and milliseconds by operator."""
+    asked = {
+        "question": question.text,
+        "answer": question.answer if question.answerable else None,
+        "category": question.category,
+        "task_id": run.conversation.task_id,
+        "session_id": packet["session_id"],
+        "question_id": question.question_id,
+        "reference_time": now,
+    }
+    data, milliseconds = dict(asked), dict[str, float]()
+    status, reason = "ok", None
+    last = time.perf_counter()
+    try:
+        async for step in run.pipelines.test.astream(asked, stream_mode="updates"):
+            moment = time.perf_counter()
+            for name, written in step.items():
+                milliseconds[name] = round((moment - last) * 1000, 3)
+                data.update(written or {})
+            last = moment
+    except Exception as error:  # noqa: BLE001 - an operator or service may be anybody's: its question failed
+        status, reason = "failed", _told(error)
+    return {**data, "status": status, "reason": reason, "milliseconds": milliseconds}
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _now(run: _Run, packet: Packet) -> str | None:
+    """Date of the latest turn that is in, of this packet or one before."""
+    for earlier in reversed(run.packets[: packet["packet_idx"] + 1]):
+        found = last_date(earlier["dialogs"])
+        if found is not None:
+            return found
+    return None

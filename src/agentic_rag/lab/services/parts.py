@@ -1,0 +1,51 @@
+"""What a memory service may be built of: the stores, engines and models that are handed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, TokenCounter
+from agentic_rag.errors import ConfigError
+from agentic_rag.retrieval.graph_engine import GraphEngine
+
+Part = TypeVar("Part")
+
+
+class AskGraph(Protocol):
+    """The whole compiled retrieval graph."""
+
+    async def ainvoke(self, state: Any, config: Any = None, /, *, context: Any = None) -> dict[str, Any]:
+        """Run it on the caller's keys; the state at the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceParts:
+    """What there is to build services of; each takes what it needs.
+
+    The engines and the ask graph must stand on the same stores as ``chunks`` and ``knowledge``.
+    """
+
+    namespace: str
+    """Dataset of its own in the stores; what it holds from before is removed before the first write."""
+    embedding: Embedding
+    chunks: ChunkStore | None
+    knowledge: GraphStore | None
+    graph_engine: GraphEngine | None
+    ask: AskGraph | None
+    count_tokens: TokenCounter
+    """Tokens of the embedding model."""
+    seed: int = 0
+    """Of what a service draws at random: the same seed, the same memory."""
+
+
+def needed(part: Part | None, service: str, name: str) -> Part:
+    """The part of that name.
+
+    Raises:
+        ConfigError: it was not handed in.
+    """
+    if part is None:
+        raise ConfigError(f"{service} needs ServiceParts.{name}, and it is None; hand one in")
+    return part

@@ -1,0 +1,176 @@
+"""The memory that ``graph_memory`` and ``agentic_memory`` share: sessions in both stores, searched turn by turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from agentic_rag.domain import DocumentGraph
+from agentic_rag.domain.filters import Comparison
+from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.memory import Memory
+from agentic_rag.domain.ports import ChunkStore, FloatArray
+from agentic_rag.ingest.documents import DocumentWriter
+from agentic_rag.lab.services.entries import Entries, checked_top_k, memory_of
+from agentic_rag.lab.services.parts import ServiceParts, needed
+from agentic_rag.lab.services.sessions import SessionDocuments
+from agentic_rag.lab.services.shared_entities import SharedEntities
+from agentic_rag.lab.services.write_behind import WriteBehind
+
+SCORE_DIGITS = 9
+"""Scores that differ by less are equal: sums of the same numbers in another order do."""
+TURNS_PER_ENTRY = 4
+"""Turns asked for, for each memory wanted: several of the best are often of one memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTurn:
+    """A turn, or a part of a long one."""
+
+    dia_id: object
+    """As the chunk's metadata have it; None for what is of no turn."""
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search gave."""
+
+    turns: Sequence[FoundTurn]
+    more: bool
+    """Whether asking for more might give more."""
+
+
+class TurnSearch(Protocol):
+    """Finds the turns of a namespace that a question needs."""
+
+    async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
+        """About ``limit`` turns; ``among``: only those whose metadata pass.
+
+        Raises:
+            StoreError, ModelError: something failed.
+        """
+        ...
+
+
+class SessionMemory:
+    """``MemoryService`` whose entries are turns of documents, one a session (see ``sessions``).
+
+    A memory is given back whole, at the place of its best turn, with that turn's score. Changes are written
+    behind (see ``write_behind``): a session that has grown is stored anew, its old turns keep their vectors.
+    A text of white space alone is kept, but nothing finds it. Vectors are not used: each turn has its own.
+
+    Args:
+        parts: of the service; chunk store and graph store are needed.
+        name: of the service, for errors.
+        search: finds turns.
+        topk: memories given back where a call does not say.
+    """
+
+    def __init__(self, parts: ServiceParts, name: str, search: TurnSearch, topk: int) -> None:
+        self._namespace = dataset_name(parts.namespace)
+        self._chunks: ChunkStore = needed(parts.chunks, name, "chunks")
+        knowledge = needed(parts.knowledge, name, "knowledge")
+        self._writer = DocumentWriter(self._chunks, knowledge, parts.embedding, parts.count_tokens)
+        self._search = search
+        self._topk = topk
+        self._entries = Entries()
+        self._sessions = SessionDocuments(self._namespace)
+        self._shared = SharedEntities()
+        self._behind = WriteBehind(self._clear, self._write)
+
+    async def insert(
+        self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> str:
+        """Remember a text; it is stored before the next thing that is asked."""
+        entry = self._entries.add(text, metadata)
+        changed = self._sessions.add(entry)
+        if changed is not None:
+            self._behind.note(changed)
+        return entry.id
+
+    async def retrieve(
+        self,
+        query: str | None = None,
+        vector: FloatArray | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        top_k: int | None = None,
+    ) -> list[Memory]:
+        """Memories by their best turn's score, then entry id; [] without a question in words.
+
+        Raises:
+            StoreError, ModelError: something failed, now or in writing what was inserted, which is kept.
+        """
+        wanted = checked_top_k(top_k, self._topk)
+        await self._behind.flush()
+        matching = self._entries.matching(metadata)
+        turns = self._sessions.turns_of(entry.id for entry in matching)
+        if query is None or not query.strip() or not turns:
+            return []
+        among = Comparison("dia_id", "$in", tuple(turns)) if len(turns) < len(self._sessions) else None
+        best = await self._best(query, among, frozenset(entry.id for entry in matching), wanted)
+        return [memory_of(entry, best[entry.id]) for entry in self._ordered(best)[:wanted]]
+
+    async def delete(self, entry_id: str) -> bool:
+        """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
+        await self._behind.flush()
+        if self._entries.remove(entry_id) is None:
+            return False
+        changed = self._sessions.remove(entry_id)
+        if changed is not None:
+            self._behind.note(changed)
+        return True
+
+    async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
+        """Memories that speak of the same things; see ``SharedEntities`` for the strength of a link."""
+        wanted = checked_top_k(top_k, self._topk)
+        await self._behind.flush()
+        linked = await asyncio.to_thread(self._shared.linked, entry_id, len(self._entries))
+        held = [(self._entries.get(other), strength) for other, strength in linked]
+        return [memory_of(entry, strength) for entry, strength in held if entry is not None][:wanted]
+
+    async def close(self) -> None:
+        """Write what is not written yet."""
+        await self._behind.flush()
+
+    async def _best(
+        self, query: str, among: Comparison | None, entry_ids: frozenset[str], wanted: int
+    ) -> dict[str, float]:
+        """Each memory that was found with its best turn's score; more than wanted, or all there are."""
+        limit = TURNS_PER_ENTRY * wanted
+        while True:
+            found = await self._search(query, limit=limit, among=among)
+            best: dict[str, float] = {}
+            for turn in found.turns:
+                entry_id = self._sessions.entry_of(turn.dia_id)
+                if entry_id in entry_ids:
+                    score = round(turn.score, SCORE_DIGITS)
+                    best[entry_id] = max(score, best.get(entry_id, score))
+            if len(best) >= wanted or not found.more:
+                return best
+            limit *= TURNS_PER_ENTRY
+
+    def _ordered(self, best: Mapping[str, float]) -> list[Any]:
+        held = [entry for entry_id in best if (entry := self._entries.get(entry_id)) is not None]
+        return sorted(held, key=lambda entry: (-best[entry.id], entry.id))
+
+    async def _clear(self) -> None:
+        await self._writer.remove(self._namespace, sorted(await self._chunks.document_ids(self._namespace)))
+
+    async def _write(self, document_ids: Sequence[str]) -> None:
+        made = {document_id: self._sessions.document(document_id) for document_id in document_ids}
+        gone = [document_id for document_id, document in made.items() if document is None]
+        await self._writer.remove(self._namespace, gone)
+        held = [document for document in made.values() if document is not None]
+        graphs = await self._writer.replace(self._namespace, held)
+        for document_id in gone:
+            self._shared.remove(document_id)
+        for graph in graphs:
+            self._shared.replace(graph, self._entry_by_chunk(graph))
+
+    def _entry_by_chunk(self, graph: DocumentGraph) -> dict[str, str]:
+        entries = {chunk.id: self._sessions.entry_of(chunk.metadata.get("dia_id")) for chunk in graph.chunks}
+        return {chunk_id: entry_id for chunk_id, entry_id in entries.items() if entry_id is not None}

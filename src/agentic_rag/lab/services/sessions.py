@@ -1,0 +1,141 @@
+"""Entries as documents: one a session, one block a turn, just as a LoCoMo conversation is ingested; no I/O.
+
+What becomes of an entry depends on the inserts alone, never on when they are written: a session's title names
+the speakers that were known when it began, and a turn keeps its key whatever is inserted or forgotten later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from agentic_rag.domain import Document
+from agentic_rag.ingest.conversation import Session, parse_session, parse_session_date
+from agentic_rag.ingest.values import valid_unicode
+from agentic_rag.lab.services.entries import Entry
+from agentic_rag.post_retrieval.turns import Line, turns_of
+
+LOOSE_ENTRIES = 50
+"""Entries without a ``session_id`` that make a document."""
+TITLE_SPEAKERS = 4
+NO_SPEAKER = "Notes"
+"""Stands in the title of a session without speakers."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A session so far."""
+
+    number: int
+    speakers: tuple[str, ...]
+    date_text: str | None
+    said: int = 0
+    """Turns it was ever given, from which keys are made."""
+    turns: dict[str, Line] = field(default_factory=dict)
+    """By ``dia_id``, in order."""
+
+
+class SessionDocuments:
+    """The sessions of one memory and the entries in them.
+
+    Entries of one ``session_id`` (or, without one, each LOOSE_ENTRIES of them) and one date make a document.
+    The date is that of the first line that has one, else the metadata's ``timestamp``.
+    """
+
+    def __init__(self, conversation: str) -> None:
+        self._conversation = conversation
+        self._sessions: dict[tuple[str, str], _Open] = {}
+        self._by_document: dict[str, _Open] = {}
+        self._numbers: set[int] = set()
+        self._speakers: dict[str, None] = {}
+        self._loose: dict[str, int] = {}
+        self._turns: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._entry_of: dict[str, str] = {}
+
+    def add(self, entry: Entry) -> str | None:
+        """The document that the entry changes; None where it says nothing that could be found."""
+        turns = turns_of(valid_unicode(entry.text))
+        if not turns:
+            return None
+        self._speakers.update(dict.fromkeys(turn.speaker for turn in turns if turn.speaker))
+        session = self._session(entry, _date(entry, turns))
+        keys = []
+        for turn in turns:
+            session.said += 1
+            key = f"D{session.number}:{session.said}"
+            session.turns[key] = turn
+            self._entry_of[key] = entry.id
+            keys.append(key)
+        document_id = self._unparsed(session).document_id
+        self._by_document[document_id] = session
+        self._turns[entry.id] = document_id, tuple(keys)
+        return document_id
+
+    def remove(self, entry_id: str) -> str | None:
+        """The document that loses the entry; None where it was in none."""
+        document_id, keys = self._turns.pop(entry_id, (None, ()))
+        if document_id is None:
+            return None
+        for key in keys:
+            del self._by_document[document_id].turns[key]
+            del self._entry_of[key]
+        return document_id
+
+    def document(self, document_id: str) -> Document | None:
+        """As it is now; None where none of its entries is left."""
+        session = self._by_document[document_id]
+        if not session.turns:
+            return None
+        parsed = parse_session(self._unparsed(session), path=document_id)
+        # "Notes, session 7" before each of them would say nothing and blur what they say.
+        return parsed if session.speakers or parsed.date is not None else replace(parsed, title="")
+
+    def entry_of(self, dia_id: object) -> str | None:
+        """The entry that a turn is of; None for a turn that is gone."""
+        return self._entry_of.get(dia_id) if isinstance(dia_id, str) else None
+
+    def turns_of(self, entry_ids: Iterable[str]) -> list[str]:
+        """``dia_id`` of every turn of these entries."""
+        return [key for entry_id in entry_ids for key in self._turns.get(entry_id, ("", ()))[1]]
+
+    def __len__(self) -> int:
+        """Turns."""
+        return len(self._entry_of)
+
+    def _session(self, entry: Entry, date_text: str) -> _Open:
+        given = (entry.metadata or {}).get("session_id")
+        if given is None:
+            place = self._loose.get(date_text, 0)
+            self._loose[date_text] = place + 1
+            key = f"loose {place // LOOSE_ENTRIES}", date_text
+        else:
+            key = f"session {given!r}", date_text
+        if key not in self._sessions:
+            speakers = tuple(self._speakers)[:TITLE_SPEAKERS]
+            self._sessions[key] = _Open(self._number(given), speakers, date_text or None)
+        return self._sessions[key]
+
+    def _number(self, given: object) -> int:
+        """The session's own number where it has one that is free, else the next above all."""
+        is_number = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+        number = given if is_number and isinstance(given, int) else -1
+        if number < 0 or number in self._numbers:
+            number = max(self._numbers, default=0) + 1
+        self._numbers.add(number)
+        return number
+
+    def _unparsed(self, session: _Open) -> Session:
+        turns: tuple[Mapping[str, str], ...] = tuple(
+            {"dia_id": key, "speaker": turn.speaker, "text": turn.text} for key, turn in session.turns.items()
+        )
+        speakers = session.speakers or (NO_SPEAKER,)
+        return Session(self._conversation, session.number, speakers, session.date_text, turns)
+
+
+def _date(entry: Entry, turns: Iterable[Line]) -> str:
+    """The entry's date as ISO text; as written where it is none, "" where there is nothing."""
+    timestamp = (entry.metadata or {}).get("timestamp")
+    written = [turn.date for turn in turns] + [timestamp if isinstance(timestamp, str) else ""]
+    text = next((text for text in written if text), "")
+    date = parse_session_date(text)
+    return text if date is None else date.date().isoformat()

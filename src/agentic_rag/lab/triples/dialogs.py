@@ -1,0 +1,128 @@
+"""Statements of a packet's turns without a model: each sentence, as a triple of who says it and about what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentic_rag.domain import Fact
+from agentic_rag.domain.identity import entity_key
+from agentic_rag.domain.ports import TokenCounter
+from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.conversation import Session, parse_session
+from agentic_rag.ingest.facts import derive_graph
+from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.lab.conversation import Dialog
+from agentic_rag.lab.triples.triple import Statement, Triple, distinct
+from agentic_rag.text import STOPWORDS, content_tokens, script, tokens
+from agentic_rag.text.sentences import split_sentences
+
+MAX_TOKENS = 480
+"""Of a part of a turn, where facts are derived."""
+MIN_WORDS = 2
+"""Telling words a sentence has beside the names in it, to be remembered for them."""
+_PHOTO = re.compile(r"\[shares a photo: (?P<caption>[^\[\]]*)\]")
+_PHOTO_OF = re.compile(
+    r"(?:an? |the )?(?:close up )?(?:photo|photograph|photography|picture|image)s? of ", re.IGNORECASE
+)
+_EMPTY = STOPWORDS | frozenset(
+    tokens(
+        "you your yours u ur y'all thing things stuff something anything everything nothing lot lots bit way one ones "
+        "time day lol yes yeah good great nice best better well okay ok check thanks thank wow hey hi"
+    )
+)
+"""What a courtesy is made of."""
+
+
+def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statement]:
+    """What the turns say, in the order they say it, each triple once. Pure.
+
+    A sentence with a named thing in it (see ``ingest.facts``) tells who talks about what; any other one that is
+    neither a question nor a courtesy, who says it; a photo that is shared, what it shows.
+
+    Args:
+        dialogs: turns of one packet.
+        count_tokens: token numbers of a batch of texts.
+    """
+    named = _named(dialogs, count_tokens)
+    found: list[Statement] = []
+    for turn, dialog in enumerate(dialogs):
+        about = [statement for statement in named if statement.turn == turn]
+        found += [*_said(turn, dialog, about), *about]
+    return distinct(found)
+
+
+def _said(turn: int, dialog: Dialog, about: Sequence[Statement]) -> list[Statement]:
+    """What a turn says besides the statements about named things, and the photo it shares."""
+    speaker, text = " ".join(dialog["speaker"].split()), _without_photo(dialog["text"])
+    if not speaker:
+        return []
+    found: list[Statement] = []
+    for sentence in (" ".join(text[start:end].split()) for start, end in split_sentences(text)):
+        known = any(other.sentence in sentence or sentence in other.sentence for other in about)
+        if not known and not _asks(sentence) and _tells(sentence):
+            says = "说" if script(sentence) == "cjk" else "says"
+            found.append(Statement(Triple(speaker, says, sentence), turn, sentence))
+    photo = _PHOTO.search(dialog["text"])
+    if photo is not None and (shown := _PHOTO_OF.sub("", photo["caption"].strip(), count=1).strip()):
+        found.append(Statement(Triple(speaker, "shares a photo of", shown), turn, shown))
+    return found
+
+
+def _tells(sentence: str) -> bool:
+    """Whether a sentence is more than a courtesy or an exclamation."""
+    return len(tokens(sentence)) > 2 and not {*content_tokens(sentence)} <= _EMPTY
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip(" )\"'”").endswith(("?", "？"))
+
+
+def _without_photo(text: str) -> str:
+    return _PHOTO.sub("", text).strip()
+
+
+def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statement]:
+    """A statement for each sentence with a named thing in it: (speaker, talks about, "names: the sentence")."""
+    turns = tuple({**dialog, "dia_id": str(turn)} for turn, dialog in enumerate(dialogs))
+    speakers = tuple(dict.fromkeys(dialog["speaker"] for dialog in dialogs))
+    document = parse_session(Session("packet", 1, speakers, None, turns), path="packet")
+    chunks = chunk_document(document, max_tokens=MAX_TOKENS, count_tokens=count_tokens)
+    graph = derive_graph(document, chunks, TitleIndex())
+    names = {entity.key: entity.name for entity in graph.entities}
+    turn_of = {chunk.id: int(chunk.metadata["dia_id"]) for chunk in graph.chunks}
+    told: dict[tuple[int, str, str], list[Fact]] = {}
+    for fact in graph.facts:
+        told.setdefault((turn_of[fact.chunk_id], fact.source, fact.text), []).append(fact)
+    here = {entity_key(speaker) for speaker in speakers}
+    found = (
+        _about(
+            turn,
+            names[source],
+            [(fact.name, names[fact.target]) for fact in facts if fact.target not in here],
+            text,
+        )
+        for (turn, source, text), facts in told.items()
+        if source in here
+    )
+    return [statement for statement in found if statement is not None]
+
+
+def _about(turn: int, speaker: str, things: Sequence[tuple[str, str]], text: str) -> Statement | None:
+    """One statement for a sentence; None for a question and for one that says nothing but the names."""
+    sentence = _without_photo(text.removeprefix(f"{speaker}:")).strip()
+    about = ", ".join(name for _, name in things)
+    beside = {*content_tokens(sentence)} - {*tokens(about)} - _EMPTY
+    if not things or _asks(sentence) or len(beside) < MIN_WORDS:
+        return None
+    if len(things) == 1 and _is_called(things[0][1], sentence):
+        return None
+    relation = things[0][0].replace("_", " ").lower()
+    thing = sentence if sentence.startswith(about) else f"{about}: {sentence}"
+    return Statement(Triple(speaker, relation, thing), turn, sentence)
+
+
+def _is_called(name: str, sentence: str) -> bool:
+    """Whether a name only addresses someone ("Yeah, Gina, thanks"), who need not speak in this packet."""
+    called = rf"(?:\A|[,!.]\s+|\A\w+\s+){re.escape(name)}\s*(?:[,!.:]|-\s|\Z)"
+    return re.search(called, sentence) is not None

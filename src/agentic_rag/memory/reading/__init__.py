@@ -1,7 +1,0 @@
-"""Readers: they answer a question from the history that a memory gave."""
-
-from agentic_rag.memory.reading.chat import PROMPT_TEMPLATE, ChatReader
-from agentic_rag.memory.reading.extractive import ExtractiveReader
-from agentic_rag.memory.reading.reader import NOT_MENTIONED, Reader
-
-__all__ = ["NOT_MENTIONED", "PROMPT_TEMPLATE", "ChatReader", "ExtractiveReader", "Reader"]

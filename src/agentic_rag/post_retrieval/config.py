@@ -1,0 +1,317 @@
+"""Post-retrieval, the settings: one section an action, read from the mapping or the list that a file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.post_retrieval.templates import checked, xml_name
+from agentic_rag.settings.parameters import Section, validated
+
+WHERE = "operators.post_retrieval"
+CONVERSATION_FORMAT_PROMPT = "The following is some history information."
+UNKNOWN_SCORE = 0.5
+"""Of what nothing is known: the middle of [0, 1]."""
+TIME_FIELD = "timestamp"
+LINK_TOP_K = 5
+TEMPLATE_FIELDS = ("text", "timestamp", "speaker", "score", "index")
+
+Weight = Annotated[float, Field(ge=0, le=1_000_000)]
+Name = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class ActionStep(Section):
+    """What every action may set."""
+
+    conversation_format_prompt: str = Field(
+        CONVERSATION_FORMAT_PROMPT,
+        description="first line of history_text, '' for none; the last step that sets it decides",
+    )
+
+
+class NoneStep(ActionStep):
+    """Memories stay as they are."""
+
+    action: Literal["none"] = "none"
+
+    @property
+    def kind(self) -> str | None:
+        return None
+
+
+class WeightedFactor(Section):
+    """One factor of rerank_type weighted."""
+
+    field: Name = Field("score", description="score, recency, or a number in the metadata (importance, …)")
+    weight: Weight = Field(1.0, description="its share of the sum of all weights")
+    default: float = Field(UNKNOWN_SCORE, ge=0, le=1, description="of a memory that lacks it, in [0, 1]")
+
+
+TIME_DECAY_RATE = 0.0005
+"""Per hour: a half-life of ln 2 / 0.0005 h = 58 days. Conversations last months, so what was said six days ago keeps
+.93 of its score and what was said half a year ago .11; at 0.1 six days would leave 6e-7."""
+
+
+class RerankStep(ActionStep):
+    """Memories get a new score and its order."""
+
+    action: Literal["rerank"]
+    rerank_type: Literal["semantic", "time_weighted", "ppr", "weighted", "cross_encoder"] = Field(
+        description="what the new score is"
+    )
+    rerank_top_k: Count | None = Field(None, description="keep so many; None: all")
+    rerank_score_field: Name = Field("rerank_score", description="metadata key the new score is written to")
+    time_field: Name = Field(TIME_FIELD, description="metadata key of a memory's ISO 8601 time")
+    time_decay_rate: Weight = Field(
+        TIME_DECAY_RATE,
+        description="per hour; 0.0005 halves in two months, 0.1 in 7 hours: time_weighted, recency",
+    )
+    weighted_factors: tuple[WeightedFactor, ...] = Field(
+        (
+            WeightedFactor(field="score"),
+            WeightedFactor(field="recency"),
+            WeightedFactor(field="importance"),
+        ),
+        min_length=1,
+        description="weighted: list of field, weight, default",
+    )
+    damping_factor: float = Field(0.85, ge=0, lt=1, description="ppr: probability that the walk goes on")
+    max_iterations: Count = Field(100, description="ppr: steps after which the walk is cut off")
+    convergence_threshold: float = Field(
+        1e-6, gt=0, le=1, description="ppr: the walk ends when a step moves less than this, of 1"
+    )
+    link_top_k: Count = Field(LINK_TOP_K, description="ppr: links asked of each memory")
+    walk_neighbours: bool = Field(
+        False, description="ppr: linked memories that are not at hand carry the walk too; none is added"
+    )
+
+    @property
+    def kind(self) -> str:
+        return self.rerank_type
+
+    @field_validator("weighted_factors")
+    @classmethod
+    def _weighs(cls, factors: tuple[WeightedFactor, ...]) -> tuple[WeightedFactor, ...]:
+        if not any(factor.weight for factor in factors):
+            raise ValueError("all weights are 0; give one factor a weight above 0")
+        return factors
+
+
+class FilterStep(ActionStep):
+    """Some memories stay, in the order they have."""
+
+    action: Literal["filter"]
+    filter_type: Literal["token_budget", "threshold", "top_k", "llm"] = Field(
+        description="by what they are kept"
+    )
+    token_budget: Count = Field(2000, description="token_budget: most tokens of all texts together")
+    threshold: float = Field(UNKNOWN_SCORE, description="threshold: lowest score that is kept")
+    top_k: Count = Field(10, description="top_k: most memories")
+    llm_batch_size: Count = Field(20, le=100, description="llm: memories the chat model judges at a time")
+
+    @property
+    def kind(self) -> str:
+        return self.filter_type
+
+
+class SecondaryQuery(Section):
+    """One more query of merge_type multi_query."""
+
+    query: str = Field(description="asked of the service; {question} stands for the question")
+    top_k: Count = Field(LINK_TOP_K, description="memories asked for")
+    service: Name | None = Field(
+        None, description="one of services.secondary_services; None: the registered service"
+    )
+
+    @field_validator("query")
+    @classmethod
+    def _readable(cls, query: str) -> str:
+        if not query.strip():
+            raise ValueError("the query is blank; write one, such as 'facts about {question}'")
+        return checked(query, ("question",))
+
+
+class MergeStep(ActionStep):
+    """Memories that the service finds on being asked again join."""
+
+    action: Literal["merge"]
+    merge_type: Literal["link_expand", "multi_query"] = Field(description="what is asked")
+    expand_top_n: Count = Field(5, description="link_expand: the best so many memories are followed")
+    max_depth: Annotated[int, Field(ge=1, le=10)] = Field(1, description="link_expand: links in a row")
+    link_top_k: Count = Field(LINK_TOP_K, description="link_expand: links asked of each memory")
+    secondary_queries: tuple[SecondaryQuery, ...] = Field(
+        (), description="multi_query: list of query (with {question}) and top_k"
+    )
+
+    @property
+    def kind(self) -> str:
+        return self.merge_type
+
+    @model_validator(mode="after")
+    def _asks(self) -> MergeStep:
+        if self.merge_type == "multi_query" and not self.secondary_queries:
+            raise ValueError(
+                "merge_type multi_query needs secondary_queries, such as [{query: 'facts about {question}', top_k: 5}]"
+            )
+        return self
+
+
+class AugmentStep(ActionStep):
+    """Something is added to the memories."""
+
+    action: Literal["augment"]
+    augment_type: Literal["reflection", "context"] = Field(description="what is added")
+    reflection_count: Annotated[int, Field(ge=1, le=20)] = Field(3, description="reflection: most insights")
+    context_fields: tuple[Name, ...] = Field(
+        (TIME_FIELD,), description="context: metadata keys that are shown (timestamp, session_id, speaker, …)"
+    )
+    context_text: str = Field("", description="context: fixed text that is shown")
+    context_place: Literal["memory", "preface"] = Field(
+        "memory", description="context: in each memory's text, or once above all memories"
+    )
+    context_template: str = Field(
+        "[{context}] {text}", description="context in a memory: {context} and {text}"
+    )
+
+    @property
+    def kind(self) -> str:
+        return self.augment_type
+
+    @field_validator("context_template")
+    @classmethod
+    def _readable(cls, template: str) -> str:
+        return checked(template, ("context", "text"))
+
+
+class CompressStep(ActionStep):
+    """Memories become shorter."""
+
+    action: Literal["compress"]
+    compress_type: Literal["extractive", "llm"] = Field(
+        description="the sentences nearest to the question, or a chat model's own"
+    )
+    compress_max_tokens: Count = Field(1000, description="most tokens of all texts together")
+
+    @property
+    def kind(self) -> str:
+        return self.compress_type
+
+
+class XmlTags(Section):
+    """Names of the tags of format_type xml."""
+
+    root: Name = Field("memories", description="around all memories")
+    memory: Name = Field("memory", description="around each memory")
+
+    @field_validator("root", "memory")
+    @classmethod
+    def _nameable(cls, name: str) -> str:
+        return xml_name(name)
+
+
+class FormatStep(ActionStep):
+    """Memories become history_text."""
+
+    action: Literal["format"]
+    format_type: Literal["template", "structured", "chat", "xml"] = Field(description="how they are written")
+    memory_template: str = Field(
+        "{text}", description="template: {text}, {timestamp}, {speaker}, {score}, {index}"
+    )
+    time_field: Name = Field(TIME_FIELD, description="metadata key of a memory's ISO 8601 time")
+    section_field: Name = Field(
+        "session_id", description="structured: metadata key whose values are the sections; 'day' for dates"
+    )
+    section_heading: str = Field("## {field} {value}", description="structured: {field} and {value}")
+    xml_tags: XmlTags = Field(XmlTags(), description="xml: root and memory, names of the tags")
+    xml_fields: tuple[Name, ...] = Field(
+        (TIME_FIELD, "speaker", "session_id"), description="xml: metadata keys that become attributes"
+    )
+
+    @property
+    def kind(self) -> str:
+        return self.format_type
+
+    @field_validator("memory_template")
+    @classmethod
+    def _readable(cls, template: str) -> str:
+        return checked(template, TEMPLATE_FIELDS)
+
+    @field_validator("section_heading")
+    @classmethod
+    def _readable_heading(cls, template: str) -> str:
+        return checked(template, ("field", "value"))
+
+    @field_validator("xml_fields")
+    @classmethod
+    def _nameable(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) < len(names) or "index" in names:
+            raise ValueError("a name stands twice, or is 'index', which every memory has")
+        return tuple(xml_name(name) for name in names)
+
+
+Step = Annotated[
+    NoneStep | RerankStep | FilterStep | MergeStep | AugmentStep | CompressStep | FormatStep,
+    Field(discriminator="action"),
+]
+SECTIONS: Mapping[str, type[Step]] = {
+    "none": NoneStep,
+    "rerank": RerankStep,
+    "filter": FilterStep,
+    "merge": MergeStep,
+    "augment": AugmentStep,
+    "compress": CompressStep,
+    "format": FormatStep,
+}
+
+
+def parse_steps(
+    value: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None, *, where: str = WHERE
+) -> tuple[Step, ...]:
+    """The steps in order: of one mapping, or of a list; None and an empty list stand for ``none``.
+
+    Args:
+        value: as the file has it.
+        where: how errors call it.
+
+    Raises:
+        ConfigError: an unknown action, type or key, or a value out of range; each is named.
+
+    >>> [step.action for step in parse_steps([{"action": "filter", "filter_type": "top_k"}])]
+    ['filter']
+    """
+    if value is None:
+        return (NoneStep(),)
+    if isinstance(value, Mapping):
+        return (_step(value, where),)
+    if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+        raise ConfigError(
+            f"{where}: a mapping such as {{action: none}}, or a list of them, not {value!r:.80}"
+        )
+    steps = tuple(_step(given, f"{where}[{n}]") for n, given in enumerate(value))
+    check_order(steps, where)
+    return steps or (NoneStep(),)
+
+
+def check_order(steps: Sequence[Step], where: str = WHERE) -> None:
+    """``ConfigError`` where a step would change memories that are already written down."""
+    for n, step in enumerate(steps[:-1]):
+        if step.action == "format":
+            raise ConfigError(
+                f"{where}[{n}].action: format makes history_text and must be the last step; move it to the end"
+            )
+
+
+def _step(value: Any, where: str) -> Step:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{where}: a mapping such as {{action: none}}, not {value!r:.80}")
+    known = ", ".join(SECTIONS)
+    if "action" not in value:
+        raise ConfigError(f"{where}.action: missing; use one of: {known}")
+    action = value["action"]
+    if not isinstance(action, str) or action not in SECTIONS:
+        raise ConfigError(f"{where}.action: unknown {action!r:.80}; use one of: {known}")
+    return validated(SECTIONS[action], dict(value), where)

@@ -1,0 +1,127 @@
+"""Post-retrieval, action format: the memories written down, as history_text shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+from agentic_rag.dates.instants import moment_of
+from agentic_rag.post_retrieval.config import FormatStep
+from agentic_rag.post_retrieval.items import Items, MemoryItem
+from agentic_rag.post_retrieval.outcome import Outcome, Request
+from agentic_rag.post_retrieval.templates import filled
+from agentic_rag.post_retrieval.tools import PostRetrievalTools
+from agentic_rag.post_retrieval.turns import lines_of
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+UNKNOWN = "unknown"
+"""Heading of what has no value, or no date."""
+
+Format = Callable[[FormatStep, Items], str]
+
+
+async def formatted(step: FormatStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+    """The memories as they are, and written down."""
+    return Outcome(items, body=FORMATS[step.format_type](step, items))
+
+
+def template(step: FormatStep, items: Items) -> str:
+    """``memory_template`` filled for each memory, a line each; what a memory lacks is empty."""
+    return "\n".join(
+        filled(
+            step.memory_template,
+            {
+                "text": item.text,
+                "timestamp": _shown(item.get(step.time_field)),
+                "speaker": _shown(item.get("speaker")),
+                "score": "" if item.score is None else f"{item.score:.3f}",
+                "index": str(index),
+            },
+        )
+        for index, item in enumerate(items, start=1)
+    )
+
+
+def structured(step: FormatStep, items: Items) -> str:
+    """A section for each value of ``section_field``, numbers first, in ascending order; those without one last."""
+    sections: dict[tuple[int, float, str], list[str]] = {}
+    headings: dict[tuple[int, float, str], str] = {}
+    for item in items:
+        value = _section(item, step)
+        key = _place(value)
+        sections.setdefault(key, []).append(item.text)
+        headings.setdefault(key, UNKNOWN if value is None else _shown(value))
+    parts = []
+    for key in sorted(sections):
+        heading = filled(step.section_heading, {"field": step.section_field, "value": headings[key]})
+        parts.append("\n".join([heading, *sections[key]]))
+    return "\n\n".join(parts)
+
+
+def chat(step: FormatStep, items: Items) -> str:
+    """``Speaker: text`` lines under their dates, oldest first; within a date as the memories stand.
+
+    Turns are read from lines such as ``(2023-08-01)Alice: Hello``; other text goes by the memory's own
+    time and speaker. A line that begins no turn goes on with the turn before it.
+    """
+    days: dict[str, list[str]] = {}
+    for item in items:
+        day, speaker = _day(item.get(step.time_field)), _shown(item.get("speaker"))
+        for n, line in enumerate(lines_of(item.text)):
+            day = _day(line.date) or day
+            begins = f"{line.speaker or speaker}: " if line.speaker or (speaker and n == 0) else ""
+            days.setdefault(day, []).append(begins + line.text)
+    # Only ISO dates can be ordered by their letters; others stand as they came.
+    ordered = sorted(days, key=lambda day: (not day, moment_of(day) is None, day if moment_of(day) else ""))
+    return "\n\n".join("\n".join([f"{day or UNKNOWN}:", *days[day]]) for day in ordered)
+
+
+def xml(step: FormatStep, items: Items) -> str:
+    """An element a memory, its metadata as attributes; no text can close a tag or open one."""
+    tags = step.xml_tags
+    lines = [f"<{tags.root}>"]
+    for index, item in enumerate(items, start=1):
+        held = [(name, item.get(name)) for name in step.xml_fields]
+        attributes = "".join(
+            f" {name}={quoteattr(_legal(_shown(value)))}" for name, value in held if value is not None
+        )
+        lines.append(
+            f'<{tags.memory} index="{index}"{attributes}>{escape(_legal(item.text))}</{tags.memory}>'
+        )
+    return "\n".join([*lines, f"</{tags.root}>"])
+
+
+FORMATS: Mapping[str, Format] = {"template": template, "structured": structured, "chat": chat, "xml": xml}
+
+
+def _section(item: MemoryItem, step: FormatStep) -> object:
+    return (
+        (_day(item.get(step.time_field)) or None)
+        if step.section_field == "day"
+        else item.get(step.section_field)
+    )
+
+
+def _day(value: object) -> str:
+    """The ISO date of a time; as written where it is none."""
+    moment = moment_of(value)
+    return _shown(value) if moment is None else moment.date().isoformat()
+
+
+def _place(value: object) -> tuple[int, float, str]:
+    if value is None:
+        return 2, 0.0, ""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return 0, float(value), ""
+    return 1, 0.0, _shown(value)
+
+
+def _shown(value: object) -> str:
+    """On one line; "" for None."""
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _legal(text: str) -> str:
+    """Characters that XML cannot hold become the replacement character."""
+    return _NOT_XML.sub("\ufffd", text)

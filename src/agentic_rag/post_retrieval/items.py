@@ -1,0 +1,167 @@
+"""Post-retrieval, the memories: read from what a service gave, given back with all that came along."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.dates.instants import moment_of
+from agentic_rag.domain.memory import Memory
+from agentic_rag.errors import InputError
+from agentic_rag.post_retrieval.config import UNKNOWN_SCORE
+
+_KEYS = frozenset({"text", "score", "metadata", "entry_id", "embedding"})
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryItem:
+    """A memory on its way through the steps. Nothing in it is changed; ``replace`` makes another."""
+
+    text: str
+    score: float | None
+    """Higher is better; None where nothing ranked it."""
+    metadata: Mapping[str, Any] | None
+    entry_id: str
+    """"" where it has none: such a memory has no links and equals no other."""
+    original_index: int
+    """Its place in what was retrieved, from 0; what joined later counts on."""
+    embedding: tuple[float, ...] | None = None
+    rest: Mapping[str, Any] = field(default_factory=dict)
+    """Other keys it came with."""
+
+    @property
+    def value(self) -> float:
+        """Its score, or the middle where it has none."""
+        return UNKNOWN_SCORE if self.score is None else self.score
+
+    def get(self, name: str) -> Any:
+        """A value of its metadata; None where there is none."""
+        return None if self.metadata is None else self.metadata.get(name)
+
+    def with_metadata(self, **values: Any) -> MemoryItem:
+        """With some metadata more."""
+        return replace(self, metadata={**(self.metadata or {}), **values})
+
+    def get_timestamp(self, time_field: str) -> datetime | None:
+        """When it was said, UTC; None where its metadata do not tell."""
+        return moment_of(self.get(time_field))
+
+
+Items = tuple[MemoryItem, ...]
+
+
+def read_memories(memories: Any, start: int = 0) -> Items:
+    """Items of memory dicts, in order; only ``text`` must be there.
+
+    Args:
+        memories: as ``MemoryService.retrieve`` gives them.
+        start: place of the first.
+
+    Raises:
+        InputError: no list, or a memory that cannot be read; the message says which.
+    """
+    if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
+        raise InputError(f"memory_data is a list of memories, not {type(memories).__name__}")
+    return tuple(_read(memory, start + n) for n, memory in enumerate(memories))
+
+
+def as_memories(items: Sequence[MemoryItem]) -> list[Memory]:
+    """Memory dicts of items, in order; ``embedding`` only where there is one."""
+    return [_written(item) for item in items]
+
+
+def by_score(item: MemoryItem) -> tuple[float, str, int]:
+    """Sorts by score descending, then id; what has neither by its place."""
+    return -item.value, "" if item.score is None else item.entry_id, item.original_index
+
+
+def best_first(items: Items) -> Items:
+    """By score, then id. Where nothing is ranked, services give the oldest first: then the newest is best."""
+    if all(item.score is None for item in items):
+        return items[::-1]
+    return tuple(sorted(items, key=by_score))
+
+
+def kept_best(items: Items, most: int) -> Items:
+    """The best so many, in the order they have."""
+    return in_place(items, best_first(items)[:most])
+
+
+def in_place(items: Items, kept: Iterable[MemoryItem]) -> Items:
+    """Those of the items that are kept, in the order they have."""
+    chosen = {id(item) for item in kept}
+    return tuple(item for item in items if id(item) in chosen)
+
+
+def _read(memory: Any, place: int) -> MemoryItem:
+    if not isinstance(memory, Mapping):
+        raise InputError(f"memory_data[{place}] is a mapping with a text, not {type(memory).__name__}")
+    text = memory.get("text")
+    if not isinstance(text, str):
+        raise InputError(f"memory_data[{place}] has text {text!r:.80}; give a string")
+    entry_id = memory.get("entry_id")
+    if not isinstance(entry_id, str | None):
+        raise InputError(f"memory_data[{place}] has entry_id {entry_id!r:.80}; give a string")
+    metadata = memory.get("metadata")
+    if not isinstance(metadata, Mapping | None):
+        raise InputError(f"memory_data[{place}] has metadata {metadata!r:.80}; give an object or None")
+    held = memory.get("embedding")
+    given = held if held is not None or metadata is None else metadata.get("embedding")
+    return MemoryItem(
+        text=text,
+        score=_number(memory.get("score"), place),
+        metadata=metadata,
+        entry_id="" if entry_id is None else entry_id,
+        original_index=place,
+        embedding=None if given is None else vector(given, f"memory_data[{place}] has an embedding"),
+        rest={name: value for name, value in memory.items() if name not in _KEYS or name == "embedding"},
+    )
+
+
+def _number(value: Any, place: int) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, str | bool | bytes):
+        raise InputError(f"memory_data[{place}] has score {value!r:.80}; give a finite number or None")
+    return _finite(value, f"memory_data[{place}] has a score")
+
+
+def vector(value: Any, whose: str) -> tuple[float, ...]:
+    """A list or array of finite numbers as plain floats.
+
+    Raises:
+        InputError: anything else; begins with ``whose``.
+    """
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{whose} that is no list of numbers: {value!r:.80}") from error
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise InputError(f"{whose} that is no list of finite numbers: {value!r:.80}")
+    return tuple(numbers.tolist())
+
+
+def _finite(value: Any, whose: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{whose} that is no number: {value!r:.80}") from error
+    if not math.isfinite(number):
+        raise InputError(f"{whose} that is not finite: {value!r:.80}")
+    return number
+
+
+def _written(item: MemoryItem) -> Memory:
+    memory = Memory(
+        text=item.text,
+        metadata=None if item.metadata is None else dict(item.metadata),
+        entry_id=item.entry_id,
+        score=item.score,
+    )
+    memory.update(item.rest)  # type: ignore[typeddict-item]  # keys the service added of its own
+    return memory

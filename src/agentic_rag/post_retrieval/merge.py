@@ -1,0 +1,97 @@
+"""Post-retrieval, action merge: the service is asked again, and what it finds joins, each entry once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+
+from agentic_rag.post_retrieval.asking import answers
+from agentic_rag.post_retrieval.config import MergeStep, SecondaryQuery
+from agentic_rag.post_retrieval.items import (
+    Items,
+    MemoryItem,
+    best_first,
+    by_score,
+    read_memories,
+)
+from agentic_rag.post_retrieval.links import links_of, strength
+from agentic_rag.post_retrieval.outcome import Outcome, Request, settled
+from agentic_rag.post_retrieval.templates import filled
+from agentic_rag.post_retrieval.tools import PostRetrievalTools, asked_service
+
+Merge = Callable[[MergeStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
+
+
+async def merge(step: MergeStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+    """All memories by score, then id; in the order they were found where nothing is ranked."""
+    return await settled(MERGES[step.merge_type](step, items, request, tools))
+
+
+async def link_expand(step: MergeStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+    """Memories linked to the best ones, then those linked to them, up to ``max_depth`` links away.
+
+    A new memory's score is its parent's times the link's strength, the best of those found at its depth;
+    a memory that is there already is neither changed nor followed again.
+    """
+    service = tools.needed_links()
+    known = united(items)
+    here = {item.entry_id for item in known}
+    followed, joined = list(best_first(known)[: step.expand_top_n]), list(known)
+    for _ in range(step.max_depth):
+        links = await links_of(service, [item.entry_id for item in followed], step.link_top_k)
+        found = [
+            replace(link, score=_passed_on(parent, link))
+            for parent in followed
+            for link in links.get(parent.entry_id, ())
+            if link.entry_id and link.entry_id not in here
+        ]
+        followed = sorted(united(found), key=by_score)
+        if not followed:
+            break
+        joined += [replace(item, original_index=len(joined) + n) for n, item in enumerate(followed)]
+        here |= {item.entry_id for item in followed}
+    return Outcome(_ordered(joined))
+
+
+async def multi_query(step: MergeStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+    """What the services find for each secondary query; an entry found twice counts with its best score.
+
+    A secondary service holds the same memories under the same ids, so that an entry is one entry wherever
+    it is found.
+    """
+
+    async def ask(secondary: SecondaryQuery) -> Items:
+        service = asked_service(secondary, tools)
+        query = filled(secondary.query, {"question": request.question})
+        return read_memories(await service.retrieve(query, top_k=secondary.top_k))
+
+    joined = list(items)
+    for found in await answers(ask, step.secondary_queries):
+        joined += [replace(item, original_index=len(joined) + n) for n, item in enumerate(found)]
+    return Outcome(_ordered(united(joined)))
+
+
+MERGES: Mapping[str, Merge] = {"link_expand": link_expand, "multi_query": multi_query}
+
+
+def united(items: Iterable[MemoryItem]) -> Items:
+    """Each entry once, as it was found first, with the best of its scores."""
+    first: dict[str, MemoryItem] = {}
+    for n, item in enumerate(items):
+        key = item.entry_id or f"\0{n}"  # without an id it equals no other
+        held = first.setdefault(key, item)
+        if item.score is not None and (held.score is None or item.score > held.score):
+            first[key] = replace(held, score=item.score)
+    return tuple(first.values())
+
+
+def _passed_on(parent: MemoryItem, link: MemoryItem) -> float:
+    """``parent · strength``; a negative score falls by as much as a positive one would: a child is never better."""
+    return parent.value - abs(parent.value) * (1.0 - strength(link))
+
+
+def _ordered(items: Iterable[MemoryItem]) -> Items:
+    listed = tuple(items)
+    if all(item.score is None for item in listed):
+        return listed
+    return tuple(sorted(listed, key=by_score))

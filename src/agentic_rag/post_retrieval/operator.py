@@ -1,0 +1,120 @@
+"""PostRetrieval: from the memories that were retrieved to ``history_text``, through the configured steps."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.post_retrieval.augment import augment
+from agentic_rag.post_retrieval.compress import compress
+from agentic_rag.post_retrieval.config import (
+    CONVERSATION_FORMAT_PROMPT,
+    WHERE,
+    NoneStep,
+    Step,
+    check_order,
+)
+from agentic_rag.post_retrieval.filters import filtered
+from agentic_rag.post_retrieval.formats import formatted
+from agentic_rag.post_retrieval.items import Items, as_memories, read_memories
+from agentic_rag.post_retrieval.merge import merge
+from agentic_rag.post_retrieval.outcome import Outcome, Request
+from agentic_rag.post_retrieval.rerank import rerank
+from agentic_rag.post_retrieval.tools import PostRetrievalTools, check_tools
+
+Data = Mapping[str, Any]
+Handler = Callable[[Any, Items, Request, PostRetrievalTools], Awaitable[Outcome]]
+
+
+async def unchanged(step: NoneStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+    """Action none."""
+    return Outcome(items)
+
+
+ACTIONS: Mapping[str, Handler] = {
+    "none": unchanged,
+    "rerank": rerank,
+    "filter": filtered,
+    "merge": merge,
+    "augment": augment,
+    "compress": compress,
+    "format": formatted,
+}
+
+
+class PostRetrieval:
+    """The operator between MemoryRetrieval and MemoryTest. It asks the service again where a step says so,
+    and never embeds anything itself.
+
+    Args:
+        steps: run in order, at least one; see ``parse_steps``.
+        tools: what they may ask.
+        where: how errors call the steps.
+
+    Raises:
+        ConfigError: no step, a step behind format, or a step that needs a tool that is not there.
+    """
+
+    def __init__(self, steps: Sequence[Step], tools: PostRetrievalTools, *, where: str = WHERE) -> None:
+        if not steps:
+            raise ConfigError(f"{where}: no step; use parse_steps(None) for the step that does nothing")
+        check_order(steps, where)
+        check_tools(steps, tools, where)
+        self._steps = tuple(steps)
+        self._tools = tools
+
+    async def execute(self, data: Data) -> dict[str, Any]:
+        """``memory_data`` and ``history_text`` after all steps, and ``post_retrieval``, a record of each step.
+
+        A record has action, type, before and after (memories), status (ok or degraded) and reason.
+
+        Args:
+            data: ``question``, ``memory_data``; where known ``query_embedding`` (floats) and
+                ``reference_time`` (ISO 8601).
+
+        Raises:
+            InputError: data that cannot be read.
+            ModelError, StoreError: what a step asked failed.
+        """
+        if "memory_data" not in data:
+            raise InputError("the data have no memory_data; PostRetrieval stands behind MemoryRetrieval")
+        request, items = Request.of(data), read_memories(data["memory_data"])
+        records: list[dict[str, Any]] = []
+        prefaces: list[str] = []
+        body: str | None = None
+        for step in self._steps:
+            outcome = await ACTIONS[step.action](step, items, request, self._tools)
+            records.append(_record(step, len(items), outcome))
+            items = outcome.items
+            prefaces.append(outcome.preface)
+            body = outcome.body
+        return {
+            "memory_data": as_memories(items),
+            "history_text": self._history([self._prompt(), *prefaces], items, body),
+            "post_retrieval": records,
+        }
+
+    def _prompt(self) -> str:
+        for step in reversed(self._steps):
+            if "conversation_format_prompt" in step.model_fields_set:
+                return step.conversation_format_prompt.rstrip("\n")  # YAML's block style ends with one
+        return CONVERSATION_FORMAT_PROMPT
+
+    @staticmethod
+    def _history(above: Sequence[str], items: Items, body: str | None) -> str:
+        parts = [part for part in above if part]
+        if items or body:
+            parts += [item.text for item in items] if body is None else [body]
+        return "".join(f"{part}\n" for part in parts)
+
+
+def _record(step: Step, before: int, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "action": step.action,
+        "type": step.kind,
+        "before": before,
+        "after": len(outcome.items),
+        "status": "degraded" if outcome.degraded else "ok",
+        "reason": outcome.reason,
+    }

@@ -1,0 +1,105 @@
+"""What the steps may ask: the memory's service, models, a counter of tokens; and who needs which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import methodcaller
+
+from agentic_rag.domain.memory import MemoryService, Neighbours
+from agentic_rag.domain.ports import Chat, Reranker, TokenCounter
+from agentic_rag.errors import ConfigError
+from agentic_rag.post_retrieval.config import WHERE, MergeStep, SecondaryQuery, Step
+
+
+@dataclass(frozen=True, slots=True)
+class PostRetrievalTools:
+    """Handed in where the program is put together; None where there is none. No embedding on purpose."""
+
+    service: MemoryService | None
+    reranker: Reranker | None
+    chat: Chat | None
+    count_tokens: TokenCounter
+    """Tokens of each text, as the embedding model reads them."""
+    linked_services: tuple[str, ...] = ()
+    """Names of the services that know links; an error lists them."""
+    secondary: Mapping[str, MemoryService] = field(default_factory=dict)
+    """By name: further services that hold the same memories; a secondary query may ask one of them."""
+
+    def needed_service(self) -> MemoryService:
+        """The service, or ``ConfigError``."""
+        if self.service is None:
+            raise ConfigError("asks a memory service and there is none; set services.register_memory_service")
+        return self.service
+
+    def secondary_service(self, name: str) -> MemoryService:
+        """The secondary service of that name, or ``ConfigError``."""
+        if name not in self.secondary:
+            known = ", ".join(self.secondary) or "none is set"
+            raise ConfigError(
+                f"asks the service {name!r}, which is none of services.secondary_services ({known}); add it there"
+            )
+        return self.secondary[name]
+
+    def needed_links(self) -> Neighbours:
+        """The service, which knows links, or ``ConfigError``."""
+        service = self.needed_service()
+        if not isinstance(service, Neighbours):
+            known = f" ({', '.join(self.linked_services)})" if self.linked_services else ""
+            raise ConfigError(
+                f"follows links between memories and {type(service).__name__} knows none; set "
+                f"services.register_memory_service to one that has the capability neighbours{known}"
+            )
+        return service
+
+    def needed_reranker(self) -> Reranker:
+        """The rerank model, or ``ConfigError``."""
+        if self.reranker is None:
+            raise ConfigError(
+                "scores with a rerank model and there is none; install the extra 'rerank' and set "
+                "runtime.rerank_model, or configure a chat model (runtime.base_url)"
+            )
+        return self.reranker
+
+    def needed_counter(self) -> TokenCounter:
+        """The counter of tokens."""
+        return self.count_tokens
+
+    def needed_chat(self) -> Chat:
+        """The chat model, or ``ConfigError``."""
+        if self.chat is None:
+            raise ConfigError("asks a chat model and there is none; set runtime.base_url")
+        return self.chat
+
+
+NEEDS: Mapping[tuple[str, str], Callable[[PostRetrievalTools], object]] = {
+    ("rerank", "ppr"): methodcaller("needed_links"),
+    ("rerank", "cross_encoder"): methodcaller("needed_reranker"),
+    ("filter", "token_budget"): methodcaller("needed_counter"),
+    ("filter", "llm"): methodcaller("needed_chat"),
+    ("merge", "link_expand"): methodcaller("needed_links"),
+    ("merge", "multi_query"): methodcaller("needed_service"),
+    ("augment", "reflection"): methodcaller("needed_chat"),
+    ("compress", "llm"): methodcaller("needed_chat"),
+}
+
+
+def check_tools(steps: Sequence[Step], tools: PostRetrievalTools, where: str = WHERE) -> None:
+    """``ConfigError`` where a step needs what is not there; names the step and what to set."""
+    for n, step in enumerate(steps):
+        need = NEEDS.get((step.action, step.kind or ""))
+        if need is None:
+            continue
+        try:
+            need(tools)
+            if isinstance(step, MergeStep):
+                for secondary in step.secondary_queries:
+                    asked_service(secondary, tools)
+        except ConfigError as error:
+            place = where if len(steps) == 1 else f"{where}[{n}]"
+            raise ConfigError(f"{place}: {step.action} {step.kind} {error}") from error
+
+
+def asked_service(secondary: SecondaryQuery, tools: PostRetrievalTools) -> MemoryService:
+    """The service a secondary query goes to, or ``ConfigError``."""
+    return tools.needed_service() if secondary.service is None else tools.secondary_service(secondary.service)

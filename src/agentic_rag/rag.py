@@ -1,0 +1,448 @@
+"""The composition for people in a hurry: stores, models and the compiled graph, opened and closed together."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from agentic_rag.domain.identity import dataset_name, digest
+from agentic_rag.domain.ports import (
+    Chat,
+    ChunkStore,
+    Embedding,
+    GraphExtractor,
+    GraphStore,
+    Ledger,
+    Reranker,
+)
+from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
+from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.models.chat import as_chat, chat_from_config
+from agentic_rag.models.remote import check_embedding
+from agentic_rag.models.rerankers import ConfiguredRerankers
+from agentic_rag.rerank.model import BY_MODEL, Rerankers
+from agentic_rag.retrieval.embedding_calibration import (
+    EmbeddingCalibration,
+    KeptLevels,
+    reference_pairs_text,
+)
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.floor import Nats
+from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.settings.parameters import RerankParameters
+from agentic_rag.state import AUTO
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AnyMessage
+    from langgraph.graph.state import CompiledStateGraph
+
+    from agentic_rag.domain.filters import Expression
+    from agentic_rag.domain.ports import TokenCounter
+    from agentic_rag.domain.progress import Progress
+    from agentic_rag.ingest.pipeline import IngestPipeline
+    from agentic_rag.ingest.report import IngestReport
+    from agentic_rag.ingest.sources import SourceKind
+    from agentic_rag.retrieval.config import Strategy
+    from agentic_rag.retrieval.schemas import RetrievalResult
+    from agentic_rag.stores.lancedb.connection import LanceConnection
+    from agentic_rag.stores.lancedb.reindex import ReindexReport
+
+VECTORS = "vectors"
+GRAPH_FILE = "graph.lbug"
+Model = TypeVar("Model")
+
+
+STEPS = ("rerank", "rewrite", "answer")
+"""That may be done by a model, which may fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question was answered with, and how it came about; shapes as in docs/state.md."""
+
+    question: str
+    text: str
+    """With ``[n]`` marks; an honest "not found" where ``abstained``."""
+    citations: list[dict[str, Any]]
+    """What the marks stand for, verbatim, with document, path and code points."""
+    abstained: bool
+    operation: str
+    results: list[dict[str, Any]]
+    """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
+    outcomes: dict[str, Any]
+    """By source its outcome, or ``skipped``; besides the steps whose model failed and was replaced."""
+    fusion: dict[str, Any]
+    quality: dict[str, Any]
+    rewrites: list[str]
+    state: Mapping[str, Any] = field(repr=False, compare=False)
+    """All that the run left."""
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> Answer:
+        """Of a finished run of the main graph."""
+        request = state["request"]
+        outcomes = {name: state[f"{name}_outcome"] for name in STEPS}
+        degraded = {name: one for name, one in outcomes.items() if one and one["status"] == "degraded"}
+        return cls(
+            question=request["query"],
+            text=state["answer"],
+            citations=state["citations"],
+            abstained=state["abstained"],
+            operation=request["operation"],
+            results=state["reranked_results"][: request["top_k"]],
+            outcomes={**state["outcomes"], **degraded},
+            fusion=state["fusion"],
+            quality=state["quality"],
+            rewrites=state["rewrites"],
+            state=state,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rag:
+    """Everything open. ``graph`` is the compiled LangGraph graph; the rest is what it stands on."""
+
+    config: RagConfig
+    graph: CompiledStateGraph[Any, Any, Any, Any]
+    parts: GraphParts
+    """What ``graph`` was built from: ``build_rag_graph(rag.parts, rag.config)`` gives it uncompiled."""
+    retrieval: RetrievalEngine
+    """Searches the vector store."""
+    graph_engine: GraphEngine
+    """Searches the graph."""
+    chunks: ChunkStore
+    knowledge: GraphStore
+    ledger: Ledger
+
+    @property
+    def embedding(self) -> Embedding:
+        """Of questions and of what is ingested."""
+        return self.parts.embedding
+
+    @property
+    def chat(self) -> Chat | None:
+        """The chat model, where one is configured."""
+        return self.parts.chat
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        operation: str = AUTO,
+        dataset: str = "default",
+        filters: Mapping[str, Any] | None = None,
+        as_of: str | None = None,
+        top_k: int = 10,
+        messages: Sequence[AnyMessage] = (),
+        parameters: Mapping[str, Any] | None = None,
+        thread_id: str | None = None,
+    ) -> Answer:
+        """Ask a dataset; every claim of the answer points at a note.
+
+        Args:
+            question: in any language.
+            operation: ``auto`` chooses by the words; ``fusion["operation_reason"]`` says why.
+            dataset: what was ingested under that name.
+            filters: on properties of notes: ``{"year": {"$gte": 2023}}``.
+            as_of: ISO 8601: what was known then.
+            top_k: results to give, 1 to 1000.
+            messages: the conversation before; a question that points back is completed from it.
+            parameters: of this call alone: ``{"fusion": {"k": 20}}``.
+            thread_id: of the conversation, where a checkpointer keeps it; else a new one.
+
+        Raises:
+            UnknownDataset: nothing was ingested under the name.
+            InputError: something given cannot be read; the message says what to give.
+            ConfigError: a parameter is wrong.
+            AllSourcesFailed: neither source could answer.
+        """
+        if not question.strip():
+            raise InputError("the question is empty; write what you want to know")
+        if thread_id is not None and not self.graph.checkpointer:
+            raise InputError("thread_id names a kept conversation; open_rag(checkpointer=…) keeps them")
+        await self.require_dataset(dataset)
+        asked = {
+            "query": question,
+            "operation": operation,
+            "dataset": dataset,
+            "filters": filters,
+            "as_of": as_of,
+            "top_k": top_k,
+            "messages": list(messages),
+        }
+        thread: Any = {"configurable": {"thread_id": thread_id or str(uuid4())}}
+        return Answer.of(await self.graph.ainvoke(asked, thread, context=parameters))
+
+    async def ingest(
+        self,
+        paths: str | Path | Iterable[str | Path],
+        *,
+        dataset: str = "default",
+        kind: SourceKind = "auto",
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Make a dataset hold what the paths hold now; see ``ingest.pipeline``.
+
+        Raises:
+            InputError: a path does not exist, or a bad dataset name or kind.
+            StoreError, ModelError: something failed; run again to finish.
+        """
+        given = _as_paths(paths)
+        async with self._pipeline() as pipeline:
+            return await pipeline.run(given, dataset, kind, progress)
+
+    async def remove(
+        self,
+        paths: str | Path | Iterable[str | Path] | None,
+        *,
+        dataset: str = "default",
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take out of a dataset what was ingested from the paths, which may be gone; None: everything.
+
+        Raises:
+            UnknownDataset: nothing was ingested under the name, or all of it was taken out.
+            InputError: nothing was ingested from a path.
+            StoreError: something failed; run again to finish.
+        """
+        given = None if paths is None else _as_paths(paths)
+        await self.require_dataset(dataset)
+        async with self._pipeline() as pipeline:
+            return await pipeline.remove(given, dataset, progress)
+
+    async def reindex(self, dataset: str = "default", *, progress: Progress | None = None) -> ReindexReport:
+        """Embed a dataset anew with the model of this ``Rag`` and switch to it; see ``stores.lancedb.reindex``.
+
+        Others may search with the model until now while it runs, and write.
+
+        Raises:
+            UnknownDataset: nothing was ever ingested under the name.
+            ConfigError: the vectors are not in LanceDB.
+            StoreError, ModelError: something failed; nothing has changed.
+        """
+        from agentic_rag.stores.lancedb.reindex import Reindexable, reindexed
+
+        stores = [store for store in (self.chunks, self.knowledge) if isinstance(store, Reindexable)]
+        if len(stores) < 2:
+            raise ConfigError(
+                "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
+            )
+        return await reindexed(stores, self.embedding, dataset, progress)
+
+    async def require_dataset(self, dataset: str) -> None:
+        """Raises ``UnknownDataset`` where nothing was ingested under the name, or all of it was taken out."""
+        known = await self.ledger.datasets()
+        if dataset_name(dataset) not in known:
+            raise UnknownDataset(dataset, known)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        dataset: str = "default",
+        top_k: int = 10,
+        threshold: float | None = None,
+        filters: Mapping[str, Any] | Expression | None = None,
+        strategy: Strategy | None = None,
+        as_of: datetime | None = None,
+    ) -> list[RetrievalResult]:
+        """The vector store alone; see ``RetrievalEngine.search``."""
+        return await self.retrieval.search(
+            dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
+        )
+
+    @asynccontextmanager
+    async def _pipeline(self) -> AsyncIterator[IngestPipeline]:
+        from agentic_rag.ingest.pipeline import IngestPipeline
+
+        extractor = self._extractor()
+        try:
+            yield IngestPipeline(
+                self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
+            )
+        finally:
+            if extractor is not None:
+                await extractor.close()
+
+    def _extractor(self) -> GraphExtractor | None:
+        if self.config.graph.extraction == "written":
+            return None
+        if self.config.chat.base_url is None:
+            raise ConfigError("graph.extraction is 'chat' but chat.base_url is not set")
+        from agentic_rag.stores.graphiti.extractor import extractor_from_config
+
+        return extractor_from_config(self.knowledge, self.config.chat)
+
+
+def _as_paths(given: Any) -> list[Path]:
+    """One path or several; ``InputError`` for anything else."""
+    several = [given] if isinstance(given, str | Path) else given
+    listed = list(several) if isinstance(several, Iterable) else [several]
+    if wrong := [one for one in listed if not isinstance(one, str | Path)]:
+        raise InputError(f"paths are texts or Path objects, not {wrong[0]!r}")
+    return [Path(one) for one in listed]
+
+
+@asynccontextmanager
+async def open_rag(
+    config: RagConfig | None = None,
+    *,
+    embedding: Embedding | None = None,
+    chat: Chat | BaseChatModel | None = None,
+    reranker: Reranker | None = None,
+    checkpointer: Any = None,
+) -> AsyncIterator[Rag]:
+    """Open stores and models, give the compiled graph, close everything at the end.
+
+    Args:
+        config: defaults need nothing but a writable ``data_dir``.
+        embedding, chat: used instead of the configured ones; the chat model may be any of langchain-core's.
+        reranker: asked whichever ``rerank.method`` asks for a model.
+        checkpointer: any LangGraph checkpointer.
+
+    Raises:
+        ConfigError: the configuration contradicts itself, or asks for a model that it does not name.
+        MissingExtra, ModelError: a model of the rerank cannot be loaded.
+        StoreError: a store cannot be opened.
+    """
+    config = config or RagConfig()
+    given = None if chat is None else as_chat(chat)
+    if embedding is not None:
+        check_embedding(embedding)
+    async with AsyncExitStack() as stack:
+        embedding = embedding or _closed_by(stack, await embedding_from_config(config))
+        chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
+        talker = given or _closed_by(stack, chat_from_config(config.chat))
+        calibration = EmbeddingCalibration(embedding)
+        if not calibration.is_fitted:
+            kept = await asyncio.to_thread(_kept_levels, config, embedding)
+            calibration = EmbeddingCalibration(embedding, kept=kept)
+        nats = _nats()
+        engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
+        graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
+        rerankers = ConfiguredRerankers(talker, reranker)
+        await _check_reranker(config.rerank, rerankers)
+        parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter())
+        graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
+        yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger)
+
+
+async def embedding_from_config(config: RagConfig) -> Embedding:
+    """The configured embedding model; the bundled one where no endpoint is configured.
+
+    Raises:
+        ConfigError: the endpoint's model is not named.
+        ModelError: ``embedding.dimension`` is unset and the endpoint does not tell it.
+    """
+    if config.embedding.base_url is None:
+        from agentic_rag.models.bundled import BundledEmbedding
+
+        return BundledEmbedding()
+    from agentic_rag.models.remote import OpenAIEmbedding
+
+    return await OpenAIEmbedding.open(config.embedding)
+
+
+def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:
+    """Where the levels of the model's cosines are remembered, under the prefix its questions get."""
+    from agentic_rag.stores.embedding_levels import FILE, LevelsFile
+
+    told = digest(embedding.name, config.embedding.query_prefix, reference_pairs_text())
+    return LevelsFile(config.data_dir / FILE, f"{embedding.name} {told}")
+
+
+def _closed_by(stack: AsyncExitStack, model: Model) -> Model:
+    """The model; one that keeps connections is closed with the stack."""
+    close = getattr(model, "close", None)
+    if close is not None:
+        stack.push_async_callback(close)
+    return model
+
+
+async def _open_stores(
+    config: RagConfig, embedding: Embedding, stack: AsyncExitStack
+) -> tuple[ChunkStore, GraphStore, Ledger]:
+    from agentic_rag.stores.graphiti.store import GraphitiStore
+    from agentic_rag.stores.lancedb.connection import LanceConnection
+    from agentic_rag.stores.lancedb.ledger import LanceLedger
+
+    folder = await asyncio.to_thread(_made, config.data_dir)
+    uri = config.lancedb_uri or str(folder / VECTORS)
+    connection = LanceConnection(uri, config.storage_options)
+    stack.push_async_callback(connection.close)
+    chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
+    graph = config.graph
+    knowledge = await GraphitiStore.open(
+        uri=connection,
+        graph_path=folder / GRAPH_FILE,
+        embedding=embedding,
+        backend=graph.backend,
+        server_uri=graph.uri,
+        user=graph.user,
+        password=graph.password.get_secret_value() if graph.password else None,
+    )
+    stack.push_async_callback(knowledge.close)
+    return chunks, knowledge, ledger
+
+
+async def _open_chunks(
+    config: RagConfig,
+    folder: Path,
+    connection: LanceConnection,
+    ledger: Ledger,
+    embedding: Embedding,
+    stack: AsyncExitStack,
+) -> tuple[ChunkStore, Ledger]:
+    """The configured chunk store, and the ledger as it is to be read beside that store."""
+    model, dimension = embedding.name, embedding.dimension
+    if config.vectors.backend == "lancedb":
+        if config.vectors.uri is not None:
+            raise ConfigError("vectors.uri is set but vectors.backend is 'lancedb'; its URI is lancedb_uri")
+        from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
+
+        return LanceChunkStore(connection, model=model, dimension=dimension), ledger
+    from agentic_rag.stores.vectorstores.opening import CheckedLedger, open_vector_store
+
+    chunks = await open_vector_store(config.vectors, folder, model=model, dimension=dimension)
+    stack.push_async_callback(chunks.close)
+    return chunks, CheckedLedger(ledger, chunks)
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the data folder {folder}: {error.strerror or error}; choose another with --data-dir"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise StoreError(f"the data folder {folder} is not writable; choose another with --data-dir")
+    return folder
+
+
+async def _check_reranker(parameters: RerankParameters, rerankers: Rerankers) -> None:
+    """Load the configured model, so that what is wrong with it is told now; it stays loaded."""
+    if parameters.method in BY_MODEL:
+        await asyncio.to_thread(rerankers.model, parameters)
+
+
+def _nats() -> Nats:
+    from agentic_rag.models.bundled import nats
+
+    return nats
+
+
+def token_counter() -> TokenCounter:
+    """The bundled model's tokens of a batch of texts; every counting of tokens goes by it."""
+    from agentic_rag.models.bundled import count_tokens_batch
+
+    return count_tokens_batch

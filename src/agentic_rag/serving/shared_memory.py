@@ -1,0 +1,119 @@
+"""Open memory designs of a process, for servers that ask for their graphs again at every run."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+# Imported here and not when first opened: a server's event loop must not wait for an import.
+import agentic_rag.ingest.pipeline
+import agentic_rag.models.bundled
+import agentic_rag.stores.graphiti.store
+import agentic_rag.stores.lancedb.chunk_store  # noqa: F401
+from agentic_rag.domain.identity import digest
+from agentic_rag.errors import InputError
+from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
+from agentic_rag.lab.config import PipelineConfig, read_pipeline
+from agentic_rag.lab.conversation import Conversation
+from agentic_rag.lab.graph import build_main_graph
+from agentic_rag.lab.open_lab import MemoryLab, open_lab
+from agentic_rag.lab.runs import Compiled, Pipelines, Runs
+from agentic_rag.settings.config import RagConfig
+
+FOLDER = "memory-studio"
+"""Of the stores, in the data folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """A design that is open: one memory for its insert and test graphs, fresh ones for each main run."""
+
+    pipelines: Pipelines
+    main: Compiled
+
+
+class SharedMemory:
+    """Opens a design at its first use and keeps it open until ``close`` or the process ends."""
+
+    def __init__(self, rag_config: RagConfig) -> None:
+        self._rag_config = rag_config
+        self._designs: dict[Path, _Design] = {}
+        self._stack = AsyncExitStack()
+        self._opening = asyncio.Lock()
+
+    async def insert(self, design: Path) -> Compiled:
+        """The insert graph of a design; what it inserts, the same design's test graph finds."""
+        return (await self._get(design)).pipelines.insert
+
+    async def test(self, design: Path) -> Compiled:
+        """The test graph of a design, over the memory that its insert graph fills."""
+        return (await self._get(design)).pipelines.test
+
+    async def main(self, design: Path) -> Compiled:
+        """The main graph of a design; every run of it has a memory of its own."""
+        return (await self._get(design)).main
+
+    async def close(self) -> None:
+        """Close every design; the next use opens anew."""
+        async with self._opening:
+            self._designs.clear()
+            await self._stack.aclose()
+
+    async def _get(self, design: Path) -> _Design:
+        # By whatever way it is named, a file is one design.
+        design = Path(await asyncio.to_thread(os.path.realpath, design))
+        async with self._opening:
+            if design not in self._designs:
+                self._designs[design] = await self._open(design)
+            return self._designs[design]
+
+    async def _open(self, design: Path) -> _Design:
+        config = await asyncio.to_thread(read_pipeline, design)
+        folder = self._rag_config.data_dir / FOLDER / f"{config.name}-{digest(str(design), size=4)}"
+        rag_config = self._rag_config.model_copy(update={"data_dir": folder})
+        async with (
+            AsyncExitStack() as opened
+        ):  # what fails closes what it opened: a server asks again and again
+            lab = await opened.enter_async_context(open_lab(config, rag_config))
+            pipelines = lab.build("studio")
+            runs = _runs(config, lab)
+            opened.push_async_callback(pipelines.close)
+            opened.push_async_callback(runs.close)
+            shown = _Design(pipelines, build_main_graph(runs))
+            self._stack.push_async_callback(opened.pop_all().aclose)
+        return shown
+
+
+_SHARED: dict[Path, SharedMemory] = {}
+
+
+def shared_memory(rag_config: RagConfig) -> SharedMemory:
+    """The one of this process and data folder: LangGraph's server loads a file anew for each graph it names."""
+    return _SHARED.setdefault(rag_config.data_dir.absolute(), SharedMemory(rag_config))
+
+
+def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:
+    opened = 0
+
+    async def load(data: str | None, task_id: str) -> Conversation:
+        path = Path(data) if data is not None else config.runtime.data
+        if path is None:
+            raise InputError("no data: give the path of a LoCoMo file as 'data', or set runtime.data")
+        conversations = await asyncio.to_thread(read_conversations, path)
+        tasks = chosen_tasks(conversations, task_id)
+        if len(tasks) > 1:
+            raise InputError(f"a run is of one conversation, not {task_id!r}; use one of: {', '.join(tasks)}")
+        return conversations[tasks[0]]
+
+    async def open_pipelines(conversation: Conversation) -> Pipelines:
+        nonlocal opened
+        opened += 1
+        return lab.build(f"{conversation.task_id}-{opened}")
+
+    runtime = config.runtime
+    return Runs(
+        load, open_pipelines, segments=runtime.test_segments, retest=runtime.retest, parallel=runtime.parallel
+    )

@@ -1,0 +1,1 @@
+"""Parameters of a call, configuration, and where both are read."""

@@ -1,0 +1,88 @@
+"""Configuration: the parameters of a call, and what is fixed when stores and models are opened.
+
+Nothing here reads the environment or a file; ``environment.py`` does, for the command line and ``graphs/``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.settings.parameters import Parameters, Section, problems
+
+
+class GraphConfig(Section):
+    """Where the knowledge graph lives and how it is built."""
+
+    backend: Literal["ladybug", "neo4j", "falkordb"] = Field(
+        "ladybug", description="a file in process, or a server"
+    )
+    uri: str | None = Field(None, description="of a Neo4j or FalkorDB server")
+    user: str | None = Field(None, description="login of that server")
+    password: SecretStr | None = Field(None, description="its password; never shown")
+    extraction: Literal["written", "chat"] = Field(
+        "written", description="facts from what people wrote, or by Graphiti with the chat model"
+    )
+
+
+class VectorsConfig(Section):
+    """Where chunks, vectors and words are searched; the ledger and the graph's tables stay in LanceDB."""
+
+    backend: Literal["lancedb", "chroma", "milvus", "pgvector"] = Field(
+        "lancedb", description="the default, or a store through LangChain; each is an extra of its name"
+    )
+    uri: SecretStr | None = Field(
+        None,
+        description="of that store; needed for pgvector, else inside data_dir; may hold a password, never shown",
+    )
+
+
+class EmbeddingConfig(Section):
+    """Which model makes the vectors; no base_url means the bundled one."""
+
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    model: str | None = Field(None, description="name the endpoint knows the model by")
+    api_key: SecretStr | None = Field(None, description="never shown")
+    dimension: int | None = Field(
+        None, ge=1, description="length of its vectors; unset: asked of the endpoint"
+    )
+    query_prefix: str = Field("", description="put before every question, where the model wants one")
+    passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
+
+
+class ChatConfig(Section):
+    """The chat model for answers, rewrites and extraction; no base_url means none."""
+
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    model: str | None = Field(None, description="name the endpoint knows the model by")
+    api_key: SecretStr | None = Field(None, description="never shown")
+    timeout_seconds: float = Field(60.0, gt=0, description="for one try")
+    max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 for the likeliest answer")
+    max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
+    seed: int | None = Field(None, description="sent along, for endpoints that know one")
+
+
+class RagConfig(Parameters):
+    """All of it. ``RagConfig(data_dir="data")`` needs nothing else."""
+
+    data_dir: Path = Field(Path(".agentic-rag"), description="where everything is kept")
+    lancedb_uri: str | None = Field(
+        None, description="None: inside data_dir; else a path or object-store URI"
+    )
+    storage_options: dict[str, str] = Field(
+        default_factory=dict, repr=False, description="of the object store; may hold its keys"
+    )
+    vectors: VectorsConfig = VectorsConfig()
+    graph: GraphConfig = GraphConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    chat: ChatConfig = ChatConfig()
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ConfigError(problems(error, RagConfig)) from error

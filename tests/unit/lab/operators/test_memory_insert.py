@@ -1,0 +1,142 @@
+"""MemoryInsert: what reaches the service, as the memory test pipeline's page shows it, and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agentic_rag.domain.memory import Memory
+from agentic_rag.domain.ports import FloatArray
+from agentic_rag.errors import InputError, StoreError
+from agentic_rag.lab.data_parser import DataParser
+from agentic_rag.lab.operators.memory_insert import MemoryInsert
+
+DIALOGS = [
+    {"speaker": "Alice", "text": "Hello", "date_time": "2023-08-01"},
+    {"speaker": "Bob", "text": "Hi", "date_time": "2023-08-01"},
+]
+PACKET: dict[str, Any] = {
+    "task_id": "conv-26",
+    "session_id": 12,
+    "dialog_id": 4,
+    "dialogs": DIALOGS,
+    "dialog_len": 2,
+    "packet_idx": 15,
+    "total_packets": 50,
+}
+PROVENANCE = {
+    "task_id": "conv-26",
+    "session_id": 12,
+    "dialog_id": 4,
+    "dialog_len": 2,
+    "timestamp": "2023-08-01",
+    "sources": [[12, 4, 2]],
+}
+
+
+class Recording:
+    """A memory that notes its calls; texts in ``dropped`` are not kept, ``broken`` ones fail."""
+
+    def __init__(self, dropped: str = "", broken: str = "") -> None:
+        self.calls: list[tuple[str, FloatArray | None, Mapping[str, Any] | None]] = []
+        self.dropped = dropped
+        self.broken = broken
+
+    async def insert(
+        self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> str | None:
+        if text == self.broken:
+            raise StoreError("full")
+        self.calls.append((text, vector, metadata))
+        return None if text == self.dropped else f"m{len(self.calls):08}"
+
+    async def retrieve(self, *args: Any, **kwargs: Any) -> list[Memory]:
+        return []
+
+
+async def test_short_term_memory_as_the_page_shows_it() -> None:
+    service = Recording()
+    written = await MemoryInsert(DataParser("to_dialogs"), service).execute(
+        {**PACKET, "entries": [{"data": PACKET}]}
+    )
+    assert service.calls == [("(2023-08-01)Alice: Hello\n(2023-08-01)Bob: Hi", None, PROVENANCE)]
+    assert written == {"inserted": ["m00000001"], "insert_stats": {"inserted": 1, "entries": 1}}
+
+
+async def test_vector_hash_memory_as_the_page_shows_it() -> None:
+    service = Recording()
+    entry = {
+        "dialogs": [{"speaker": "Alice", "text": "I work at Google", "date_time": "2023-08-01"}],
+        "triple": ("Alice", "works at", "Google"),
+        "refactor": "Alice works at Google",
+        "embedding": [0.12, 0.34, 0.56],
+    }
+    await MemoryInsert(DataParser("to_refactor"), service).execute({"entries": [entry]})
+    ((text, vector, metadata),) = service.calls
+    assert (text, metadata) == ("Alice works at Google", None)
+    assert vector is not None
+    assert vector.dtype == np.float32
+    np.testing.assert_allclose(vector, [0.12, 0.34, 0.56], rtol=1e-6)
+
+
+@pytest.mark.parametrize("entries", [None, []])
+async def test_nothing_to_remember(entries: Any) -> None:
+    service = Recording()
+    written = await MemoryInsert(DataParser("to_refactor"), service).execute({**PACKET, "entries": entries})
+    assert service.calls == []
+    assert written == {"inserted": [], "insert_stats": {"inserted": 0, "entries": 0}}
+
+
+async def test_an_entrys_own_metadata_come_on_top() -> None:
+    service = Recording()
+    entry = {"refactor": "Bob greets", "metadata": {"speaker": "Bob", "sources": [[12, 5, 1]]}}
+    await MemoryInsert(DataParser("to_refactor"), service).execute({**PACKET, "entries": [entry]})
+    assert service.calls[0][2] == {**PROVENANCE, "speaker": "Bob", "sources": [[12, 5, 1]]}
+
+
+@pytest.mark.parametrize("date", ["", "last May"])
+async def test_no_date_no_timestamp(date: str) -> None:
+    service = Recording()
+    dialogs = [{"speaker": "Alice", "text": "Hello", "date_time": date}]
+    packet = {"session_id": 1, "dialog_id": 0, "dialogs": dialogs}
+    await MemoryInsert(DataParser("to_dialogs"), service).execute({**packet, "entries": [{"data": packet}]})
+    assert service.calls[0][2] == {"session_id": 1, "dialog_id": 0, "sources": [[1, 0, 1]]}
+
+
+async def test_what_a_memory_does_not_keep_has_no_id() -> None:
+    entries = [{"refactor": "a"}, {"refactor": "b"}, {"refactor": "c"}]
+    service = Recording(dropped="b")
+    written = await MemoryInsert(DataParser("to_refactor"), service).execute({"entries": entries})
+    assert written == {
+        "inserted": ["m00000001", None, "m00000003"],
+        "insert_stats": {"inserted": 2, "entries": 3},
+    }
+
+
+async def test_further_memories_get_everything_too() -> None:
+    service, second = Recording(), Recording(dropped="b")
+    entries = [{"refactor": "a"}, {"refactor": "b"}]
+    written = await MemoryInsert(DataParser("to_refactor"), service, [second]).execute({"entries": entries})
+    assert second.calls == service.calls
+    assert written["inserted"] == ["m00000001", "m00000002"]
+
+
+async def test_a_broken_memory_is_an_error() -> None:
+    with pytest.raises(StoreError, match="full"):
+        await MemoryInsert(DataParser("to_refactor"), Recording(broken="a")).execute(
+            {"entries": [{"refactor": "a"}]}
+        )
+
+
+@pytest.mark.parametrize("entries", ["text", [3], {"refactor": "a"}])
+async def test_entries_of_another_kind(entries: Any) -> None:
+    with pytest.raises(InputError, match="'entries' must be a list"):
+        await MemoryInsert(DataParser("to_refactor"), Recording()).execute({"entries": entries})
+
+
+async def test_an_entry_that_does_not_fit_the_adapter() -> None:
+    with pytest.raises(InputError, match="'refactor'"):
+        await MemoryInsert(DataParser("to_refactor"), Recording()).execute({"entries": [{"data": PACKET}]})

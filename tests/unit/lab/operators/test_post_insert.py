@@ -1,0 +1,417 @@
+"""PostInsert: near-duplicates become one memory, old memories fade; both only with a memory that can delete."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from agentic_rag.domain.memory import Memory
+from agentic_rag.domain.ports import Chat, FloatArray
+from agentic_rag.errors import ConfigError, InputError, ModelError
+from agentic_rag.lab.data_parser import DataParser
+from agentic_rag.lab.operators import forgetting
+from agentic_rag.lab.operators.distillation import Distillation, read_verdict
+from agentic_rag.lab.operators.duplicates import overlap, similarity, wording
+from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting, retention
+from agentic_rag.lab.operators.memory_insert import MemoryInsert
+from agentic_rag.lab.operators.post_insert import NO_DATE, NoPostInsert, PostInsert, parse_post_insert
+from agentic_rag.lab.operators.pre_insert import OperatorTools
+from agentic_rag.testing import ScriptedChat
+
+
+class Keeps:
+    """A memory that keeps everything and finds by shared words, or ranks nothing; it cannot delete."""
+
+    def __init__(self, *, ranked: bool = True) -> None:
+        self.held: dict[str, Memory] = {}
+        self.ranked = ranked
+        self.made = 0
+
+    async def insert(
+        self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> str | None:
+        self.made += 1
+        entry_id = f"m{self.made:08}"
+        told = None if metadata is None else dict(metadata)
+        self.held[entry_id] = Memory(text=text, metadata=told, entry_id=entry_id, score=None)
+        return entry_id
+
+    async def retrieve(
+        self,
+        query: str | None = None,
+        vector: FloatArray | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        top_k: int | None = None,
+    ) -> list[Memory]:
+        if not self.ranked:
+            return list(self.held.values())[-top_k if top_k else 0 :]
+        scored = [
+            Memory(**{**held, "score": overlap(held["text"], query or "")}) for held in self.held.values()
+        ]  # type: ignore[typeddict-item]
+        return sorted(scored, key=lambda memory: (-(memory["score"] or 0.0), memory["entry_id"]))[:top_k]
+
+
+class Forgets(Keeps):
+    """The same, and it can delete."""
+
+    async def delete(self, entry_id: str) -> bool:
+        return self.held.pop(entry_id, None) is not None
+
+    def texts(self) -> list[str]:
+        return [memory["text"] for memory in self.held.values()]
+
+
+def words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+def tools(chat: Chat | None = None) -> OperatorTools:
+    return OperatorTools(None, chat, words)
+
+
+class Line:
+    """Puts packets of one statement each into a memory, as the insert graph does."""
+
+    def __init__(self, service: Keeps, values: Mapping[str, Any], chat: Chat | None = None) -> None:
+        self.insert = MemoryInsert(DataParser("to_refactor"), service)
+        self.tidy = PostInsert(parse_post_insert(values), service, tools(chat))
+        self.packets = 0
+
+    async def say(self, *texts: str, date: str = "2023-08-01", **metadata: Any) -> dict[str, Any]:
+        data: dict[str, Any] = {
+            "session_id": 1,
+            "dialog_id": 2 * self.packets,
+            "dialogs": [{"speaker": "Alice", "text": "…", "date_time": date}],
+            "dialog_len": 1,
+            "entries": [{"refactor": text, "metadata": metadata} for text in texts],
+        }
+        self.packets += 1
+        data |= await self.insert.execute(data)
+        written = await self.tidy.execute(data)
+        assert json.loads(json.dumps(written)) == written
+        return dict(written["post_insert"])
+
+
+async def test_none_adds_nothing() -> None:
+    assert await PostInsert(NoPostInsert(), Keeps(), tools()).execute({"entries": []}) == {}
+
+
+# Distillation
+
+
+@pytest.mark.parametrize("ranked", [True, False])
+async def test_a_duplicate_is_merged(ranked: bool) -> None:
+    service = Forgets(ranked=ranked)
+    line = Line(service, {"action": "distillation"})
+    assert (await line.say("Alice works at Google"))["merged"] == []
+    await line.say("Alice has a dog")
+    told = await line.say("Alice works at Google.", date="2023-09-01")
+    assert told == {
+        "action": "distillation",
+        "merged": [{"entry_ids": ["m00000004"], "replaces": ["m00000001", "m00000003"]}],
+        "forgotten": [],
+        "reason": None,
+        "refused": 0,
+    }
+    assert list(service.held) == ["m00000002", "m00000004"]
+    kept = service.held["m00000004"]
+    assert kept["metadata"] is not None
+    assert kept["metadata"]["sources"] == [[1, 0, 1], [1, 4, 1]]
+    assert kept["metadata"]["timestamp"] == "2023-09-01"
+
+
+async def test_the_text_that_says_more_stays() -> None:
+    service = Forgets()
+    line = Line(service, {"action": "distillation", "distillation_threshold": 0.6})
+    await line.say("Alice works at Google in Zurich")
+    await line.say("Alice works at Google")
+    assert service.texts() == ["Alice works at Google in Zurich"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Alice has 2 dogs", "Alice has 3 dogs"),
+        ("Alice likes tea", "Alice does not like tea"),
+        ("Alice likes tea", "Bob likes tea"),
+        ("小明喜欢茶", "小明不喜欢茶"),
+        ("Alice likes green tea from China", "Alice likes tea"),
+    ],
+)
+async def test_what_differs_stays_apart(one: str, other: str) -> None:
+    service = Forgets()
+    line = Line(service, {"action": "distillation"})
+    await line.say(one)
+    assert (await line.say(other))["merged"] == []
+    assert service.texts() == [one, other]
+
+
+async def test_duplicates_within_a_packet() -> None:
+    service = Forgets()
+    told = await Line(service, {"action": "distillation"}).say(
+        "Alice likes tea", "Alice likes tea", "Alice likes tea"
+    )
+    assert [one["replaces"] for one in told["merged"]] == [["m00000001", "m00000002", "m00000003"]]
+    assert service.texts() == ["Alice likes tea"]
+
+
+async def test_only_the_nearest_are_compared() -> None:
+    service = Forgets(ranked=False)  # gives the newest, so the first is out of sight
+    line = Line(service, {"action": "distillation", "distillation_topk": 1})
+    for text in ("Alice likes tea", "Bob has a dog", "Alice likes tea"):
+        await line.say(text)
+    assert len(service.held) == 3
+
+
+async def test_a_chat_model_judges() -> None:
+    verdict = {"to_delete": ["Alice likes tea", "Alice likes tea!"], "to_insert": ["Alice is fond of tea"]}
+    chat = ScriptedChat(f"Sure:\n```json\n{json.dumps(verdict)}\n```")
+    service = Forgets()
+    line = Line(service, {"action": "distillation", "distillation_prompt": "Merge them"}, chat)
+    await line.say("Alice likes tea")
+    told = await line.say("Alice likes tea!", date="2023-09-01")
+    assert service.texts() == ["Alice is fond of tea"]
+    assert told["merged"] == [{"entry_ids": ["m00000003"], "replaces": ["m00000001", "m00000002"]}]
+    metadata = service.held["m00000003"]["metadata"] or {}
+    assert (metadata["sources"], metadata["timestamp"]) == ([[1, 0, 1], [1, 2, 1]], "2023-09-01")
+    (heard,) = chat.heard
+    assert heard[0] == "Merge them"
+    assert '<passage n="2">\nAlice likes tea!\n</passage>' in heard[1]
+
+
+async def test_a_chat_model_deletes_only_what_it_was_shown() -> None:
+    service = Forgets()
+    verdict = {"to_delete": ["Bob has a dog", "alice likes tea"], "to_insert": ["Alice likes tea", " "]}
+    line = Line(
+        service, {"action": "distillation", "distillation_prompt": "p"}, ScriptedChat(json.dumps(verdict))
+    )
+    await line.say("Bob has a dog")
+    await line.say("Alice likes tea")
+    told = await line.say("Alice likes tea!")
+    assert (told["merged"], told["refused"]) == ([], 2)
+    assert len(service.held) == 3
+
+
+async def test_a_chat_model_cannot_delete_everything() -> None:
+    service = Forgets()
+    verdict = {"to_delete": ["Alice likes tea", "Alice likes tea!"], "to_insert": []}
+    line = Line(
+        service, {"action": "distillation", "distillation_prompt": "p"}, ScriptedChat(json.dumps(verdict))
+    )
+    await line.say("Alice likes tea")
+    told = await line.say("Alice likes tea!")
+    assert (told["merged"], told["refused"], len(service.held)) == ([], 2, 2)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "yes",
+        "",
+        "}{",
+        "{broken}",
+        "[1]",
+        '{"to_delete": []}',
+        '{"to_delete": "a", "to_insert": []}',
+        '{"to_delete": [1], "to_insert": []}',
+    ],
+)
+def test_a_verdict_that_cannot_be_read(reply: str) -> None:
+    with pytest.raises(ModelError, match="must reply"):
+        read_verdict(reply)
+
+
+def test_a_prompt_needs_a_chat_model() -> None:
+    with pytest.raises(ConfigError, match="distillation_prompt needs a chat model"):
+        PostInsert(Distillation(distillation_prompt="p"), Forgets(), tools())
+
+
+@pytest.mark.parametrize("settings", [Distillation(), Forgetting()])
+def test_a_memory_that_cannot_delete(settings: Any) -> None:
+    with pytest.raises(
+        ConfigError, match=f"{settings.action} needs a memory that can delete, and Keeps cannot"
+    ):
+        PostInsert(settings, Keeps(), tools())
+
+
+def test_similarity_by_hand() -> None:
+    memory = Memory(text="Alice works at Google", metadata=None, entry_id="m1", score=None)
+    assert similarity(memory, "Alice works in Google") == 1.0
+    # {alic, work, googl} and {alic, work, googl, zurich}
+    assert similarity(memory, "Alice works at Google Zurich") == 3 / 4
+    scored = Memory(**{**memory, "score": 0.95})  # type: ignore[typeddict-item]
+    assert similarity(scored, "Alice works at Google Zurich") == (3 / 4 + 0.95) / 2
+    # A score that is no share says nothing about sameness.
+    unbounded = Memory(**{**memory, "score": 17.0})  # type: ignore[typeddict-item]
+    assert similarity(unbounded, "Alice works at Google Zurich") == 3 / 4
+
+
+def test_overlap_looks_past_the_date_of_a_line() -> None:
+    assert overlap("(2023-05-08)Ann: I like tea", "(2023-06-09)Ann: I like tea") == 1.0
+    assert overlap("", "") == overlap("👍", "👍") == 1.0
+    assert overlap("👍", "👎") == 0.0
+
+
+# Forgetting
+
+
+def test_retention_by_hand() -> None:
+    assert retention(0, 1) == 1.0
+    assert retention(90, 1) == math.exp(-1)
+    assert retention(90, 2) == math.exp(-1 / 2)
+    assert retention(90, 1, strength_days=30) == math.exp(-3)
+    assert retention(90, 1, importance=1) == math.exp(-1 / 2)
+    assert retention(-5, 1) == 1.0
+
+
+FAST = {"action": "forgetting", "strength_days": 10, "retention_threshold": 0.3}
+"""Forgotten after 10 · ln(1 / 0.3) = 12.04 days."""
+
+
+async def test_old_memories_fade() -> None:
+    service = Forgets()
+    line = Line(service, FAST)
+    await line.say("Alice likes tea", date="2023-08-01")
+    assert (await line.say("Alice has a dog", date="2023-08-13"))["forgotten"] == []
+    told = await line.say("Alice lives in Rome", date="2023-08-14")
+    assert told == {
+        "action": "forgetting", "merged": [], "forgotten": ["m00000001"], "reason": None,
+    }  # fmt: skip
+    assert service.texts() == ["Alice has a dog", "Alice lives in Rome"]
+    assert (await line.say("Alice is well", date="2023-08-15"))["forgotten"] == []
+
+
+async def test_saying_it_again_reinforces() -> None:
+    service = Forgets()
+    line = Line(service, FAST)
+    await line.say("Alice likes tea", date="2023-08-01")
+    await line.say("Alice likes tea!", date="2023-08-11")
+    # The first has strength 2 since 11 August and stays 24 days; the second has 1 and stays 12.
+    assert (await line.say("Bob is in Rome", date="2023-08-24"))["forgotten"] == ["m00000002"]
+    assert (await line.say("Bob is in Oslo", date="2023-09-04"))["forgotten"] == []
+    assert (await line.say("Bob is in Bonn", date="2023-09-05"))["forgotten"] == ["m00000001"]
+
+
+def test_a_memory_is_read_once_however_many_come_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(forgetting, "wording", lambda text: read.append(text) or wording(text))
+    forgetter = Forgetter(Forgetting())
+    for number in range(30):
+        metadata = {"timestamp": "2023-05-08"}
+        forgetter.note(
+            [Memory(text=f"I like bird {number}.", metadata=metadata, entry_id=str(number), score=None)]
+        )
+    assert len(read) == 30
+
+
+async def test_retrieving_changes_nothing() -> None:
+    service = Forgets()
+    line = Line(service, FAST)
+    await line.say("Alice likes tea", date="2023-08-01")
+    for _ in range(5):
+        await service.retrieve(query="Alice likes tea", top_k=3)
+    assert (await line.say("Alice has a dog", date="2023-08-14"))["forgotten"] == ["m00000001"]
+
+
+async def test_importance_slows_forgetting() -> None:
+    line = Line(Forgets(), FAST)
+    await line.say("Alice likes tea", date="2023-08-01", importance=1.0)
+    await line.say("Alice has a dog", date="2023-08-01", importance="high")
+    assert (await line.say("Alice lives in Rome", date="2023-08-20"))["forgotten"] == ["m00000002"]
+
+
+async def test_without_a_date_nothing_can_be_judged() -> None:
+    line = Line(Forgets(), FAST)
+    await line.say("Alice likes tea", date="2023-08-01")
+    told = await line.say("Alice has a dog", date="some day")
+    assert (told["forgotten"], told["reason"]) == ([], NO_DATE)
+    # What came without a date is never forgotten.
+    assert (await line.say("Alice lives in Rome", date="2033-01-01"))["forgotten"] == ["m00000001"]
+
+
+async def test_what_is_gone_already_is_not_told_as_forgotten() -> None:
+    service = Forgets()
+    line = Line(service, FAST)
+    await line.say("Alice likes tea", date="2023-08-01")
+    service.held.clear()
+    assert (await line.say("Alice has a dog", date="2023-09-14"))["forgotten"] == []
+
+
+async def test_the_default_keeps_half_a_year() -> None:
+    line = Line(Forgets(), {"action": "forgetting"})
+    await line.say("Alice likes tea", date="2023-01-01")
+    assert (await line.say("Alice has a dog", date="2023-07-01"))["forgotten"] == []
+    assert (await line.say("Alice lives in Rome", date="2023-12-01"))["forgotten"] == ["m00000001"]
+
+
+# Both
+
+
+async def test_the_same_packets_give_the_same_memory() -> None:
+    async def run() -> list[str]:
+        service = Forgets()
+        line = Line(service, {"action": "distillation", "distillation_threshold": 0.5})
+        for text in ("Alice likes tea", "Alice likes green tea", "Bob likes tea", "Alice drinks green tea"):
+            await line.say(text)
+        return [f"{entry_id} {memory['text']}" for entry_id, memory in service.held.items()]
+
+    assert await run() == await run()
+
+
+async def test_nothing_inserted_nothing_done() -> None:
+    operator = PostInsert(Distillation(), Forgets(), tools())
+    written = await operator.execute({"entries": None, "inserted": []})
+    assert written["post_insert"]["merged"] == []
+
+
+async def test_dialogs_are_read_as_the_parser_reads_them() -> None:
+    service = Forgets()
+    parser = DataParser("to_dialogs")
+    operator = PostInsert(Distillation(), service, tools(), parser)
+    guessing = PostInsert(Distillation(), service, tools())
+    for n, tidy in enumerate((operator, guessing)):
+        dialogs = [{"speaker": "Ann", "text": "I like green tea", "date_time": f"2023-08-0{n + 1}"}]
+        data: dict[str, Any] = {"dialogs": dialogs, "entries": [{"data": {"dialogs": dialogs}}]}
+        data |= await MemoryInsert(parser, service).execute(data)
+        written = await tidy.execute(data)
+    assert len(written["post_insert"]["merged"]) == 1
+    assert service.texts() == ["(2023-08-01)Ann: I like green tea"]
+
+
+async def test_what_a_memory_did_not_keep_is_not_tidied() -> None:
+    operator = PostInsert(Distillation(), Forgets(), tools())
+    written = await operator.execute({"entries": [{"refactor": "a"}], "inserted": [None]})
+    assert written["post_insert"]["merged"] == []
+
+
+async def test_ids_that_do_not_fit_the_entries() -> None:
+    operator = PostInsert(Distillation(), Forgets(), tools())
+    with pytest.raises(InputError, match="1 ids for 2 entries"):
+        await operator.execute({"entries": [{"refactor": "a"}, {"refactor": "b"}], "inserted": ["m00000001"]})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"action": "merge"},
+            r"operators\.post_insert\.action: unknown action 'merge'; use one of: none, distillation, forgetting",
+        ),
+        (
+            {"action": "forgetting", "distillation_topk": 3},
+            r"\(action forgetting\): 'distillation_topk': no such",
+        ),
+        ({"action": "distillation", "distillation_topk": 0}, r"'distillation_topk'.*given: 0"),
+        ({"action": "distillation", "distillation_threshold": 1.5}, r"'distillation_threshold'.*given: 1\.5"),
+        ({"action": "forgetting", "retention_threshold": 0}, r"'retention_threshold'.*given: 0"),
+        ({"action": "forgetting", "strength_days": float("nan")}, r"'strength_days'"),
+    ],
+)
+def test_wrong_settings_are_named(values: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_post_insert(values)

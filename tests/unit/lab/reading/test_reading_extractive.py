@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from agentic_rag.domain.ports import Embedding, FloatArray
+from agentic_rag.errors import ModelError
+from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
+from agentic_rag.lab.reading.extractive import RememberedEmbedding
+from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.testing import HashingEmbedding
+
+HEAD = "The following is some history information.\n"
+STM = (
+    HEAD + "(2023-08-01)Alice: I work at Google\n"
+    "(2023-08-01)Bob: That's a great company!\n(2023-08-01)Alice: Yes, I love it there"
+)
+TIM = HEAD + "Alice works at Google\nBob lives in New York"
+TALK = (
+    "(2023-05-08)Caroline: I went to a LGBTQ support group yesterday and it was so powerful.\n"
+    "(2023-05-08)Melanie: Wow, that's great! I painted a lake sunrise last year."
+)
+HAN = "(2024-03-05)小明: 我在谷歌工作，住在北京。\n(2024-03-05)小红: 我喜欢打羽毛球，昨天去了公园。"
+READS = [
+    (STM, "Where does Alice work?", "Google"),
+    (STM, "Where does Bob work?", NOT_MENTIONED),
+    (TIM, "Where does Alice work?", "Google"),
+    (TIM, "Where does Bob live?", "New York"),
+    (
+        TALK,
+        "What did Caroline do with a support group?",
+        "went to a LGBTQ support group yesterday and it was so powerful",
+    ),
+    (TIM, "Where does Carol work?", NOT_MENTIONED),
+    (TIM, "What does Alice eat for breakfast?", NOT_MENTIONED),
+    (TALK, "When did Caroline go to the LGBTQ support group?", "7 May 2023"),
+    (TALK, "When did Melanie paint a sunrise?", "2022"),
+    (TALK, "What did Caroline paint?", NOT_MENTIONED),
+    (TALK, "Who painted a sunrise?", "Melanie"),
+    (TALK, "Would Caroline rather go to a support group or a bar?", "support group"),
+    (HAN, "小明在哪里工作？", "谷歌"),
+    (HAN, "小明住在哪里？", "北京"),
+    (HAN, "小红喜欢什么？", "打羽毛球"),
+    (HAN, "小红什么时候去了公园？", "2024年3月4日"),
+    ("", "Where?", NOT_MENTIONED),
+    (HEAD, "", NOT_MENTIONED),
+    (TALK, "", NOT_MENTIONED),
+    (TALK, "?!", NOT_MENTIONED),
+]
+
+
+@pytest.mark.parametrize("embedding", [None, BundledEmbedding()], ids=["by words", "by meaning too"])
+@pytest.mark.parametrize(("history", "question", "answer"), READS)
+async def test_reads(history: str, question: str, answer: str, embedding: Embedding | None) -> None:
+    assert await ExtractiveReader(embedding).read(question, history) == answer
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        "x" * 20_000,
+        "(2023-05-08)Bob: \ud800 broken",
+        "🙂" * 500,
+        "<a><b>",
+        "Bob:\n" * 300,
+        "(" * 3000,
+        "a b " * 5000,
+    ],
+)
+async def test_odd_histories_are_read(history: str) -> None:
+    answer = await ExtractiveReader(HashingEmbedding()).read("What is broken, Bob?", history)
+    assert answer
+
+
+async def test_the_same_question_gets_the_same_answer() -> None:
+    readers = [ExtractiveReader(HashingEmbedding()), ExtractiveReader(HashingEmbedding())]
+    asked = [question for _, question, _ in READS]
+    first = [await readers[0].read(question, TALK) for question in asked]
+    # Another reader, another order: nothing that was read before may matter.
+    second = [await readers[1].read(question, TALK) for question in reversed(asked)]
+    assert first == second[::-1]
+
+
+async def test_a_sentence_is_embedded_once() -> None:
+    embedding = HashingEmbedding()
+    reader = ExtractiveReader(embedding)
+    await reader.read("What did Melanie paint?", TALK)
+    once = len(embedding.embedded)
+    await reader.read("What did Caroline say?", TALK)
+    assert len(embedding.embedded) == once + 1
+
+
+async def test_remembered_vectors_are_the_same() -> None:
+    plain, remembered = HashingEmbedding(), RememberedEmbedding(HashingEmbedding())
+    texts = ["one", "two", "one"]
+    await remembered.embed_passages(["two"])
+    assert (await remembered.embed_passages(texts) == await plain.embed_passages(texts)).all()
+    assert (await remembered.embed_passages([])).shape == (0, plain.dimension)
+    assert (remembered.name, remembered.dimension) == (plain.name, plain.dimension)
+    assert isinstance(remembered, Embedding)
+
+
+class Broken(HashingEmbedding):
+    """Fails for every passage."""
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        raise ModelError("no model")
+
+
+async def test_an_embedding_that_fails_is_an_error() -> None:
+    with pytest.raises(ModelError, match="no model"):
+        await ExtractiveReader(Broken()).read("What did Melanie paint?", TALK)

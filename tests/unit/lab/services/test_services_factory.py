@@ -1,0 +1,161 @@
+"""Services by name: registering, settings and what is told of a wrong one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from agentic_rag.domain.memory import MemoryService
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.lab.services import (
+    ServiceParts,
+    build_service,
+    known_services,
+    register_service,
+    unregister_service,
+)
+from agentic_rag.lab.services.short_term_memory import ShortTermMemory
+from agentic_rag.settings.parameters import Section
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
+
+BUILT_IN = (
+    "short_term_memory",
+    "vector_hash_memory",
+    "vector_memory",
+    "graph_memory",
+    "agentic_memory",
+    "full_context",
+    "no_memory",
+)
+
+
+class Silent:
+    """A graph that finds nothing."""
+
+    async def ainvoke(self, state: Any, config: Any = None, /, *, context: Any = None) -> dict[str, Any]:
+        return {"reranked_results": []}
+
+
+def lengths(texts: Any) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+@pytest.fixture
+def parts() -> ServiceParts:
+    embedding = HashingEmbedding()
+    return ServiceParts(
+        namespace="memory",
+        embedding=embedding,
+        chunks=InMemoryChunkStore(dimension=64),
+        knowledge=InMemoryGraphStore(embedding),
+        graph_engine=FakeGraphEngine(),
+        ask=Silent(),
+        count_tokens=lengths,
+    )
+
+
+class Settings(Section):
+    size: int = Field(2, ge=1)
+
+
+@pytest.fixture
+def parrot() -> Iterator[str]:
+    register_service("parrot", lambda settings, parts: ShortTermMemory(settings.size), Settings)
+    yield "parrot"
+    unregister_service("parrot")
+
+
+def test_built_in_services() -> None:
+    assert known_services() == BUILT_IN
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("settings", [None, {}])
+def test_every_service_has_defaults(name: str, settings: Any, parts: ServiceParts) -> None:
+    assert isinstance(build_service(name, settings, parts), MemoryService)
+
+
+def test_an_unknown_service_lists_the_known(parts: ServiceParts) -> None:
+    with pytest.raises(
+        ConfigError, match="unknown service 'long_term'; use one of: short_term_memory, vector_h"
+    ):
+        build_service("long_term", {}, parts)
+    with pytest.raises(ConfigError, match="unknown service 'long_term'"):
+        unregister_service("long_term")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "told"),
+    [
+        ("short_term_memory", {"max_dialog": 0}, r"'services\.short_term_memory\.max_dialog'.*given: 0"),
+        ("short_term_memory", {"max": 3}, r"'services\.short_term_memory\.max': no such .* max_dialog"),
+        ("vector_hash_memory", {"nbits": 100}, r"'services\.vector_hash_memory\.nbits'.*multiple of 8"),
+        ("vector_hash_memory", {"dim": "wide"}, r"'services\.vector_hash_memory\.dim'"),
+        ("graph_memory", {"topk": 0}, r"'services\.graph_memory\.topk'"),
+        (
+            "agentic_memory",
+            {"operation": "dance"},
+            r"services\.agentic_memory\.operation: .*document_retrieval",
+        ),
+        ("full_context", {"topk": 3}, r"'services\.full_context\.topk': no such setting"),
+        ("no_memory", "x", r"services\.no_memory must be a mapping"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_key(
+    name: str, settings: Any, told: str, parts: ServiceParts
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        build_service(name, settings, parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [
+        ("vector_memory", "chunks"),
+        ("graph_memory", "chunks"),
+        ("graph_memory", "knowledge"),
+        ("graph_memory", "graph_engine"),
+        ("agentic_memory", "ask"),
+        ("agentic_memory", "knowledge"),
+    ],
+)
+def test_a_missing_part_is_named(name: str, missing: str, parts: ServiceParts) -> None:
+    fewer = replace(parts, **{missing: None})  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=f"{name} needs ServiceParts.{missing}"):
+        build_service(name, {}, fewer)
+
+
+@pytest.mark.parametrize("name", ["vector_memory", "graph_memory", "agentic_memory"])
+def test_a_namespace_that_no_store_can_hold(name: str, parts: ServiceParts) -> None:
+    with pytest.raises(InputError, match="a dataset needs a name"):
+        build_service(name, {}, replace(parts, namespace=" "))
+
+
+async def test_registering_is_enough(parrot: str, parts: ServiceParts) -> None:
+    assert known_services()[-1] == parrot
+    service = build_service(parrot, {"size": 1}, parts)
+    await service.insert("hello")
+    await service.insert("hello again")
+    assert [memory["text"] for memory in await service.retrieve("hi")] == ["hello again"]
+    with pytest.raises(ConfigError, match=r"'services\.parrot\.size'"):
+        build_service(parrot, {"size": 0}, parts)
+
+
+def test_a_taken_name_is_refused(parrot: str, parts: ServiceParts) -> None:
+    with pytest.raises(ConfigError, match="there is a service 'parrot' already"):
+        register_service(parrot, lambda settings, parts: ShortTermMemory(1))
+    register_service(parrot, lambda settings, parts: ShortTermMemory(1), replace=True)
+    with pytest.raises(ConfigError, match=r"'services\.parrot\.size': no such setting"):
+        build_service(parrot, {"size": 1}, parts)
+
+
+@pytest.mark.parametrize("name", ["", "two words", "_own", "a-b"])
+def test_a_name_that_cannot_be_one(name: str) -> None:
+    with pytest.raises(ConfigError, match="a service needs a name"):
+        register_service(name, lambda settings, parts: ShortTermMemory(1))

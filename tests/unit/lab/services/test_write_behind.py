@@ -1,0 +1,73 @@
+"""What is noted is written once, in batches, and stays noted until it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from agentic_rag.errors import StoreError
+from agentic_rag.lab.services.write_behind import BATCH_DOCUMENTS, WriteBehind
+
+
+class Recorder:
+    """A store that writes down what is asked of it."""
+
+    def __init__(self) -> None:
+        self.done: list[list[str]] = []
+        self.fail = False
+        self.behind = WriteBehind(self.clear, self.write)
+
+    async def clear(self) -> None:
+        self.done.append(["cleared"])
+
+    async def write(self, document_ids: Sequence[str]) -> None:
+        await asyncio.sleep(0)
+        if self.fail:
+            raise StoreError("full")
+        self.done.append(list(document_ids))
+
+
+async def test_what_is_noted_is_written_once() -> None:
+    store = Recorder()
+    await store.behind.flush()
+    assert store.done == []
+    for document in ("b", "a", "b"):
+        store.behind.note(document)
+    await store.behind.flush()
+    await store.behind.flush()
+    store.behind.note("a")
+    await store.behind.flush()
+    assert store.done == [["cleared"], ["b", "a"], ["a"]]
+
+
+async def test_batches_are_bounded() -> None:
+    store = Recorder()
+    for number in range(2 * BATCH_DOCUMENTS + 1):
+        store.behind.note(str(number))
+    await store.behind.flush()
+    assert [len(batch) for batch in store.done[1:]] == [BATCH_DOCUMENTS, BATCH_DOCUMENTS, 1]
+
+
+async def test_what_failed_stays_noted() -> None:
+    store = Recorder()
+    store.behind.note("a")
+    store.fail = True
+    for _ in range(2):
+        with pytest.raises(StoreError, match="full"):
+            await store.behind.flush()
+    store.fail = False
+    store.behind.note("b")
+    await store.behind.flush()
+    assert store.done == [["cleared"], ["a", "b"]]
+
+
+async def test_a_change_during_the_write_is_written_too() -> None:
+    store = Recorder()
+    store.behind.note("a")
+    first = asyncio.create_task(store.behind.flush())
+    await asyncio.sleep(0)
+    store.behind.note("a")
+    await asyncio.gather(first, store.behind.flush())
+    assert store.done == [["cleared"], ["a"], ["a"]]

@@ -1,0 +1,444 @@
+"""The operator: the seed documents' examples, what is promised of every step, and what it may not do."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.domain.memory import Memory, MemoryService, Neighbours
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.lab.operators import post_retrieval
+from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
+from agentic_rag.post_retrieval.config import (
+    AugmentStep,
+    CompressStep,
+    FilterStep,
+    FormatStep,
+    MergeStep,
+    RerankStep,
+)
+
+PROMPT = "The following is some history information."
+
+
+def count_words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+class Service:
+    """Finds the same two memories whatever is asked; each memory is linked to the next."""
+
+    found: tuple[Memory, ...] = (
+        Memory(text="found one", metadata=None, entry_id="f1", score=0.6),
+        Memory(text="found two", metadata={"sources": [[1, 0, 1]]}, entry_id="b", score=0.2),
+    )
+
+    async def insert(self, text: str, vector: Any = None, metadata: Any = None) -> str | None:
+        raise AssertionError("post-retrieval inserts nothing")
+
+    async def retrieve(
+        self, query: Any = None, vector: Any = None, metadata: Any = None, *, top_k: int | None = None
+    ) -> list[Memory]:
+        return [copy.deepcopy(memory) for memory in self.found[:top_k]]
+
+    async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
+        return [Memory(text="linked", metadata={}, entry_id=f"{entry_id}'"[:3], score=0.5)]
+
+
+class Everything:
+    """Rerank and chat model that say the same of everything."""
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        return [0.5] * len(passages)
+
+    async def complete(self, system: str, user: str) -> str:
+        if system.startswith("Choose"):
+            return "1"
+        return "They work [1]" if system.startswith("State") else "short"
+
+
+TOOLS = PostRetrievalTools(Service(), Everything(), Everything(), count_words)
+NO_TOOLS = PostRetrievalTools(None, None, None, count_words)
+
+
+def operator(steps: Any = None, tools: PostRetrievalTools = TOOLS) -> PostRetrieval:
+    return PostRetrieval(parse_steps(steps), tools)
+
+
+# --- the seed documents' examples ----------------------------------------------------------------
+
+
+async def test_the_short_term_example_gives_the_documented_history_text():
+    data = {
+        "question": "Where does Alice work?",
+        "answer": "Google",
+        "task_id": "conv-26",
+        "session_id": 12,
+        "question_id": 5,
+        "memory_data": [
+            {"text": "(2023-08-01)Alice: I work at Google"},
+            {"text": "(2023-08-01)Bob: That's a great company!"},
+            {"text": "(2023-08-01)Alice: Yes, I love it there"},
+        ],
+    }
+    written = await operator({"action": "none"}, NO_TOOLS).execute(data)
+    assert written["history_text"] == (
+        "The following is some history information.\n"
+        "(2023-08-01)Alice: I work at Google\n"
+        "(2023-08-01)Bob: That's a great company!\n"
+        "(2023-08-01)Alice: Yes, I love it there\n"
+    )
+    assert [memory["text"] for memory in written["memory_data"]] == [
+        memory["text"] for memory in data["memory_data"]
+    ]
+    assert written["post_retrieval"] == [
+        {"action": "none", "type": None, "before": 3, "after": 3, "status": "ok", "reason": None}
+    ]
+
+
+async def test_the_triple_example_gives_the_documented_history_text():
+    memories = [
+        {"text": "Alice works at Google", "metadata": None},
+        {"text": "Bob lives in New York", "metadata": None},
+    ]
+    data = {"question": "Where does Alice work?", "query_embedding": [0.23, 0.45], "memory_data": memories}
+    written = await operator(None, NO_TOOLS).execute(data)
+    assert written["history_text"] == f"{PROMPT}\nAlice works at Google\nBob lives in New York\n"
+
+
+async def test_steps_run_in_order_and_each_is_recorded():
+    memories = [{"text": f"memory {n}", "entry_id": f"m{n}", "score": n / 10} for n in range(5)]
+    written = await operator(
+        [
+            {"action": "filter", "filter_type": "threshold", "threshold": 0.2},
+            {"action": "merge", "merge_type": "multi_query", "secondary_queries": [{"query": "{question}"}]},
+            {"action": "rerank", "rerank_type": "semantic", "rerank_top_k": 2},
+            {"action": "format", "format_type": "template", "memory_template": "{index}. {text}"},
+        ]
+    ).execute({"question": "q", "memory_data": memories})
+    assert written["history_text"] == f"{PROMPT}\n1. found one\n2. memory 4\n"
+    assert [
+        (record["action"], record["type"], record["before"], record["after"], record["status"])
+        for record in written["post_retrieval"]
+    ] == [
+        ("filter", "threshold", 5, 3, "ok"),
+        ("merge", "multi_query", 3, 5, "ok"),
+        ("rerank", "semantic", 5, 2, "degraded"),
+        ("format", "template", 2, 2, "ok"),
+    ]
+    assert "query_embedding" in written["post_retrieval"][2]["reason"]
+
+
+async def test_nothing_remembered_is_the_prompt_alone():
+    written = await operator().execute({"question": "q", "memory_data": []})
+    assert written["memory_data"] == []
+    assert written["history_text"] == f"{PROMPT}\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "above"),
+    [
+        ({"action": "none", "conversation_format_prompt": "History:\n"}, "History:\n"),
+        ({"action": "none", "conversation_format_prompt": ""}, ""),
+        ([{"action": "none", "conversation_format_prompt": "A"}, {"action": "none"}], "A\n"),
+        (
+            [
+                {"action": "none", "conversation_format_prompt": "A"},
+                {"action": "none", "conversation_format_prompt": "B"},
+            ],
+            "B\n",
+        ),
+    ],
+)
+async def test_the_last_prompt_that_is_set_stands_above(steps: Any, above: str):
+    written = await operator(steps).execute({"question": "q", "memory_data": [{"text": "tea"}]})
+    assert written["history_text"] == f"{above}tea\n"
+
+
+async def test_what_a_memory_came_with_goes_on_with_it():
+    memory = {
+        "text": "tea",
+        "metadata": {"sources": [[12, 0, 2]], "speaker": "Alice"},
+        "entry_id": "a",
+        "score": 0,
+        "embedding": [1.0, 0.0],
+        "node": 7,
+    }
+    written = await operator().execute({"question": "q", "memory_data": [memory]})
+    assert written["memory_data"] == [memory]
+    assert written["memory_data"][0]["score"] == 0.0
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"question": "q"}, "have no memory_data"),
+        ({"question": "q", "memory_data": "tea"}, "a list of memories, not str"),
+        ({"question": "q", "memory_data": {"text": "tea"}}, "a list of memories, not dict"),
+        ({"question": "q", "memory_data": 3}, "a list of memories, not int"),
+        ({"question": "q", "memory_data": ["tea"]}, r"memory_data\[0\] is a mapping with a text, not str"),
+        ({"question": "q", "memory_data": [{"text": None}]}, r"memory_data\[0\] has text None"),
+        (
+            {"question": "q", "memory_data": [{"text": "a"}, {"text": "b", "entry_id": 1}]},
+            r"\[1\] has entry_id 1",
+        ),
+        ({"question": "q", "memory_data": [{"text": "a", "metadata": [1]}]}, "has metadata"),
+        ({"question": "q", "memory_data": [{"text": "a", "score": "1"}]}, "has score '1'"),
+        ({"question": "q", "memory_data": [{"text": "a", "score": True}]}, "has score True"),
+        ({"question": "q", "memory_data": [{"text": "a", "score": float("nan")}]}, "not finite"),
+        ({"question": "q", "memory_data": [{"text": "a", "score": [1]}]}, "no number"),
+        ({"question": "q", "memory_data": [{"text": "a", "embedding": "abc"}]}, "no list of numbers"),
+        ({"question": "q", "memory_data": [{"text": "a", "embedding": [None]}]}, "finite numbers"),
+        ({"question": 3, "memory_data": []}, "question is a string, not int"),
+        ({"question": "q", "memory_data": [], "reference_time": 3}, "reference_time is an ISO 8601 string"),
+        (
+            {"question": "q", "memory_data": [], "query_embedding": [float("inf")]},
+            "the data have a query_embedding that is no list of finite",
+        ),
+        ({"question": "q", "memory_data": [], "query_embedding": 1.0}, "no list of finite numbers"),
+    ],
+)
+async def test_data_that_cannot_be_read_is_refused(data: dict[str, Any], told: str):
+    with pytest.raises(InputError, match=told):
+        await operator().execute(data)
+
+
+def test_no_step_is_refused():
+    with pytest.raises(ConfigError, match="no step"):
+        PostRetrieval((), TOOLS)
+
+
+def test_format_must_be_last_however_the_steps_were_made():
+    steps = (FormatStep(action="format", format_type="xml"), *parse_steps(None))
+    with pytest.raises(ConfigError, match=r"post_retrieval\[0\].action: format makes history_text"):
+        PostRetrieval(steps, TOOLS)
+
+
+# --- what a step needs ---------------------------------------------------------------------------
+
+CROSS = {"action": "rerank", "rerank_type": "cross_encoder"}
+PPR = {"action": "rerank", "rerank_type": "ppr"}
+EXPAND = {"action": "merge", "merge_type": "link_expand"}
+QUERIES = {"action": "merge", "merge_type": "multi_query", "secondary_queries": [{"query": "{question}"}]}
+NO_RERANKER = (
+    "rerank cross_encoder scores with a rerank model and there is none; install the extra 'rerank' and set "
+    "runtime.rerank_model, or configure a chat model (runtime.base_url)"
+)
+NO_SERVICE = "asks a memory service and there is none; set services.register_memory_service"
+NO_CHAT = "asks a chat model and there is none; set runtime.base_url"
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (CROSS, NO_RERANKER),
+        (PPR, f"rerank ppr {NO_SERVICE}"),
+        (EXPAND, f"merge link_expand {NO_SERVICE}"),
+        (QUERIES, f"merge multi_query {NO_SERVICE}"),
+        ({"action": "filter", "filter_type": "llm"}, f"filter llm {NO_CHAT}"),
+        ({"action": "augment", "augment_type": "reflection"}, f"augment reflection {NO_CHAT}"),
+        ({"action": "compress", "compress_type": "llm"}, f"compress llm {NO_CHAT}"),
+    ],
+)
+def test_what_a_step_lacks_is_said_before_a_run(step: dict[str, Any], told: str):
+    with pytest.raises(ConfigError) as alone:
+        operator(step, NO_TOOLS)
+    assert str(alone.value) == f"operators.post_retrieval: {told}"
+    with pytest.raises(ConfigError) as second:
+        operator([{"action": "none"}, step], NO_TOOLS)
+    assert str(second.value) == f"operators.post_retrieval[1]: {told}"
+
+
+def test_errors_call_the_steps_what_the_caller_calls_them():
+    with pytest.raises(ConfigError, match=r"^'rag\.steps\[0\]\.filter_type': input should be"):
+        parse_steps([{"action": "filter", "filter_type": "magic"}], where="rag.steps")
+    with pytest.raises(ConfigError, match=r"^rag\.steps\[0\]\.action: format"):
+        parse_steps([{"action": "format", "format_type": "xml"}, {"action": "none"}], where="rag.steps")
+    with pytest.raises(ConfigError, match=r"^rag\.steps: filter llm"):
+        PostRetrieval(parse_steps([{"action": "filter", "filter_type": "llm"}]), NO_TOOLS, where="rag.steps")
+    with pytest.raises(ConfigError, match=r"^rag\.steps: no step"):
+        PostRetrieval((), NO_TOOLS, where="rag.steps")
+
+
+class Unlinked:
+    """A service without links."""
+
+    insert, retrieve = Service.insert, Service.retrieve
+
+
+@pytest.mark.parametrize(("step", "kind"), [(PPR, "rerank ppr"), (EXPAND, "merge link_expand")])
+def test_a_service_without_links_is_told_from_those_that_have_them(step: dict[str, Any], kind: str):
+    assert isinstance(Service(), Neighbours)
+    tools = PostRetrievalTools(Unlinked(), None, None, count_words, ("graph_memory", "vector_memory"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError) as refused:
+        operator(step, tools)
+    assert str(refused.value) == (
+        f"operators.post_retrieval: {kind} follows links between memories and Unlinked knows none; set "
+        "services.register_memory_service to one that has the capability neighbours (graph_memory, vector_memory)"
+    )
+
+
+# --- what is promised of every step --------------------------------------------------------------
+
+STEPS: tuple[dict[str, Any], ...] = (
+    {"action": "none"},
+    {"action": "rerank", "rerank_type": "semantic"},
+    {"action": "rerank", "rerank_type": "time_weighted", "rerank_top_k": 3},
+    PPR,
+    {**PPR, "walk_neighbours": True},
+    {"action": "rerank", "rerank_type": "weighted"},
+    CROSS,
+    {"action": "filter", "filter_type": "token_budget", "token_budget": 4},
+    {"action": "filter", "filter_type": "threshold"},
+    {"action": "filter", "filter_type": "top_k", "top_k": 2},
+    {"action": "filter", "filter_type": "llm"},
+    EXPAND,
+    {**EXPAND, "max_depth": 3},
+    QUERIES,
+    {"action": "augment", "augment_type": "reflection"},
+    {"action": "augment", "augment_type": "context"},
+    {"action": "augment", "augment_type": "context", "context_place": "preface"},
+    {"action": "compress", "compress_type": "extractive", "compress_max_tokens": 3},
+    {"action": "compress", "compress_type": "llm", "compress_max_tokens": 3},
+    {"action": "format", "format_type": "template"},
+    {"action": "format", "format_type": "structured"},
+    {"action": "format", "format_type": "chat"},
+    {"action": "format", "format_type": "xml"},
+)
+
+
+def test_every_type_is_among_the_steps_of_these_tests():
+    listed = {(step.action, step.kind) for given in STEPS for step in parse_steps(given)}
+    for section, key in [
+        (RerankStep, "rerank_type"),
+        (FilterStep, "filter_type"),
+        (MergeStep, "merge_type"),
+        (AugmentStep, "augment_type"),
+        (CompressStep, "compress_type"),
+        (FormatStep, "format_type"),
+    ]:
+        action = section.model_fields["action"].annotation.__args__[0]  # type: ignore[union-attr]
+        for kind in section.model_fields[key].annotation.__args__:  # type: ignore[union-attr]
+            assert (action, kind) in listed
+
+
+texts = st.text(alphabet="abc 茶。.\n<&", max_size=30)
+memories = st.lists(
+    st.fixed_dictionaries(
+        {
+            "text": texts,
+            "entry_id": st.sampled_from(["a", "b", "c", "d", "e", "f", "g"]),
+            "score": st.one_of(st.none(), st.sampled_from([0, 0.5, 1.0, -0.3])),
+            "metadata": st.one_of(
+                st.none(),
+                st.fixed_dictionaries(
+                    {
+                        "timestamp": st.sampled_from(["2023-08-01", "yesterday", "2023-08-02T10:00:00"]),
+                        "sources": st.just([[1, 0, 2]]),
+                    }
+                ),
+            ),
+        },
+        optional={"embedding": st.just([0.6, 0.8])},
+    ),
+    max_size=6,
+    unique_by=lambda memory: memory["entry_id"],
+)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: "-".join(map(str, step.values()))[:50])
+@settings(max_examples=20, deadline=None)
+@given(memories=memories, embedded=st.booleans(), now=st.sampled_from([None, "2023-08-03", "soon"]))
+async def test_every_step_keeps_its_promises(
+    step: dict[str, Any], memories: list[dict[str, Any]], embedded: bool, now: str | None
+):
+    data: dict[str, Any] = {"question": "a 茶?", "memory_data": memories, "reference_time": now}
+    if embedded:
+        data["query_embedding"] = [1.0, 0.0]
+    before = copy.deepcopy(data)
+    written = await operator(step).execute(data)
+    assert data == before
+    assert written == await operator(step).execute(before)
+    assert set(written) == {"memory_data", "history_text", "post_retrieval"}
+    assert isinstance(written["history_text"], str)
+    assert written["history_text"].startswith(PROMPT)
+    found = written["memory_data"]
+    assert len({memory["entry_id"] for memory in found}) == len(found)
+    (record,) = written["post_retrieval"]
+    assert (record["before"], record["after"]) == (len(memories), len(found))
+    assert record["status"] == "ok" or record["reason"]
+    json.dumps(written)
+    given_by_id = {memory["entry_id"]: memory for memory in memories}
+    for memory in found:
+        if memory["entry_id"] in given_by_id and given_by_id[memory["entry_id"]]["metadata"] is not None:
+            assert memory["metadata"]["sources"] == [[1, 0, 2]]
+    if step["action"] in ("rerank", "merge") and not (record["reason"] or "").endswith("order stays"):
+        scored = [memory for memory in found if memory["score"] is not None]
+        if len(scored) == len(found) and "no query_embedding" not in (record["reason"] or ""):
+            keys = [(-memory["score"], memory["entry_id"]) for memory in found]
+            assert keys == sorted(keys)
+
+
+@settings(max_examples=30, deadline=None)
+@given(memories=memories, seed=st.randoms(use_true_random=False))
+async def test_reranking_does_not_depend_on_the_order_given(memories: list[dict[str, Any]], seed: Any):
+    shuffled = list(memories)
+    seed.shuffle(shuffled)
+    scored = [{**memory, "score": memory["score"] or 0.0} for memory in memories]
+    again = [{**memory, "score": memory["score"] or 0.0} for memory in shuffled]
+    step = operator({"action": "rerank", "rerank_type": "weighted"})
+    first = await step.execute({"question": "q", "memory_data": scored})
+    second = await step.execute({"question": "q", "memory_data": again})
+    assert [memory["entry_id"] for memory in first["memory_data"]] == [
+        memory["entry_id"] for memory in second["memory_data"]
+    ]
+
+
+# --- what it may not do --------------------------------------------------------------------------
+
+
+def test_it_embeds_nothing_itself():
+    fields = {field.name: str(field.type) for field in dataclasses.fields(PostRetrievalTools)}
+    assert fields == {
+        "service": "MemoryService | None",
+        "reranker": "Reranker | None",
+        "chat": "Chat | None",
+        "count_tokens": "TokenCounter",
+        "linked_services": "tuple[str, ...]",
+        "secondary": "Mapping[str, MemoryService]",
+    }
+    for path in Path(str(post_retrieval.__file__)).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        names |= {node.name for node in ast.walk(tree) if isinstance(node, ast.alias)}
+        assert not names & {"Embedding", "embed_queries", "embed_passages", "BundledEmbedding"}, path.name
+        assert not names & {"now", "today", "utcnow", "time_ns"}, f"{path.name} reads the wall clock"
+
+
+def test_importing_it_imports_nothing_heavy():
+    code = (
+        "import sys, agentic_rag.post_retrieval\n"
+        "heavy = {'langgraph', 'langchain_core', 'lancedb', 'pyarrow', 'scipy', 'onnxruntime', 'openai',"
+        " 'graphiti_core', 'sentencepiece', 'networkx'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_fake_is_a_memory_service():
+    assert isinstance(Service(), MemoryService)

@@ -1,0 +1,130 @@
+"""Configuration: frozen plain values, refused where they are wrong, secrets never told."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.settings.parameters import FusionParameters, Parameters, QualityParameters
+
+SECRET = "sk-very-secret"
+
+
+def test_nothing_is_needed():
+    config = RagConfig()
+    assert config.data_dir == Path(".agentic-rag")
+    assert (config.graph.backend, config.graph.extraction) == ("ladybug", "written")
+    assert (config.embedding.base_url, config.chat.base_url, config.lancedb_uri) == (None, None, None)
+
+
+def test_it_is_frozen_all_the_way_down():
+    config = RagConfig(data_dir="data")
+    for target, name in ((config, "data_dir"), (config.chat, "model"), (config.fusion, "k")):
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(target, name, "x")
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"fuson": {}}, r"'fuson': no such setting; use one of: fusion, retrieval.*data_dir"),
+        ({"fusion": {"kk": 1}}, r"'fusion.kk': no such setting; use one of: strategy, k, "),
+        ({"fusion": {"k": 0}}, r"'fusion.k': .*greater than or equal to 1 \(given: 0\)"),
+        ({"fusion": 3}, r"'fusion'"),
+        ({"graph": {"backend": "oracle"}}, r"'graph.backend': .*'ladybug'.*\(given: 'oracle'\)"),
+        ({"quality": {"weak_below": float("nan")}}, r"'quality.weak_below'"),
+        ({"rerank": {"depth": 0}, "answer": {"sentences": "many"}}, r"'rerank.depth'.*; 'answer.sentences'"),
+        ({"chat": {"timeout_seconds": 0}}, r"'chat.timeout_seconds'"),
+    ],
+)
+def test_a_wrong_value_is_named(values: dict[str, Any], told: str):
+    with pytest.raises(ConfigError, match=told):
+        RagConfig(**values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"chat": {"api_kye": SECRET}},
+        {"chat": {"api_key": [SECRET]}},
+        {"embedding": {"api_key": {"value": SECRET}}},
+        {"graph": {"password": [SECRET]}},
+        {"graph": {"passwort": SECRET}},
+        {"vectors": {"uri": [SECRET]}},
+        {"vectors": {"uir": SECRET}},
+        {"storage_options": {"aws_secret_access_key": [SECRET]}},
+        {"storage_options": SECRET},
+        {"password": SECRET},
+    ],
+)
+def test_an_error_tells_the_key_and_never_a_secret(values: dict[str, Any]):
+    with pytest.raises(ConfigError) as caught:
+        RagConfig(**values)
+    assert next(iter(values)) in str(caught.value)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_printed_configuration_holds_no_secret():
+    config = RagConfig(
+        chat={"api_key": SECRET},
+        embedding={"api_key": SECRET},
+        graph={"password": SECRET},
+        vectors={"backend": "pgvector", "uri": f"postgresql://ada:{SECRET}@localhost/notes"},
+        storage_options={"aws_secret_access_key": SECRET},
+    )
+    assert SECRET not in repr(config) + str(config)
+    assert config.chat.api_key is not None
+    assert config.chat.api_key.get_secret_value() == SECRET
+    assert config.storage_options == {"aws_secret_access_key": SECRET}
+
+
+# --- what a call overrides -----------------------------------------------------------------------
+
+
+def test_a_call_overrides_some_and_keeps_the_rest():
+    base = Parameters(fusion=FusionParameters(k=10, limit=5))
+    called = base.overridden({"fusion": {"k": 20}, "quality": {"max_rewrites": 0}})
+    assert called.fusion == FusionParameters(k=20, limit=5)
+    assert called.quality == QualityParameters(max_rewrites=0)
+    assert base.fusion.k == 10
+
+
+def test_no_context_is_no_override():
+    base = Parameters(fusion=FusionParameters(k=10))
+    assert base.overridden(None) is base
+    assert base.overridden({}) == base
+    assert base.overridden(Parameters()) == Parameters()
+
+
+def test_a_whole_configuration_gives_its_parameters():
+    config = RagConfig(data_dir="data", fusion={"k": 10})
+    assert config.overridden({"answer": {"sentences": 2}}).model_dump() == {
+        **Parameters().model_dump(),
+        "fusion": FusionParameters(k=10).model_dump(),
+        "answer": {**Parameters().answer.model_dump(), "sentences": 2},
+    }
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        (
+            {"fuson": {"k": 1}},
+            "'fuson'; use one of: fusion, retrieval, rerank, post_retrieval, quality, rewrite, answer",
+        ),
+        ({"fusion": 3}, "'fusion'"),
+        ({"fusion": {"kk": 1}}, "'fusion.kk': no such setting; use one of: strategy, k"),
+        ({"fusion": {"k": 0}}, "'fusion.k'"),
+        ({"data_dir": "elsewhere"}, "'data_dir'"),
+        ("fusion.k=3", "mapping"),
+    ],
+)
+def test_a_wrong_override_is_told(context: Any, told: str):
+    with pytest.raises(ConfigError, match=told):
+        RagConfig().overridden(context)

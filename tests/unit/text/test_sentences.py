@@ -1,0 +1,116 @@
+"""Sentence spans: what ends a sentence, what only looks like it, and that nothing is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.text.sentences import split_sentences
+from growth import assert_linear
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Dr. Chen met Mr. Li. They talked.", ["Dr. Chen met Mr. Li.", "They talked."]),
+        ("J. R. R. Tolkien wrote it. So what?", ["J. R. R. Tolkien wrote it.", "So what?"]),
+        ("He lives in the U.S. He likes it.", ["He lives in the U.S.", "He likes it."]),
+        ("The U.S. Government paid 3.5 million.", ["The U.S. Government paid 3.5 million."]),
+        ("Fruit, e.g. apples, i.e. food. Good.", ["Fruit, e.g. apples, i.e. food.", "Good."]),
+        ("See Fig. 3 and No. 5. No. I mean it.", ["See Fig. 3 and No. 5.", "No.", "I mean it."]),
+        ("Version v1.2.3 of example.com is out.", ["Version v1.2.3 of example.com is out."]),
+        ('"Really?" he said. "Yes." She left.', ['"Really?" he said.', '"Yes."', "She left."]),
+        ("Wow... okay. Then… Next.", ["Wow... okay.", "Then…", "Next."]),
+        ("It was **bold.** Then plain.", ["It was **bold.**", "Then plain."]),
+        ("It was I. The end.", ["It was I.", "The end."]),
+    ],
+)
+def test_english(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("他喝茶。她喝咖啡！真的？是", ["他喝茶。", "她喝咖啡！", "真的？", "是"]),
+        ("她说：“好。”然后走了。", ["她说：“好。”", "然后走了。"]),
+        ("你好!真的?是的.然后", ["你好!", "真的?", "是的.", "然后"]),
+        ("他想……没有。", ["他想……没有。"]),
+        ("これは文です。「はい。」終わり！", ["これは文です。", "「はい。」", "終わり！"]),
+        ("यह है। वह है।", ["यह है।", "वह है।"]),
+        ("مرحبا. كيف حالك؟ جيد.", ["مرحبا.", "كيف حالك؟", "جيد."]),
+    ],
+)
+def test_other_scripts(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_count_only_where_a_block_ends(end: str) -> None:
+    text = end.join(
+        ["# Title", "soft", "wrapped.", "", "- a", "- b", "1. First thing", "> quoted", "> on", "| c | d |"]
+    )
+    expected = [
+        "# Title",
+        f"soft{end}wrapped.",
+        "- a",
+        "- b",
+        "1. First thing",
+        f"> quoted{end}> on",
+        "| c | d |",
+    ]
+    assert sentences(text) == expected
+
+
+def test_property_and_speaker_lines_stand_alone() -> None:
+    assert sentences("year: 1957\nrating: 7\nauthor:: Ann") == ["year: 1957", "rating: 7", "author:: Ann"]
+    assert sentences("Caroline: Hi there\nMelanie: Hello") == ["Caroline: Hi there", "Melanie: Hello"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "See [[Da Hong Pao#3. The roast]] first. Then ask.",
+            ["See [[Da Hong Pao#3. The roast]] first.", "Then ask."],
+        ),
+        ("It is [[Yes! Minister|the series]] I like.", ["It is [[Yes! Minister|the series]] I like."]),
+        ("The note [Foo. Bar](foo.md) tells. It ends.", ["The note [Foo. Bar](foo.md) tells.", "It ends."]),
+        ("An open [[link. It ends.", ["An open [[link.", "It ends."]),
+        ("[[A. B]]. Next one.", ["[[A. B]].", "Next one."]),
+        (
+            "kind:: recipe\nThe soup needs leeks.\nserves:: 4\nIt keeps.",
+            ["kind:: recipe", "The soup needs leeks.", "serves:: 4", "It keeps."],
+        ),
+    ],
+)
+def test_links_stay_whole_and_fields_stand_alone(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_blank_text_has_no_sentence() -> None:
+    assert split_sentences("") == []
+    assert split_sentences(" \n\t\r\n ") == []
+
+
+@given(st.text(alphabet=st.sampled_from('aB1.!?。！\n\r "”*-#>|:中A\x00é')))
+def test_spans_cover_all_that_is_visible(text: str) -> None:
+    spans = split_sentences(text)
+    end = 0
+    for start, stop in spans:
+        assert end <= start < stop
+        assert not text[end:start].strip()
+        assert text[start:stop] == text[start:stop].strip()
+        end = stop
+    assert not text[end:].strip()
+
+
+@pytest.mark.parametrize("piece", ["A. ", ".", "a\r", "x\n>", "。"])
+def test_time_is_linear(piece: str) -> None:
+    assert_linear(split_sentences, piece)
