@@ -134,7 +134,7 @@ def by_kind(hits: list[GraphHit], kind: str) -> list[GraphHit]:
 
 async def test_counts_what_was_given(store: GraphStore) -> None:
     await store.replace_documents("notes", [tea(), travel()])
-    assert await store.counts("notes") == GraphCounts(entities=4, facts=2, episodes=3, mentions=4)
+    assert await store.counts("notes") == GraphCounts(entities=4, facts=2, episodes=3, mentions=5)
 
 
 async def test_unknown_dataset_is_empty(store: GraphStore, embedding: HashingEmbedding) -> None:
@@ -295,7 +295,7 @@ async def test_replacing_is_idempotent(store: GraphStore, embedding: HashingEmbe
     embedded = len(embedding.embedded)
     await store.replace_documents("notes", [tea(), travel()])
     assert len(embedding.embedded) == embedded, "what is stored already is not embedded again"
-    assert await store.counts("notes") == GraphCounts(4, 2, 3, 4)
+    assert await store.counts("notes") == GraphCounts(4, 2, 3, 5)
     assert await find(store, embedding, "Oolong Fujian") == before
 
 
@@ -311,7 +311,7 @@ async def test_replacing_drops_what_is_gone(store: GraphStore, embedding: Hashin
         (Mention("puerh", "tea#0"),),
     )  # fmt: skip
     await store.replace_documents("notes", [smaller])
-    assert await store.counts("notes") == GraphCounts(entities=3, facts=1, episodes=2, mentions=2)
+    assert await store.counts("notes") == GraphCounts(entities=3, facts=1, episodes=2, mentions=3)
     names = {hit.name for hit in by_kind(await find(store, embedding, "Oolong Fujian Pu-erh"), "node")}
     assert "Oolong" not in names
     assert (await store.get_chunks("notes", ["tea#0", "tea#1"])).keys() == {"tea#0"}
@@ -320,12 +320,51 @@ async def test_replacing_drops_what_is_gone(store: GraphStore, embedding: Hashin
 async def test_removing_keeps_what_others_name(store: GraphStore, embedding: HashingEmbedding) -> None:
     await store.replace_documents("notes", [tea(), travel()])
     await store.remove_documents("notes", ["tea", "never there"])
-    assert await store.counts("notes") == GraphCounts(entities=2, facts=1, episodes=1, mentions=1)
+    assert await store.counts("notes") == GraphCounts(entities=2, facts=1, episodes=1, mentions=2)
     fujian = by_kind(await find(store, embedding, "Fujian"), "node")[0]
     assert fujian.chunk_ids == ("travel#0",)
     await store.remove_documents("notes", ["travel"])
     assert await store.counts("notes") == GraphCounts(0, 0, 0, 0)
     assert await find(store, embedding, "Fujian mountains") == []
+
+
+async def labels_of(store: GraphStore, key: str) -> set[str]:
+    links = await store.links("notes")
+    assert links is not None
+    return set(next(entity for entity in links.entities if entity.key == key).labels) - {"Entity"}
+
+
+def named(document: str, *labels: str, by: str = "mention") -> DocumentGraph:
+    """A document that names the entity ``fujian`` once, in a mention or a fact."""
+    chunks = (chunk(document, "0", "Fujian."),)
+    entities = (Entity("fujian", "Fujian", labels), Entity("coast", "coast"))
+    if by == "mention":
+        return DocumentGraph(document, chunks, entities, (), (Mention("fujian", f"{document}#0"),))
+    return DocumentGraph(
+        document, chunks, entities, (Fact("fujian", "coast", "HAS", "A coast.", f"{document}#0"),)
+    )
+
+
+@pytest.mark.parametrize("by", ["mention", "fact"])
+async def test_a_label_goes_with_the_last_document_that_gives_it(
+    store: GraphStore, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setattr("agentic_rag.stores.graphiti.links.REST", 0.0)
+    await store.replace_documents("notes", [named("a", "Note", "Tag", by=by), named("b", "Thing")])
+    await store.replace_documents("notes", [named("c", "Note", by=by)])
+    assert await labels_of(store, "fujian") == {"Note", "Tag", "Thing"}
+    await store.remove_documents("notes", ["a"])
+    assert await labels_of(store, "fujian") == {"Note", "Thing"}
+    await store.replace_documents("notes", [named("c", "Card", by=by)])
+    assert await labels_of(store, "fujian") == {"Card", "Thing"}
+    await store.replace_documents("notes", [named("b"), named("d", "Note", by=by)])
+    assert await labels_of(store, "fujian") == {"Card", "Note"}
+
+
+async def test_a_label_that_moves_to_another_document_of_the_same_write_stays(store: GraphStore) -> None:
+    await store.replace_documents("notes", [named("a", "Note"), named("b")])
+    await store.replace_documents("notes", [named("a"), named("b", "Note")])
+    assert await labels_of(store, "fujian") == {"Note"}
 
 
 async def test_an_entity_nobody_names_is_not_kept(store: GraphStore) -> None:

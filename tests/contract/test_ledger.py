@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from agentic_rag.stores.vectorstores.ledger import CheckedLedger
 
 from agentic_rag.domain.ports import DocumentRecord, Ledger
 from agentic_rag.errors import InputError
-from agentic_rag.stores.in_memory import InMemoryLedger
+from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from agentic_rag.stores.lancedb.ledger import LanceLedger
@@ -31,10 +32,25 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(params=["memory", "lancedb"])
+class _Everything(set[str]):
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+class _FullStore(InMemoryChunkStore):
+    """Has a chunk of every document."""
+
+    async def document_ids(self, dataset: str) -> set[str]:
+        return _Everything()
+
+
+@pytest.fixture(params=["memory", "lancedb", "checked"])
 async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
     if request.param == "memory":
         yield InMemoryLedger()
+        return
+    if request.param == "checked":
+        yield CheckedLedger(InMemoryLedger(), _FullStore(dimension=2))
         return
     async with lance_connection(str(tmp_path / "lance")) as connection:
         yield LanceLedger(connection)
@@ -66,6 +82,19 @@ async def test_a_put_overwrites_and_leaves_the_others(ledger: Ledger):
     await ledger.put("notes", [record("a", pending=True), record("b")])
     await ledger.put("notes", [record("a", content_hash="new")])
     assert await ledger.records("notes") == {"a": record("a", content_hash="new"), "b": record("b")}
+
+
+async def test_a_mark_stands_until_its_document_is_put_again_or_removed(ledger: Ledger):
+    await ledger.put("notes", [record("a"), record("b"), record("c")])
+    await ledger.put("notes", [record("a", pending=True, content_hash=""), record("b", pending=True)])
+    await ledger.put("notes", [record("c", graph_hash="new")])
+    await ledger.put("other", [record("a")])
+    await ledger.remove("other", ["a", "b"])
+    held = await ledger.records("notes")
+    assert {name: one.pending for name, one in held.items()} == {"a": True, "b": True, "c": False}
+    await ledger.put("notes", [record("a")])
+    await ledger.remove("notes", ["b"])
+    assert await ledger.records("notes") == {"a": record("a"), "c": record("c", graph_hash="new")}
 
 
 async def test_of_two_records_of_one_document_the_last_stands(ledger: Ledger):

@@ -44,15 +44,20 @@ class Stored:
         return {name: len(rows) for name, rows in self.rows.items()}
 
 
-async def tables(data_dir: Path) -> Stored:
-    """Every LanceDB table in force of a data folder, whole, by the name it had before any reindex."""
+async def tables(data_dir: Path, *, every_generation: bool = False) -> Stored:
+    """Every LanceDB table in force of a data folder, whole, by the name it had before any reindex.
+
+    ``every_generation``: those that are not in force as well, each by its full name.
+    """
     stored = Stored()
     database = await lancedb.connect_async(str(data_dir / "vectors"))
     names = (await database.list_tables(limit=1000)).tables
     in_force = await _generations(database) if "datasets" in names else {}
     for full_name in sorted(names):
         name, generation = of_generation(full_name)
-        if generation != in_force.get(_group_with_vectors(name) or "", 0):
+        if every_generation:
+            name = full_name
+        elif generation != in_force.get(_group_with_vectors(name) or "", 0):
             continue
         table = await database.open_table(full_name)
         stored.versions[name] = await table.version()

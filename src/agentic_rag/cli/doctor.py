@@ -163,8 +163,8 @@ async def _datasets(config: RagConfig) -> Finding:
         return Finding(
             "datasets",
             "missing",
-            f"an ingest was interrupted: {', '.join(pending[:3])}",
-            "run the same ingest again",
+            f"an ingest or remove was interrupted: {len(pending)} documents pending, {', '.join(pending[:3])}",
+            "run the same command again",
         )
     return Finding(
         "datasets", "ok" if held else "off", ", ".join(held) or "none yet", "agentic-rag ingest PATH"

@@ -185,3 +185,8 @@ class DocumentGraph:
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
     mentions: tuple[Mention, ...] = ()
+
+    def all_mentions(self) -> tuple[Mention, ...]:
+        """Those given and those of the facts, whose chunks mention both ends; each once."""
+        of_facts = (Mention(end, fact.chunk_id) for fact in self.facts for end in (fact.source, fact.target))
+        return tuple(dict.fromkeys((*self.mentions, *of_facts)))

@@ -401,7 +401,8 @@ class DocumentRecord:
     names: tuple[str, ...]
     """Title, aliases and file name by which other notes can mention it."""
     pending: bool
-    """True while a write is under way; such a document is done again by the next ingest."""
+    """True from before a run writes or removes the document until all of that is done, and so after a run that was
+    killed: both stores may then hold any part of it, and the next run does it again, whatever the file is now."""
     chunks: int = 0
 
 

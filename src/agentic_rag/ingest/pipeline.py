@@ -1,7 +1,8 @@
 """Incremental ingest: what changed goes into both stores, what is gone leaves both, the rest costs nothing.
 
-Every document is marked pending in the ledger before the first store changes and done after the last,
-so an interrupted ingest is put right by the next one.
+Whatever a run is about to change or remove is marked pending in the ledger, all of it before either store changes.
+A batch is marked done once both stores hold it, the last one and what was removed once the indexes are tidied as
+well. So a run that was killed leaves a mark, and whatever comes next writes or removes what is marked.
 """
 
 from __future__ import annotations
@@ -124,15 +125,20 @@ class IngestPipeline:
         way = WRITTEN if self._extractor is None else BY_CHAT
         plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress))
         clock.lap("parse")
-        written, counts = await self._write(dataset, plan, progress, clock)
-        await self._ledger.put(
-            dataset, [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
-        )
-        # Last: until then the ledger says which names are gone, so that a repeated ingest relinks by them.
-        await self._drop(dataset, [record.document_id for record in plan.removed])
+        # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
+        most = BATCH_DOCUMENTS if self._extractor is None else 1
+        batches = await asyncio.to_thread(_batches, plan.work, self._count_tokens, most)
+        clock.lap("chunk")
+        gone = [record.document_id for record in plan.removed]
+        await self._ledger.put(dataset, _marks(plan, records))
+        written, counts, done = await self._write(dataset, plan, batches, progress, clock)
+        await self._drop(dataset, gone)
         clock.lap("remove")
         if plan.work or plan.removed:
             await asyncio.gather(self._chunks.optimize(dataset), self._graph.optimize(dataset))
+        untouched = [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
+        await self._ledger.put(dataset, [*done, *untouched])
+        await self._ledger.remove(dataset, gone)
         clock.lap("index")
         held = await self._graph.counts(dataset)
         return IngestReport(
@@ -154,21 +160,18 @@ class IngestPipeline:
         await self._graph.remove_documents(dataset, document_ids)
         if self._extractor is not None:
             await self._extractor.forget(dataset, document_ids)
-        await self._ledger.remove(dataset, document_ids)
 
     async def _write(
-        self, dataset: str, plan: Plan, progress: Progress, clock: _Clock
-    ) -> tuple[list[FileReport], ExtractionCounts]:
+        self, dataset: str, plan: Plan, batches: Sequence[_Batch], progress: Progress, clock: _Clock
+    ) -> tuple[list[FileReport], ExtractionCounts, list[DocumentRecord]]:
+        """What there is to tell, and the records of the last batch, which is still marked pending."""
         files: list[FileReport] = []
         counts = ExtractionCounts()
-        # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
-        most = BATCH_DOCUMENTS if self._extractor is None else 1
-        batches = await asyncio.to_thread(_batches, plan.work, self._count_tokens, most)
-        clock.lap("chunk")
+        done: list[DocumentRecord] = []
         meter = self._meter(batches, progress)
         for batch in batches:
+            await self._ledger.put(dataset, done)
             chunked = {work.document.id: chunks for work, chunks in batch}
-            await self._ledger.put(dataset, [_record(work, plan, chunks, True) for work, chunks in batch])
             new = [(work, chunks) for work, chunks in batch if work.action != "relinked"]
             made = await self._embedded(dataset, new, meter)
             clock.lap("embed")
@@ -179,12 +182,11 @@ class IngestPipeline:
             clock.lap("facts")
             counts, unfinished = await self._write_graph(dataset, graphs, counts)
             clock.lap("graph")
-            done_records = [_record(work, plan, chunks, False) for work, chunks in batch]
             # Without a graph hash, a document that is not read whole joins the work of the next ingest.
-            await self._ledger.put(
-                dataset,
-                [replace(r, graph_hash="") if r.document_id in unfinished else r for r in done_records],
-            )
+            done = [
+                _record(work, "" if work.document.id in unfinished else plan.graph_hash, len(chunks))
+                for work, chunks in batch
+            ]
             meter.add(sum(self._graph_work * text_work(chunks) for _, chunks in batch))
             by_id = {graph.document_id: graph for graph in graphs}
             files += [
@@ -198,7 +200,7 @@ class IngestPipeline:
             ]
         if batches:
             meter.finish()
-        return files, counts
+        return files, counts, done
 
     @property
     def _graph_work(self) -> float:
@@ -302,16 +304,23 @@ def _batches(work: Sequence[Work], count_tokens: TokenCounter, most: int) -> lis
     return list(filter(None, batches))
 
 
-def _record(work: Work, plan: Plan, chunks: Sequence[Chunk], pending: bool) -> DocumentRecord:
+def _marks(plan: Plan, records: Mapping[str, DocumentRecord]) -> list[DocumentRecord]:
+    """Of all that the plan writes or removes; ``chunks`` are still those of before."""
+    before = {document_id: record.chunks for document_id, record in records.items()}
+    written = [_record(work, "", before.get(work.document.id, 0)) for work in plan.work]
+    return [replace(r, pending=True, content_hash="", graph_hash="") for r in (*written, *plan.removed)]
+
+
+def _record(work: Work, graph_hash: str, chunks: int) -> DocumentRecord:
     return DocumentRecord(
         document_id=work.document.id,
         root=work.item.root,
         path=work.item.path,
-        content_hash="" if pending else work.item.content_hash,
-        graph_hash="" if pending else plan.graph_hash,
+        content_hash=work.item.content_hash,
+        graph_hash=graph_hash,
         names=document_names(work.document),
-        pending=pending,
-        chunks=len(chunks),
+        pending=False,
+        chunks=chunks,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -62,7 +61,7 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
         progress: told of each item that was looked at.
     """
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
-    files += _gone(scan, records)
+    files += _left_alone(scan, records)
     taken_over = _taken_over(scan, records)
     work: list[Work] = []
     unchanged: list[tuple[SourceItem, DocumentRecord]] = []
@@ -73,7 +72,8 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
         elif record is not None and not record.pending and record.content_hash == item.content_hash:
             unchanged.append((item, record))
         else:
-            found = _parsed(item, "added" if record is None else "changed")
+            is_stored = record is not None and not (record.pending and record.chunks == 0)
+            found = _parsed(item, "changed" if is_stored else "added")
             work.append(found) if isinstance(found, Work) else files.append(found)
         progress("read", number, len(scan.items))
     removed = _removed(scan, records, taken_over)
@@ -141,21 +141,25 @@ def _is_gone(root: str) -> bool:
         return False
 
 
-def _gone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list[FileReport]:
-    """Roots that are nowhere any more, but for what this scan found under another one: a drive that is not mounted,
-    or a folder that was moved."""
+def _left_alone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list[FileReport]:
+    """Roots that this run does not look at and that need care: they are nowhere any more (a drive that is not
+    mounted, or a folder that was moved), or a run that was to write or remove their documents was interrupted."""
     moved = {item.document_id for item in scan.items}
-    left = Counter(
-        record.root
-        for record in records.values()
-        if record.root not in scan.roots and record.document_id not in moved
-    )
-    told = "gone, and {} of its documents still held; agentic-rag remove with this path takes them out"
-    return [
-        FileReport(root, "skipped", told.format(count))
-        for root, count in sorted(left.items())
-        if _is_gone(root)
-    ]
+    left: dict[str, list[DocumentRecord]] = {}
+    for record in records.values():
+        if record.root not in scan.roots and record.document_id not in moved:
+            left.setdefault(record.root, []).append(record)
+    files = []
+    for root, held in sorted(left.items()):
+        pending = sum(record.pending for record in held)
+        if _is_gone(root):
+            why = f"gone, and {len(held)} of its documents still held; agentic-rag remove with this path takes them out"
+        elif pending:
+            why = f"interrupted while {pending} of its documents were written or removed; ingest or remove it again"
+        else:
+            continue
+        files.append(FileReport(root, "skipped", why))
+    return files
 
 
 def _removed(

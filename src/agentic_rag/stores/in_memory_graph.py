@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -121,7 +121,11 @@ class InMemoryGraphStore:
             facts=len({_fact_id(dataset, fact) for graph in graphs for fact in graph.facts}),
             episodes=sum(len(graph.chunks) for graph in graphs),
             mentions=len(
-                {mention_uuid(dataset, m.chunk_id, m.entity) for graph in graphs for m in graph.mentions}
+                {
+                    mention_uuid(dataset, m.chunk_id, m.entity)
+                    for graph in graphs
+                    for m in graph.all_mentions()
+                }
             ),
         )
 
@@ -150,24 +154,23 @@ def _named(graphs: Iterable[DocumentGraph]) -> dict[str, set[str]]:
     """Entity key → chunks whose facts or mentions name it."""
     found: dict[str, set[str]] = defaultdict(set)
     for graph in graphs:
-        for mention in graph.mentions:
+        for mention in graph.all_mentions():
             found[mention.entity].add(mention.chunk_id)
-        for fact in graph.facts:
-            found[fact.source].add(fact.chunk_id)
-            found[fact.target].add(fact.chunk_id)
     return found
 
 
 def _entities(graphs: Iterable[DocumentGraph]) -> dict[str, Entity]:
-    """One entity a key; the spelling with the most labels wins, the first among equals."""
+    """One entity a key, with all its labels; the spelling with the most labels wins, the first among equals."""
     graphs = list(graphs)
     found: dict[str, Entity] = {}
+    labels: dict[str, set[str]] = defaultdict(set)
     for entity in (entity for graph in graphs for entity in graph.entities):
+        labels[entity.key].update(entity.labels)
         if entity.key not in found or len(set(entity.labels)) > len(set(found[entity.key].labels)):
             found[entity.key] = entity
     for key in _named(graphs):
         found.setdefault(key, Entity(key, key))
-    return found
+    return {key: replace(entity, labels=tuple(sorted(labels[key]))) for key, entity in found.items()}
 
 
 def _links(data: _Dataset) -> GraphLinks:

@@ -267,3 +267,102 @@ async def test_a_root_that_cannot_be_looked_at_is_not_taken_for_gone(
 
     monkeypatch.setattr(Path, "exists", broken)
     assert actions(await ingest.run([tmp_path / "kept"], "d")) == {"X.md": "skipped", "Y.md": "added"}
+
+
+class Killed(BaseException):
+    """Stands for a process that ends here."""
+
+
+def dying(ingest: IngestPipeline, writes: int) -> IngestPipeline:
+    """A pipeline on the same stores that dies instead of its n-th write, counted from 0."""
+    left = writes
+
+    class Dying:
+        def __init__(self, store: Any) -> None:
+            self._store = store
+
+        def __getattr__(self, name: str) -> Any:
+            whole = getattr(self._store, name)
+            if name not in ("put", "remove", "replace_documents", "remove_documents", "optimize"):
+                return whole
+
+            async def write(*args: Any) -> Any:
+                nonlocal left
+                if left <= 0:
+                    raise Killed
+                left -= 1
+                return await whole(*args)
+
+            return write
+
+    stores = (Dying(store) for store in (ingest._chunks, ingest._graph, ingest._ledger))
+    return IngestPipeline(*stores, ingest._embedding, ingest._count_tokens)  # type: ignore[arg-type]
+
+
+async def held(ingest: IngestPipeline) -> Any:
+    ids = sorted(await ingest._chunks.document_ids("d"))
+    return await ingest._ledger.records("d"), ids, await ingest._graph.counts("d")
+
+
+@pytest.mark.parametrize("then", ["the same", "the vault restored", "remove"])
+@pytest.mark.parametrize("run", ["ingest", "remove"])
+async def test_whatever_follows_a_killed_run_starts_from_its_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: str, then: str
+) -> None:
+    """On the stores in memory; on the real ones, write by write, see ``integration/test_killed_runs``."""
+    monkeypatch.setattr("agentic_rag.ingest.pipeline.BATCH_DOCUMENTS", 1)
+    notes = {"A.md": "Oolong, see [[B]].", "B.md": "Withering.", "C.md": "B and A."}
+
+    async def does(ingest: IngestPipeline, what: str) -> None:
+        await (ingest.remove(None, "d") if what == "remove" else ingest.run([vault], "d"))
+
+    vault = tmp_path / "vault"
+    for writes in range(50):
+        ingest, is_killed = pipeline(), False
+        await ingest.run([write(vault, notes)], "d")
+        if run == "ingest":
+            (vault / "B.md").unlink()
+            write(vault, {"A.md": "Kettles.", "D.md": "See [[C]]."})
+        try:
+            await does(dying(ingest, writes), run)
+        except Killed:
+            is_killed = True
+        if then == "the vault restored":
+            (vault / "D.md").unlink(missing_ok=True)
+            write(vault, notes)
+        last = {"the same": run, "the vault restored": "ingest", "remove": "remove"}[then]
+        await does(ingest, last)
+        fresh = pipeline()
+        if last == "ingest":
+            await fresh.run([vault], "d")
+        assert await held(ingest) == await held(fresh), writes
+        (vault / "D.md").unlink(missing_ok=True)
+        if not is_killed:
+            break
+    assert 4 < writes < 49
+
+
+async def test_a_killed_first_ingest_adds_what_it_has_not_stored(tmp_path: Path) -> None:
+    ingest, vault = pipeline(), write(tmp_path, {"A.md": "Oolong.", "B.md": "Withering."})
+    with pytest.raises(Killed):
+        await dying(ingest, 1).run([vault], "d")
+    assert set(actions(await ingest.run([vault], "d")).values()) == {"added"}
+    write(vault, {"A.md": "Kettles."})
+    with pytest.raises(Killed):
+        await dying(ingest, 1).run([vault], "d")
+    assert actions(await ingest.run([vault], "d")) == {"A.md": "changed", "B.md": "unchanged"}
+
+
+async def test_a_root_whose_removal_was_killed_is_told_until_it_is_finished(tmp_path: Path) -> None:
+    write(tmp_path, {"one/A.md": "Oolong.", "one/B.md": "Withering.", "two/C.md": "Kettles."})
+    one, two, ingest = tmp_path / "one", tmp_path / "two", pipeline()
+    await ingest.run([one, two], "d")
+    with pytest.raises(Killed):
+        await dying(ingest, 2).remove([one], "d")
+    told = {file.path: file.reason for file in (await ingest.run([two], "d")).files}
+    assert told[str(one)] == (
+        "interrupted while 2 of its documents were written or removed; ingest or remove it again"
+    )
+    report = await ingest.remove([one], "d")
+    assert (report.documents, report.chunks) == (1, 1)
+    assert str(one) not in actions(await ingest.run([two], "d"))

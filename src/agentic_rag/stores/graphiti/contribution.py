@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,13 +36,16 @@ class Plan:
 
     group: str
     documents: frozenset[str]
-    chunks: Mapping[str, Chunk]
-    entities: Mapping[str, Entity]
-    facts: Mapping[str, Fact]
-    mentions: Mapping[str, Mention]
-    episode_of: Mapping[str, str]
+    chunks: Mapping[str, Chunk] = field(default_factory=dict)
+    entities: Mapping[str, Entity] = field(default_factory=dict)
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    mentions: Mapping[str, Mention] = field(default_factory=dict)
+    """Of an entity in a chunk, a fact's ends included."""
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Mention uuid → labels that the mention's document gives the entity."""
+    episode_of: Mapping[str, str] = field(default_factory=dict)
     """Chunk id → episode uuid."""
-    entity_of: Mapping[str, str]
+    entity_of: Mapping[str, str] = field(default_factory=dict)
     """Entity key → uuid."""
 
 
@@ -50,10 +53,10 @@ class Plan:
 class Contribution:
     """The same as Graphiti's types, ready for its bulk writer."""
 
-    episodes: Sequence[Any]
-    entities: Sequence[Any]
-    facts: Sequence[Any]
-    mentions: Sequence[Any]
+    episodes: Sequence[Any] = ()
+    entities: Sequence[Any] = ()
+    facts: Sequence[Any] = ()
+    mentions: Sequence[Any] = ()
 
 
 def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Plan:
@@ -71,23 +74,33 @@ def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Plan:
         _check_chunks(graph)
     episode_of = {chunk.id: episode_uuid(dataset, chunk.id) for graph in graphs for chunk in graph.chunks}
     facts = [fact for graph in graphs for fact in graph.facts]
-    mentions = [mention for graph in graphs for mention in graph.mentions]
-    entities = _merged(graphs, facts, mentions)
+    mentions = [mention for graph in graphs for mention in graph.all_mentions()]
+    entities = _merged(graphs, mentions)
     entity_of = {key: entity_uuid(dataset, key) for key in entities}
+    given: dict[tuple[str, str], tuple[str, ...]] = {}
+    for graph in graphs:
+        for entity in graph.entities:
+            place = (graph.document_id, entity.key)
+            given[place] = (*given.get(place, ()), *entity.labels)
+    document_of = {chunk.id: graph.document_id for graph in graphs for chunk in graph.chunks}
+    mention_of = {mention_uuid(dataset, m.chunk_id, m.entity): m for m in mentions}
     return Plan(
         group=group,
         documents=frozenset(documents),
         chunks={episode_of[chunk.id]: chunk for graph in graphs for chunk in graph.chunks},
         entities={entity_of[key]: entity for key, entity in entities.items()},
         facts={fact_uuid(dataset, f.chunk_id, f.source, f.name, f.target, f.text): f for f in facts},
-        mentions={mention_uuid(dataset, m.chunk_id, m.entity): m for m in mentions},
+        mentions=mention_of,
+        labels={u: given.get((document_of[m.chunk_id], m.entity), ()) for u, m in mention_of.items()},
         episode_of=episode_of,
         entity_of=entity_of,
     )
 
 
 def settled(entity: Entity, stored: Row | None) -> Entity:
-    """The entity as it will be kept: labels add up; the stored name stays unless a new kind of thing names it.
+    """The entity as it will be kept, but for labels that the documents gave it before and do not give it any more.
+
+    Labels add up; the stored name stays unless a new kind of thing names it.
 
     So a note's title wins over how others spell it, whoever comes first, and nothing is embedded again
     because two notes differ in case.
@@ -153,9 +166,7 @@ def _check_chunks(graph: DocumentGraph) -> None:
             )
 
 
-def _merged(
-    graphs: Sequence[DocumentGraph], facts: Iterable[Fact], mentions: Iterable[Mention]
-) -> dict[str, Entity]:
+def _merged(graphs: Sequence[DocumentGraph], mentions: Iterable[Mention]) -> dict[str, Entity]:
     """One entity a key: the first spelling of those with the most labels, all labels.
 
     One that no fact or mention names is left out; one that is named and not given is called by its key.
@@ -172,9 +183,7 @@ def _merged(
             most[entity.key] = max(most[entity.key], len(entity.labels))
             labels = tuple(sorted({*before.labels, *entity.labels}))
             found[entity.key] = Entity(entity.key, (entity if richer else before).name, labels)
-    named = [key for fact in facts for key in (fact.source, fact.target)]
-    named.extend(mention.entity for mention in mentions)
-    return {key: found.get(key, Entity(key, key)) for key in dict.fromkeys(named)}
+    return {m.entity: found.get(m.entity, Entity(m.entity, m.entity)) for m in mentions}
 
 
 def _episodes(plan: Plan, now: datetime) -> list[Any]:

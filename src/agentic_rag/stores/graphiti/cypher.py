@@ -39,6 +39,10 @@ class Dialect(Protocol):
         """Delete a group, or with None everything."""
         ...
 
+    async def remove_label(self, run: Run, label: str, uuids: Collection[str]) -> None:
+        """Take a label off entities; ``upsert`` takes none off where labels are no property."""
+        ...
+
     async def uuids(self, run: Run, group: str, kind: Kind) -> set[str]:
         """What the graph holds of a kind."""
         ...
@@ -127,6 +131,9 @@ class LadybugDialect:
                 await run(f"MATCH (n:{label}) DETACH DELETE n")
             else:
                 await run(f"MATCH (n:{label}) WHERE n.group_id = $group_id DETACH DELETE n", group_id=group)
+
+    async def remove_label(self, run: Run, label: str, uuids: Collection[str]) -> None:
+        """Labels are a property, which ``upsert`` writes whole."""
 
     async def uuids(self, run: Run, group: str, kind: Kind) -> set[str]:
         if kind == "links":
@@ -227,6 +234,10 @@ class ServerDialect:
                 await run(f"MATCH (n:{label}) DETACH DELETE n")
             else:
                 await run(f"MATCH (n:{label}) WHERE n.group_id = $group_id DETACH DELETE n", group_id=group)
+
+    async def remove_label(self, run: Run, label: str, uuids: Collection[str]) -> None:
+        for rows in _keys(uuids):
+            await run(f"UNWIND $rows AS row MATCH (n:Entity {{uuid: row.uuid}}) REMOVE n:{label}", rows=rows)
 
     async def uuids(self, run: Run, group: str, kind: Kind) -> set[str]:
         if kind in _NODES:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from agentic_rag.stores.graphiti.change import CANDIDATES, Change
 from agentic_rag.stores.graphiti.cypher import Dialect, Run
 from agentic_rag.stores.graphiti.journal import Journal, Touched
+from agentic_rag.stores.graphiti.labels import labels_given, relabelled
 from agentic_rag.stores.graphiti.schemas import KINDS, Kind, Row, columns
 from agentic_rag.stores.graphiti.tables import GraphTables
 
@@ -92,14 +93,18 @@ class Reconciler:
         return await self._tables.select_in(group, kind, "uuid", uuids, columns(kind)) if uuids else []
 
     async def _sweep(self, touched: Touched) -> None:
-        """Delete the entities that an interrupted write left without a fact or mention."""
+        """Delete the entities that an interrupted write left without a fact or mention, and take its labels back."""
         for group, kinds in touched.items():
             candidates = set(kinds.get(CANDIDATES, []))
             orphans = candidates - await named(self._tables, group, candidates)
+            given = await labels_given(self._tables, group, candidates - orphans)
+            change = Change()
             if orphans:
-                change = Change()
                 change.delete_nodes(orphans, group)
-                async with self._tables.writing([], removing=[group]):
+            change.put("entities", await relabelled(self._tables, group, given))
+            if not change.is_empty():
+                removing = await change.removing(self._tables)
+                async with self._tables.writing(change.writing(), removing=removing):
                     await change.apply(self._tables)
 
 

@@ -76,6 +76,7 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
         "document_id": _TEXT,
         "source_uuid": _TEXT,
         "target_uuid": _TEXT,
+        "entity_labels": _TEXTS,
         "chunk_id": _TEXT,
         "chunk_date": _TIME,
     },
@@ -92,7 +93,7 @@ _COLUMNS: Mapping[Kind, Mapping[str, pa.DataType]] = {
 }
 
 
-_OURS = frozenset({"document_id", "text", "chunk_id", "chunk_ids", "chunk_date"})
+_OURS = frozenset({"document_id", "text", "chunk_id", "chunk_ids", "chunk_date", "entity_labels"})
 """Columns by which rows are found and restricted."""
 
 

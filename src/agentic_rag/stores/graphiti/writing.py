@@ -23,6 +23,7 @@ from agentic_rag.stores.graphiti.contribution import (
     texts,
 )
 from agentic_rag.stores.graphiti.cypher import Dialect
+from agentic_rag.stores.graphiti.labels import labels_given, relabelled
 from agentic_rag.stores.graphiti.library import EmbedderClient, add_nodes_and_edges_bulk_tx
 from agentic_rag.stores.graphiti.reconcile import named
 from agentic_rag.stores.graphiti.schemas import Row
@@ -50,8 +51,8 @@ class Before:
     kept_mentions: Mapping[str, Row]
 
 
-class _EntityGone(Exception):
-    """An entity that was to be left as it is has been deleted meanwhile."""
+class _EntitiesChanged(Exception):
+    """An entity that the documents name was made, deleted, renamed or labelled meanwhile."""
 
 
 class DocumentWriter:
@@ -88,7 +89,7 @@ class DocumentWriter:
         """
         plan = await asyncio.to_thread(planned, dataset, group, graphs)
         while not await self._replaced(plan, frozenset(keep) & set(plan.chunks)):
-            pass  # another write removed an entity that this one counted on
+            pass  # another write changed an entity that this one counted on
 
     async def _replaced(self, plan: Plan, keep: frozenset[str]) -> bool:
         stored = await self._stored_entities(plan)
@@ -103,8 +104,8 @@ class DocumentWriter:
         contribution = await asyncio.to_thread(built, plan, changed, stored, vectors, now)
         await self._carry_over(plan.group, contribution, keep)
         try:
-            await self._transact(plan.group, plan.documents, contribution, plan.entities, keep)
-        except _EntityGone:
+            await self._transact(plan, contribution, stored, keep)
+        except _EntitiesChanged:
             return False
         return True
 
@@ -115,7 +116,7 @@ class DocumentWriter:
             return
         for start in range(0, len(known), REMOVED_TOGETHER):
             part = frozenset(known[start : start + REMOVED_TOGETHER])
-            await self._transact(group, part, Contribution([], [], [], []), ())
+            await self._transact(Plan(group, part), Contribution())
 
     async def _carry_over(self, group: str, new: Contribution, keep: Collection[str]) -> None:
         """Give kept episodes what extraction noted on them."""
@@ -134,19 +135,18 @@ class DocumentWriter:
 
     async def _transact(
         self,
-        group: str,
-        documents: frozenset[str],
+        plan: Plan,
         new: Contribution,
-        named_now: Collection[str],
+        stored: Mapping[str, Row] | None = None,
         keep: frozenset[str] = frozenset(),
     ) -> None:
-        """``named_now``: entities the documents name, written or not."""
+        """``stored``: the entities that the plan names, as the contribution was made for."""
 
         async def work(transaction: Any) -> None:
             await transaction.begin()
-            await self._check_entities(group, set(named_now) - {node.uuid for node in new.entities})
-            before = await self._before(group, documents, keep)
-            await self._clear(transaction, group, documents, before, new, set(named_now))
+            await self._check_entities(plan, stored or {})
+            before = await self._before(plan.group, plan.documents, keep)
+            await self._clear(transaction, plan, before, new)
             await add_nodes_and_edges_bulk_tx(
                 transaction,
                 list(new.episodes),
@@ -156,6 +156,9 @@ class DocumentWriter:
                 self._embedder,
                 driver=self._driver,
             )
+            for uuid, row in transaction.change.rows.get((plan.group, "mentions"), {}).items():
+                if uuid in plan.labels:
+                    row["entity_labels"] = list(plan.labels[uuid])
 
         session = self._driver.session()
         try:
@@ -163,21 +166,23 @@ class DocumentWriter:
         finally:
             await session.close()
 
-    async def _check_entities(self, group: str, counted_on: Collection[str]) -> None:
-        rows = await self._tables.select_in(group, "entities", "uuid", counted_on, ["uuid"])
-        if len(rows) < len(counted_on):
-            raise _EntityGone
+    async def _check_entities(self, plan: Plan, stored: Mapping[str, Row]) -> None:
+        columns = ["uuid", "name", "labels"]
+        rows = await self._tables.select_in(plan.group, "entities", "uuid", plan.entities, columns)
+        if {row["uuid"]: row for row in rows} != {
+            uuid: {column: row[column] for column in columns} for uuid, row in stored.items()
+        }:
+            raise _EntitiesChanged
 
     async def _clear(
         self,
         transaction: Any,
-        group: str,
-        documents: frozenset[str],
+        plan: Plan,
         before: Before,
         new: Contribution,
-        named_now: set[str],
     ) -> None:
         """Delete from the graph what the documents no longer hold, and say what LanceDB must forget."""
+        group, documents, named_now = plan.group, plan.documents, set(plan.entities)
         shared = _shared(before)
         keep = {node.uuid for node in new.episodes}
         facts = {fact.uuid for fact in new.facts} | set(shared)
@@ -206,6 +211,7 @@ class DocumentWriter:
             transaction.change.put("facts", shared.values())
         transaction.change.put("mentions", before.kept_mentions.values())
         await self._summarise(transaction, group, before, gone_facts | gone_mentions, candidates - orphans)
+        await self._take_labels_back(transaction, plan, before, new, orphans)
         transaction.change.documents.setdefault(group, set()).update(documents)
         touched = candidates | named_now
         transaction.change.candidates.setdefault(group, set()).update(touched)
@@ -220,21 +226,49 @@ class DocumentWriter:
             await self._dialect.upsert(transaction.run, "entities", changed)
             transaction.change.put("entities", changed)
 
+    async def _take_labels_back(
+        self, transaction: Any, plan: Plan, before: Before, new: Contribution, orphans: Collection[str]
+    ) -> None:
+        """Off entities that stay, the labels that nothing but the documents gave them, and gives no more."""
+        lost: dict[str, set[str]] = {}
+        for uuid, row in before.mentions.items():
+            entity = row["target_uuid"]
+            if uuid not in before.kept_mentions and entity not in orphans:
+                now = plan.entities[entity].labels if entity in plan.entities else ()
+                lost.setdefault(entity, set()).update(set(row["entity_labels"] or ()) - set(now))
+        lost = {entity: labels for entity, labels in lost.items() if labels}
+        given = await labels_given(self._tables, plan.group, lost, _outside(plan.documents))
+        for entity, labels in given.items():
+            labels.update(plan.entities[entity].labels if entity in plan.entities else ())
+        for node in new.entities:
+            node.labels = sorted(given.get(node.uuid, node.labels))
+        rows = await relabelled(self._tables, plan.group, given)
+        summarised = transaction.change.rows.get((plan.group, "entities"), {})
+        rows = [{**row, **summarised.get(row["uuid"], {}), "labels": row["labels"]} for row in rows]
+        for label in sorted(set().union(*lost.values())):
+            gone = [row["uuid"] for row in rows if label in lost[row["uuid"]] and label not in row["labels"]]
+            await self._dialect.remove_label(transaction.run, label, gone)
+        await self._dialect.upsert(transaction.run, "entities", rows)
+        transaction.change.put("entities", rows)
+
     async def _before(self, group: str, documents: Collection[str], keep: frozenset[str]) -> Before:
         """Rows of the documents, and facts of others that also rest on their episodes."""
         of = sql.is_in("document_id", documents)
         episodes = await self._tables.select(group, "episodes", of, ["uuid", "metadata"])
-        uuids = frozenset(row["uuid"] for row in episodes)
+        uuids = {row["uuid"] for row in episodes}
         facts = await self._tables.select(group, "facts", of)
-        others = sql.every([sql.has_any("episodes", uuids), f"(document_id IS NULL OR NOT {of})"])
+        others = sql.every([sql.has_any("episodes", uuids), _outside(documents)])
         facts += await self._tables.select(group, "facts", others) if uuids else []
-        going = uuids - keep
+        elsewhere = {episode for row in facts for episode in row["episodes"]} - uuids
+        there = await self._tables.select_in(group, "episodes", "uuid", elsewhere, ["uuid"])
+        # An interrupted write may have replaced the episodes of a document, and its facts not yet.
+        going = (uuids | elsewhere) - {row["uuid"] for row in there} - keep
         staying = [row for row in facts if not going.issuperset(row["episodes"])]
         rows = await self._with_vectors(group, staying)
         mentions = await self._tables.select(group, "mentions", of)
         return Before(
-            episodes=uuids,
-            going=going,
+            episodes=frozenset(uuids),
+            going=frozenset(going),
             read=frozenset(row["uuid"] for row in episodes if READ_BY in json.loads(row["metadata"] or "{}")),
             facts={row["uuid"]: rows.get(row["uuid"], row) for row in facts},
             mentions={row["uuid"]: row for row in mentions},
@@ -247,8 +281,7 @@ class DocumentWriter:
 
     async def _orphans(self, group: str, documents: Collection[str], candidates: set[str]) -> set[str]:
         """Candidates that nothing outside the documents names."""
-        outside = f"(document_id IS NULL OR NOT {sql.is_in('document_id', documents)})"
-        return candidates - await named(self._tables, group, candidates, outside)
+        return candidates - await named(self._tables, group, candidates, _outside(documents))
 
     async def _stored_entities(self, plan: Plan) -> dict[str, Row]:
         rows = await self._tables.select_in(plan.group, "entities", "uuid", plan.entities)
@@ -268,6 +301,11 @@ class DocumentWriter:
             batch = distinct[start : start + EMBED_BATCH]
             fresh |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
         return vectors | {uuid: fresh[text] for uuid, text in wanted.items()}
+
+
+def _outside(documents: Collection[str]) -> str:
+    """What is not of the documents."""
+    return f"(document_id IS NULL OR NOT {sql.is_in('document_id', documents)})"
 
 
 def _ends(row: Row) -> tuple[str, str]:
