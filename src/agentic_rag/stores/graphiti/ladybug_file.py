@@ -14,6 +14,9 @@ from agentic_rag.errors import StoreError, StoreLocked
 
 DEFAULT_BUFFER_POOL = 256 * 1024 * 1024
 """Bytes; LadybugDB itself would take 80 % of the memory."""
+MOST_FREE, MOST_FREE_SHARE = 4 * 1024 * 1024, 1 / 3
+"""Above both, in bytes and of the file, free pages are worth writing it anew: LadybugDB frees some with every write,
+uses few of them again, and never gives one back."""
 
 _LOGGER = logging.getLogger(__name__)
 _LOCKED = re.compile(r"could not set lock", re.IGNORECASE)
@@ -112,6 +115,22 @@ class LadybugFile:
             self._local.connection = self._connect()
             self._readers.append(self._local.connection)
         return _execute(self._local.connection, statement, parameters)
+
+    def is_mostly_free(self) -> bool:
+        """Whether the file has so many free pages that it should be written anew."""
+        query = "CALL disk_size_info() RETURN category, size_bytes AS size"
+        sizes = {row["category"]: int(row["size"]) for row in self.write(query, {})}
+        return sizes["free_space"] > max(MOST_FREE, MOST_FREE_SHARE * sizes["total"])
+
+    def empty(self) -> None:
+        """Replace the open file by an empty one.
+
+        Raises ``StoreLocked`` where another process was quicker to open it.
+        """
+        self.close()
+        for suffix in _COMPANIONS:
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        self.open()
 
     def close(self) -> None:
         """Close everything; the file can be opened again."""
