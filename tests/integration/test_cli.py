@@ -243,7 +243,7 @@ def test_ingest_reports(cli: Any, tmp_path: Path) -> None:
 
 STATS = [
     "dataset", "documents", "chunks", "graph", "unindexed", "model", "dimension", "metric", "configured_model",
-    "reindex", "token_vectors", "bytes", "tables",
+    "reindex", "token_vectors", "bytes", "old_bytes", "tables",
 ]  # fmt: skip
 
 
@@ -263,6 +263,7 @@ def test_stats(cli: Any, tmp_path: Path) -> None:
     assert stats["chunks"] == tables["chunks"]["rows"] == stats["graph"]["episodes"]
     assert stats["graph"]["facts"] == tables["facts"]["rows"]
     assert stats["bytes"] == sum(table["bytes"] for table in stats["tables"]) > 100_000
+    assert stats["old_bytes"] == sum(table["old_bytes"] for table in stats["tables"]) < 0.1 * stats["bytes"]
     words = next(index for index in tables["chunks"]["indexes"] if index["column"] == "search_text")
     assert words == {"column": "search_text", "kind": "FTS", "indexed": stats["chunks"], "unindexed": 0}
     shown = cli("stats").out

@@ -40,6 +40,7 @@ async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
     tables = [*chunks.tables, *graph.tables]
     rows = {table.name: table.rows for table in tables}
     sizes = [table.size_bytes for table in tables if table.size_bytes is not None]
+    old = [table.old_bytes for table in tables if table.old_bytes is not None]
     return {
         "dataset": dataset,
         "documents": len(await rag.ledger.records(dataset)),
@@ -53,6 +54,7 @@ async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
         "reindex": _is_stale(rag, chunks) or _is_stale(rag, graph),
         "token_vectors": chunks.token_vectors if isinstance(rag.embedding, TokenEmbedding) else None,
         "bytes": sum(sizes) if sizes else None,
+        "old_bytes": sum(old) if old else None,
         "tables": [_table(table) for table in tables],
     }
 
@@ -76,6 +78,7 @@ def _table(table: TableStats) -> dict[str, Any]:
         "rows": table.rows,
         "versions": table.versions,
         "bytes": table.size_bytes,
+        "old_bytes": table.old_bytes,
         "indexes": [
             {
                 "column": index.column,
@@ -114,6 +117,14 @@ def print_stats(found: list[dict[str, Any]]) -> None:
         if why is not None:
             command = f"agentic-rag reindex --dataset {shlex.quote(stats['dataset'])}"
             out.print(f"{why}: {command}", markup=False, style="yellow", soft_wrap=True)
+        if stats["old_bytes"]:
+            out.print(
+                f"{stats['old_bytes']:,} bytes are of old versions: the next write frees them, once nothing else has "
+                "the folder open",
+                markup=False,
+                style="dim",
+                soft_wrap=True,
+            )
         out.print(_tables(stats["tables"]))
 
 

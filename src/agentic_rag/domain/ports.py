@@ -153,6 +153,8 @@ class TableStats:
     """Of the table's past, that can still be read; None where a store keeps none."""
     size_bytes: int | None = None
     """On disk, with all versions and indexes; None where a store cannot tell."""
+    old_bytes: int | None = None
+    """Of these, what only old versions need, and a clean-up frees; None where a store cannot tell."""
 
     @property
     def unindexed_rows(self) -> int:

@@ -54,6 +54,14 @@ class Committer:
             await self._reconciler.settle(run, compare=not self._compared)
             self._compared = True
 
+    def is_settled(self) -> bool:
+        """Whether no write has left anything to repair."""
+        return not self._journal.pending()
+
+    async def rewrite(self, run: Run) -> None:
+        """Write all of LanceDB's rows into the graph, which was emptied."""
+        await self._reconciler.rebuild(run)
+
     async def before_commit(self, change: Change, held: AsyncExitStack) -> None:
         """Takes part in ``held`` until it is closed, which is after ``after_commit``.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agentic_rag.errors import AgenticRagError
 from agentic_rag.stores.graphiti.change import Change
 from agentic_rag.stores.graphiti.commit import Committer, uninterrupted
 from agentic_rag.stores.graphiti.cypher import Run
@@ -24,6 +26,7 @@ from agentic_rag.stores.graphiti.library import (
 from agentic_rag.stores.graphiti.operations import kuzu_operations
 
 Result = TypeVar("Result")
+_LOGGER = logging.getLogger(__name__)
 READERS = 2
 """Threads that read at the same time."""
 
@@ -198,8 +201,20 @@ class LadybugDriver(GraphDriver):  # type: ignore[misc]
         async with self.lock:
             self._reading.shutdown(wait=True)
             loop = asyncio.get_running_loop()
+            if self.committer is not None and self.file.is_open and self.committer.is_settled():
+                await uninterrupted(self._shrink(self.committer))
             await loop.run_in_executor(self._writing, self.file.close)
             self._writing.shutdown(wait=True)
+
+    async def _shrink(self, committer: Committer) -> None:
+        """Write a file anew that is free pages for the most part; where that fails, the next write repairs it."""
+        loop = asyncio.get_running_loop()
+        try:
+            if await loop.run_in_executor(self._writing, self.file.is_mostly_free):
+                await loop.run_in_executor(self._writing, self.file.empty)
+                await committer.rewrite(self.on_writer)
+        except (AgenticRagError, RuntimeError, OSError) as error:
+            _LOGGER.warning("the graph file %s was not written anew: %s", self.file.path.name, error)
 
     def delete_all_indexes(self) -> Any:
         return _nothing()

@@ -14,6 +14,9 @@ from agentic_rag.errors import StoreError, StoreLocked
 
 DEFAULT_BUFFER_POOL = 256 * 1024 * 1024
 """Bytes; LadybugDB itself would take 80 % of the memory."""
+MOST_FREE, MOST_FREE_SHARE = 4 * 1024 * 1024, 1 / 3
+"""Above both, in bytes and of the file, free pages are worth writing it anew: LadybugDB frees some with every write,
+uses few of them again, and never gives one back."""
 
 _LOGGER = logging.getLogger(__name__)
 _LOCKED = re.compile(r"could not set lock", re.IGNORECASE)
@@ -52,6 +55,8 @@ CREATE REL TABLE IF NOT EXISTS NEXT_EPISODE (
     FROM Episodic TO Episodic, uuid STRING, group_id STRING, created_at TIMESTAMP);
 """
 """Tables and columns as Graphiti's queries name them; a fact is a node between two RELATES_TO."""
+_KEYED = ("Episodic", "Entity", "Community", "RelatesToNode_", "Saga")
+"""Node tables, which are looked up by ``uuid``."""
 
 _open_paths: set[Path] = set()
 _open_paths_lock = threading.Lock()
@@ -95,7 +100,7 @@ class LadybugFile:
         try:
             self._database = self._open_or_replace()
             self._writer = self._connect()
-            self._writer.execute(_SCHEMA)
+            self._make_tables()
         except BaseException:
             self.close()
             raise
@@ -111,6 +116,22 @@ class LadybugFile:
             self._readers.append(self._local.connection)
         return _execute(self._local.connection, statement, parameters)
 
+    def is_mostly_free(self) -> bool:
+        """Whether the file has so many free pages that it should be written anew."""
+        query = "CALL disk_size_info() RETURN category, size_bytes AS size"
+        sizes = {row["category"]: int(row["size"]) for row in self.write(query, {})}
+        return sizes["free_space"] > max(MOST_FREE, MOST_FREE_SHARE * sizes["total"])
+
+    def empty(self) -> None:
+        """Replace the open file by an empty one.
+
+        Raises ``StoreLocked`` where another process was quicker to open it.
+        """
+        self.close()
+        for suffix in _COMPANIONS:
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        self.open()
+
     def close(self) -> None:
         """Close everything; the file can be opened again."""
         for connection in (*self._readers, self._writer):
@@ -124,6 +145,18 @@ class LadybugFile:
             self._holds_path = False
             with _open_paths_lock:
                 _open_paths.discard(self.path)
+
+    def _make_tables(self) -> None:
+        """With ART indexes: the default hash index takes 3 MB a table before its first row, and is no faster.
+
+        A file made with hash indexes keeps them, for a table can have but one of its key.
+        """
+        self.write("CALL enable_default_hash_index = false", {})
+        self.write(_SCHEMA, {})
+        indexed = {row["table_name"] for row in self.write("CALL show_indexes() RETURN table_name", {})}
+        for label in _KEYED:
+            if label not in indexed:
+                self.write(f"CREATE ART INDEX {label}_key FOR (n:{label}) ON (n.uuid)", {})
 
     def _connect(self) -> Any:
         import ladybug

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from agentic_rag.stores.lancedb.manifests import of_generation
+from agentic_rag.stores.lancedb.rows import vector_type
 
 Kind = Literal["facts", "entities", "episodes", "mentions", "communities", "sagas", "links"]
 Row = dict[str, Any]
@@ -106,7 +107,7 @@ def schema(kind: Kind, *, dimension: int) -> pa.Schema:
         *(pa.field(name, type_) for name, type_ in _COLUMNS[kind].items()),
     ]
     if kind in WITH_VECTOR:
-        fields.append(pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False))
+        fields.append(pa.field("vector", vector_type(dimension), nullable=False))
     return pa.schema(fields)
 
 

@@ -45,7 +45,7 @@ from agentic_rag.stores.lancedb.indexes import (
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
-from agentic_rag.stores.lancedb.rows import vectors_of
+from agentic_rag.stores.lancedb.rows import vector_array, vectors_of
 
 INDEX_FROM = 2_048
 """Rows from which key indexes pay; below, a scan is as fast as the look-up."""
@@ -346,8 +346,8 @@ def _to_arrow(rows: Sequence[Row], table_schema: pa.Schema) -> pa.Table:
     arrays = []
     for field in table_schema:
         if field.name == "vector":
-            flat = np.concatenate([np.asarray(row["vector"], dtype=np.float32) for row in unique])
-            arrays.append(pa.FixedSizeListArray.from_arrays(pa.array(flat), field.type.list_size))
+            vectors = np.stack([np.asarray(row["vector"], dtype=np.float32) for row in unique])
+            arrays.append(vector_array(vectors, table_schema))
         else:
             arrays.append(pa.array([row.get(field.name) for row in unique], type=field.type))
     return pa.Table.from_arrays(arrays, schema=table_schema)

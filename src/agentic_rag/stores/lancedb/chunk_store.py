@@ -93,14 +93,13 @@ class LanceChunkStore:
         found = PassageVectors(
             vectors, tuple(tokens for document in documents for tokens in tokens_of(document))
         )
-        rows = to_table(chunks, found, self._schema) if chunks else None
         async with writing(self._connection.uri, [group_id(dataset)]):
             table = await self._created(dataset)
-            if rows is None:
+            if not chunks:
                 await _remove(table, dataset, ids)
                 return
-            if not await _has_tokens(table):
-                rows = rows.drop_columns([TOKENS])
+            with translated(f"looking at the columns of {dataset!r}"):
+                rows = to_table(chunks, found, await table.schema())
             async with process_lock(self._connection.uri, RECORDING_VALUES):
                 await self._values.record(dataset, rows)
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):

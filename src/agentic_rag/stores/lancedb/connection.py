@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 
 from agentic_rag.errors import AgenticRagError, StoreError
-from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, process_lock
+from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
+from agentic_rag.stores.lancedb.versions import cleaned
 
 Prepare = Callable[[Any], Awaitable[None]]
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
 """A row found is the row read a moment later, though the table was compacted in between."""
 READ_CONSISTENCY = timedelta(seconds=1)
 """How long a reader may miss what another process wrote; None would mean forever."""
+
+_LOGGER = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -40,7 +44,10 @@ class LanceConnection:
         self._storage_options = dict(storage_options or {})
         self._database: Any = None
         self._closed = False
+        self._using: IO[bytes] | None = None
         self._tables: dict[str, Any] = {}
+        self._versions: dict[str, int] = {}
+        """Of each table when it was opened; 0 for one that was made here."""
         self._opening = asyncio.Lock()
         self._making = asyncio.Lock()
 
@@ -59,6 +66,7 @@ class LanceConnection:
                 import lancedb
 
                 with translated(f"opening {self.uri}"):
+                    self._using = await in_use(self.uri)
                     self._database = await lancedb.connect_async(
                         self.uri,
                         read_consistency_interval=READ_CONSISTENCY,
@@ -72,7 +80,9 @@ class LanceConnection:
             database = await self.database()
             with translated(f"opening table {name}"):
                 try:
-                    self._tables[name] = await database.open_table(name)
+                    table = await database.open_table(name)
+                    self._versions.setdefault(name, await table.version())
+                    self._tables[name] = table
                 except ValueError as error:
                     if "not found" not in str(error):
                         raise
@@ -104,6 +114,7 @@ class LanceConnection:
                 )
                 if prepare is not None:
                     await prepare(table)
+                self._versions[name] = 0
                 self._tables[name] = table
         return table
 
@@ -129,14 +140,32 @@ class LanceConnection:
                     return sorted(names)
 
     async def close(self) -> None:
-        """For good: opened again behind their back, others would find it locked."""
+        """For good: opened again behind their back, others would find it locked.
+
+        Whoever is the last to have the database open removes the old versions of what changed meanwhile.
+        """
         self._closed = True
+        if self._using is not None:
+            if is_alone(self._using):
+                await self._clean_up()
+            self._using.close()
+            self._using = None
         for table in self._tables.values():
             table.close()
         self._tables.clear()
         if self._database is not None:
             self._database.close()
             self._database = None
+
+    async def _clean_up(self) -> None:
+        for name, table in self._tables.items():
+            try:
+                with translated(f"removing old versions of {name}"):
+                    await table.checkout_latest()
+                    if await table.version() != self._versions[name]:
+                        await cleaned(table, self.uri)
+            except StoreError as error:
+                _LOGGER.warning("%s; a later run removes them", error)
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb.connection import translated
-from agentic_rag.stores.lancedb.manifests import KEEP_VERSIONS, of_generation
+from agentic_rag.stores.lancedb.manifests import of_generation
+from agentic_rag.stores.lancedb.versions import KEEP_VERSIONS, folder_bytes, needed_bytes
 
 STALE_FACTOR = 1.5
 """A vector index is built anew once the table has this many times the rows it was built for: at a million rows
@@ -28,7 +29,7 @@ MOST_PIECES = 16
 row each a search took 230 ms instead of 5, and files grew by the square of the writes."""
 ROWS_A_PIECE = 1_000
 """On average; a table with fewer has little to copy for each write, and is compacted however lately it was."""
-CARE_INTERVAL = KEEP_VERSIONS / 4
+CARE_INTERVAL = timedelta(minutes=2.5)
 """Between two times that writes tidy a larger table: LanceDB copies the whole of it to compact it, and every
 copy stays on disk as long as old versions do."""
 TRIES, FIRST_PAUSE = 5, 0.05
@@ -191,9 +192,12 @@ async def table_stats(table: Any, uri: str, called: str) -> TableStats:
         rows = int(await table.count_rows())
         indexes = [_index_stats(index) for index in await table.list_indices()]
         versions = len(await table.list_versions())
-        held = (await table.stats())["total_bytes"] if "://" in uri else None
-    size = await asyncio.to_thread(_size, Path(uri), of_generation(table.name)[0]) if held is None else held
-    return TableStats(called, rows, tuple(sorted(indexes, key=_by_column)), versions, int(size))
+        ordered = tuple(sorted(indexes, key=_by_column))
+        needed = await needed_bytes(table, Path(uri) / f"{table.name}.lance")
+    if "://" in uri:
+        return TableStats(called, rows, ordered, versions, needed)
+    size = await asyncio.to_thread(_size, Path(uri), of_generation(table.name)[0])
+    return TableStats(called, rows, ordered, versions, size, max(0, size - needed))
 
 
 def _by_column(index: IndexStats) -> tuple[str, str]:
@@ -211,15 +215,8 @@ def _index_stats(index: Any) -> IndexStats:
 
 
 def _size(database: Path, base: str) -> int:
-    """Bytes of a table's files; one that goes away meanwhile counts nothing."""
-    total = 0
-    for folder in (database / f"{base}.lance", *database.glob(f"{base}.*.lance")):
-        for file in folder.rglob("*"):
-            try:
-                total += file.stat().st_size if file.is_file() else 0
-            except OSError:
-                continue
-    return total
+    """Bytes of a table's files, of all its generations."""
+    return sum(map(folder_bytes, (database / f"{base}.lance", *database.glob(f"{base}.*.lance"))))
 
 
 def planned(columns: Sequence[str], make: Callable[[], Any], rows: int = 0) -> tuple[PlannedIndex, ...]:

@@ -17,6 +17,8 @@ from agentic_rag.errors import StoreError, StoreLocked
 
 MAKING_TABLES = "making-tables"
 """A second process would overwrite the table that the first just made."""
+USING = "using"
+"""Shared by all who have the database open, so that the last one may remove what only others could still read."""
 RECORDING_VALUES = "recording-values"
 """Forgetting unused metadata values must not meet a write that is about to use one."""
 FIRST_WAIT, LONGEST_WAIT = 0.001, 0.05
@@ -36,10 +38,7 @@ async def process_lock(uri: str, purpose: str, *, shared: bool = False) -> Async
         yield
         return
     with await asyncio.to_thread(_file, uri, purpose) as file:
-        wait = FIRST_WAIT
-        while not _locked(file, shared=shared):
-            await asyncio.sleep(wait)
-            wait = min(2 * wait, LONGEST_WAIT)
+        await _wait_for(file, shared=shared)
         yield
 
 
@@ -76,6 +75,30 @@ async def switching(uri: str, group: str) -> AsyncIterator[None]:
         yield
 
 
+async def in_use(uri: str) -> IO[bytes] | None:
+    """Share the lock ``USING`` until the file is closed.
+
+    None where that cannot be: in an object store, in a folder that cannot be written, and where files can only be
+    locked exclusively (Windows).
+    """
+    if "://" in uri or sys.platform == "win32":
+        return None
+    try:
+        file = await asyncio.to_thread(_file, uri, USING)
+        await _wait_for(file, shared=True)
+    except StoreError:
+        return None
+    return file
+
+
+def is_alone(using: IO[bytes]) -> bool:
+    """Whether nobody else shares the lock; from now on nobody can, until the file is closed.
+
+    Where another one does, the lock is lost: for who is about to close the file.
+    """
+    return _locked(using, shared=False)
+
+
 def _file(uri: str, purpose: str) -> IO[bytes]:
     folder = Path(uri)
     try:
@@ -83,6 +106,13 @@ def _file(uri: str, purpose: str) -> IO[bytes]:
         return (folder / f".{purpose}.lock").open("ab")
     except OSError as error:
         raise _unusable(folder, error) from error
+
+
+async def _wait_for(file: IO[bytes], *, shared: bool) -> None:
+    wait = FIRST_WAIT
+    while not _locked(file, shared=shared):
+        await asyncio.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
 
 
 def _locked(file: IO[bytes], *, shared: bool) -> bool:

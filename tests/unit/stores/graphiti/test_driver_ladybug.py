@@ -7,9 +7,11 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import ladybug
 import pytest
 
 from agentic_rag.errors import StoreError, StoreLocked
+from agentic_rag.stores.graphiti import ladybug_file
 from agentic_rag.stores.graphiti.driver_ladybug import LadybugDriver
 from agentic_rag.stores.graphiti.library import (
     EntityEdge,
@@ -223,4 +225,38 @@ async def test_a_file_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> No
     driver = LadybugDriver(tmp_path / "file" / "graph.lbug")
     with pytest.raises(StoreError):
         await driver.execute_query("RETURN 1")
+    await driver.close()
+
+
+async def test_keys_are_indexed_in_little_space(tmp_path: Path) -> None:
+    path = tmp_path / "graph.lbug"
+    for _ in range(2):  # made, then opened again
+        driver = LadybugDriver(path)
+        await driver.execute_query(
+            "CREATE (n:Entity {uuid: 'a'}), (m:Episodic {uuid: 'b'}), (s:Saga {uuid: 'c'})"
+        )
+        rows, _, _ = await driver.execute_query("CALL show_indexes() RETURN table_name AS t, index_type AS i")
+        tables = ["Community", "Entity", "Episodic", "RelatesToNode_", "Saga"]
+        assert sorted((row["t"], row["i"]) for row in rows) == [(table, "ART") for table in tables]
+        await driver.execute_query("MATCH (n) DETACH DELETE n")
+        await driver.close()
+    assert path.stat().st_size < 500_000
+
+
+async def test_a_file_with_hash_indexes_goes_on(tmp_path: Path) -> None:
+    """As files were made before, with the indexes that LadybugDB makes by itself."""
+    path = tmp_path / "graph.lbug"
+    database = ladybug.Database(str(path))
+    connection = ladybug.Connection(database)
+    connection.execute(ladybug_file._SCHEMA)
+    connection.execute("CREATE (n:Entity {uuid: 'old', name: 'Tea'})")
+    connection.close()
+    database.close()
+    driver = LadybugDriver(path)
+    assert set(await values(driver, "CALL show_indexes() RETURN index_type")) == {"HASH"}
+    await driver.execute_query("CREATE (n:Entity {uuid: 'new', name: 'Leaf'})")
+    assert await values(driver, "MATCH (n:Entity) WHERE n.uuid = 'old' RETURN n.name") == ["Tea"]
+    assert await values(driver, "MATCH (n:Entity) WHERE n.uuid = 'new' RETURN n.name") == ["Leaf"]
+    with pytest.raises(RuntimeError, match="duplicated primary key"):
+        await driver.execute_query("CREATE (n:Entity {uuid: 'old'})")
     await driver.close()

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from graph_fixtures import in_graph, in_tables, note, opened
 
-from agentic_rag.errors import StoreError
+from agentic_rag.errors import StoreError, StoreLocked
+from agentic_rag.stores.graphiti import ladybug_file
 from agentic_rag.stores.graphiti.change import Change
+from agentic_rag.stores.graphiti.ladybug_file import LadybugFile
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.testing import HashingEmbedding
@@ -61,6 +63,53 @@ async def test_a_damaged_graph_file_is_rebuilt(tmp_path: Path, embedding: Hashin
     async with opened(tmp_path, embedding) as store:
         assert await in_graph(store) == await in_tables(store)
         assert (await store.counts("notes")).facts == 1
+
+
+async def many_edits(folder: Path, embedding: HashingEmbedding) -> int:
+    """Bytes of the graph file before the last one closes it."""
+    for number in range(6):
+        async with opened(folder, embedding) as store:
+            await store.replace_documents("notes", [note("one", "a1", f"b{number}"), note("two", "a1")])
+            size = (folder / "graph.lbug").stat().st_size
+    return size
+
+
+async def test_a_file_of_free_pages_is_written_anew(
+    tmp_path: Path,
+    embedding: HashingEmbedding,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    before = await many_edits(tmp_path, embedding)
+    monkeypatch.setattr(ladybug_file, "MOST_FREE", 100_000)
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "c1")])
+    assert (tmp_path / "graph.lbug").stat().st_size < before / 2
+    async with opened(tmp_path, embedding) as store:
+        assert await in_graph(store) == await in_tables(store)
+        assert len((await in_graph(store))["facts"]) == 1
+    assert not caplog.records
+
+
+async def test_a_file_that_another_process_opens_first_is_left_to_it(
+    tmp_path: Path,
+    embedding: HashingEmbedding,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await many_edits(tmp_path, embedding)
+    monkeypatch.setattr(ladybug_file, "MOST_FREE", 100_000)
+    async with opened(tmp_path, embedding) as store:
+        await store.replace_documents("notes", [note("one", "a1", "c1")])
+
+        def taken(_: LadybugFile) -> None:
+            raise StoreLocked("another process is writing the graph file")
+
+        monkeypatch.setattr(LadybugFile, "open", taken)
+    monkeypatch.undo()
+    assert "was not written anew: another process is writing" in caplog.text
+    async with opened(tmp_path, embedding) as store:
+        assert await in_graph(store) == await in_tables(store)
 
 
 async def test_what_the_graph_has_alone_goes(tmp_path: Path, embedding: HashingEmbedding) -> None:

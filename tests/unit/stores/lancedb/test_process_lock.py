@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.errors import StoreError, StoreLocked
-from agentic_rag.stores.lancedb.process_lock import only_one, process_lock, switching, writing
+from agentic_rag.stores.lancedb.process_lock import (
+    in_use,
+    is_alone,
+    only_one,
+    process_lock,
+    switching,
+    writing,
+)
 
 
 @pytest.fixture
@@ -127,3 +134,25 @@ async def test_a_file_system_without_locks_is_told(uri: str, monkeypatch: pytest
     with pytest.raises(StoreError, match="lance cannot be locked: No locks available"):
         async with process_lock(uri, "test"):
             pass
+
+
+async def test_who_has_it_in_use_alone(uri: str) -> None:
+    one, two = await in_use(uri), await in_use(uri)
+    assert one is not None
+    assert two is not None
+    assert not is_alone(one)
+    one.close()
+    assert is_alone(two)
+    waiting = asyncio.create_task(in_use(uri))
+    await asyncio.sleep(0.02)
+    assert not waiting.done(), "whoever comes waits until the cleaning is done"
+    two.close()
+    three = await waiting
+    assert three is not None
+    three.close()
+
+
+async def test_a_folder_without_locks_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert await in_use(str(tmp_path / "file" / "lance")) is None
+    assert await in_use("s3://bucket/lance") is None

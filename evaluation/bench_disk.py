@@ -1,0 +1,138 @@
+"""How many bytes a data folder takes for each byte of the notes ingested, and how much it grows by edits.
+
+    python evaluation/bench_disk.py [--vault FOLDER] [--edits N] [--quick] [--json FILE]
+
+Ingests ``examples/vault`` and a second vault (FOLDER, by default ../shared/data/vaults/obsidian-help-en, left out
+where it does not exist) into fresh data folders, with token vectors and without, and measures them once they are
+closed; then edits one note of the example vault after the other, N times (by default 1,000), each edit followed by an
+ingest that opens the folder and closes it again, as a command does. ``--quick`` is the example vault and 20 edits.
+Exits 1 when a floor is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentic_rag import RagConfig, open_rag
+from agentic_rag.models.bundled import BundledEmbedding
+from agentic_rag.ports import Embedding, FloatArray
+from figures import Row, report, row
+
+PROJECT = Path(__file__).parents[1]
+EXAMPLE = PROJECT / "examples" / "vault"
+OTHER = PROJECT.parent / "shared" / "data" / "vaults" / "obsidian-help-en"
+WITH_TOKENS_FLOOR, WITHOUT_FLOOR, EDITED_FLOOR = 40.0, 24.0, 1.3
+EDITS, QUICK_EDITS = 1_000, 20
+LARGE = 50_000
+"""Bytes from which a table has a row of its own."""
+
+
+class WithoutTokens:
+    """The bundled model as one that does not tell a text's tokens apart."""
+
+    def __init__(self) -> None:
+        self._model = BundledEmbedding()
+        self.name, self.dimension = self._model.name, self._model.dimension
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        return await self._model.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        return await self._model.embed_passages(texts)
+
+
+async def ingested(vault: Path, folder: Path, embedding: Embedding) -> int:
+    """Bytes of the notes that the dataset holds afterwards."""
+    async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
+        report = await rag.ingest(vault, dataset="default")
+    held = [file for file in report.files if file.action != "skipped"]
+    return sum((vault / file.path).stat().st_size for file in held)
+
+
+def bytes_of(folder: Path) -> dict[str, int]:
+    """By table or file, and ``all``."""
+    found: dict[str, int] = {}
+    for file in (file for file in folder.rglob("*") if file.is_file()):
+        parts = file.relative_to(folder).parts
+        name = parts[1].removesuffix(".lance") if len(parts) > 2 else parts[0]
+        found[name] = found.get(name, 0) + file.stat().st_size
+    return {**found, "all": sum(found.values())}
+
+
+async def fresh(vault: Path, folder: Path) -> list[Row]:
+    """What an ingest leaves, with token vectors and without."""
+    rows = []
+    variants: list[tuple[str, Embedding, float]] = [
+        ("with token vectors", BundledEmbedding(), WITH_TOKENS_FLOOR),
+        ("without", WithoutTokens(), WITHOUT_FLOOR),
+    ]
+    for name, embedding, floor in variants:
+        began = time.perf_counter()
+        notes = await ingested(vault, folder / name, embedding)
+        seconds = time.perf_counter() - began
+        held = bytes_of(folder / name)
+        called = f"{vault.name}, {name}"
+        rows.append(row(f"{called}: folder / notes", "×", held["all"] / notes, floor=floor))
+        rows.append(row(f"{called}: ingest", "s", seconds))
+        parts = sorted((part for part in held if held[part] >= LARGE), key=lambda part: -held[part])
+        rows += [row(f"{called}: {part}", "MB", held[part] / 1e6) for part in parts]
+    return rows
+
+
+async def edited(vault: Path, folder: Path, edits: int) -> list[Row]:
+    """How much the folder grows by edits of single notes, most and in the end."""
+    copy, data, embedding = folder / "vault", folder / "data", BundledEmbedding()
+    shutil.copytree(vault, copy)
+    await ingested(copy, data, embedding)
+    before = bytes_of(data)["all"]
+    notes = [(path, path.read_text(encoding="utf-8")) for path in sorted(copy.rglob("*.md"))]
+    most, began = before, time.perf_counter()
+    for number in range(edits):
+        path, text = notes[number % len(notes)]
+        path.write_text(f"{text}\n\nEdited for the {number}th time.\n", encoding="utf-8")
+        await ingested(copy, data, embedding)
+        most = max(most, bytes_of(data)["all"])
+    seconds = time.perf_counter() - began
+    after = bytes_of(data)["all"]
+    called = f"{vault.name}, {edits:,} edits of one note"
+    return [
+        row(f"{called}: folder after / before", "×", after / before, floor=EDITED_FLOOR),
+        row(f"{called}: largest meanwhile / before", "×", most / before, floor=EDITED_FLOOR),
+        row(f"{called}: one edit with its ingest", "ms", seconds / edits * 1e3),
+    ]
+
+
+async def measured(vaults: Sequence[Path], edits: int, folder: Path) -> list[Row]:
+    rows = []
+    for vault in vaults:
+        rows += await fresh(vault, folder / vault.name)
+    return rows + await edited(EXAMPLE, folder / "edited", edits)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--vault", type=Path, default=OTHER, metavar="FOLDER")
+    parser.add_argument("--edits", type=int, metavar="N")
+    parser.add_argument("--quick", action="store_true", help="the example vault, and fewer edits")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    arguments = parser.parse_args()
+    vaults = [EXAMPLE]
+    if not arguments.quick and arguments.vault.is_dir():
+        vaults.append(arguments.vault)
+    elif not arguments.quick:
+        print(f"{arguments.vault} is no folder, and is left out", file=sys.stderr)
+    edits = arguments.edits or (QUICK_EDITS if arguments.quick else EDITS)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = asyncio.run(measured(vaults, edits, Path(folder)))
+    return report("disk", rows, arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
