@@ -21,8 +21,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentic_rag import RagConfig, open_rag
+from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.models.bundled import BundledEmbedding
-from agentic_rag.ports import Embedding, FloatArray
 from figures import Row, report, row
 
 PROJECT = Path(__file__).parents[1]
