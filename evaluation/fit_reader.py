@@ -30,7 +30,7 @@ from agentic_rag.lab.conversation import ADVERSARIAL
 from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
 from agentic_rag.lab.reading.doubt import SURER, signs
 from agentic_rag.lab.reading.history import read_history
-from agentic_rag.lab.reading.questions import Question, read_question
+from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
 from agentic_rag.lab.reading.weights import FILE, ReaderWeights
 from agentic_rag.lab.scoring import score
@@ -50,7 +50,7 @@ class Case:
     run: str
     conversation: str
     category: str
-    question: Question
+    question: ParsedQuestion
     answer: str
     statements: tuple[Statement, ...]
     history: str

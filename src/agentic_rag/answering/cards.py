@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from agentic_rag.answering.quotes import Quote, is_failure, readable, shown, table_row
+from agentic_rag.answering.quotes import Quote, is_failure, quote_text, readable, table_row
 from agentic_rag.text import script, tokens
 
 GAP = "____"
@@ -46,8 +46,8 @@ def _of_row(query: str, quote: Quote, row: list[tuple[str, str]]) -> list[Card]:
     if unsaid or first in "我I" or _DAY.search(first):
         return []
     if script(query) == "cjk":
-        return [Card(f"「{topic(quote)}」里，{first} 的 {'、'.join(names)} 是什么？", shown(quote))]
-    return [Card(f"What does “{topic(quote)}” give for {first}: {', '.join(names)}?", shown(quote))]
+        return [Card(f"「{topic(quote)}」里，{first} 的 {'、'.join(names)} 是什么？", quote_text(quote))]
+    return [Card(f"What does “{topic(quote)}” give for {first}: {', '.join(names)}?", quote_text(quote))]
 
 
 def worth(quote: Quote) -> float:

@@ -12,7 +12,7 @@ MOST_FACTS = 5
 _MIDNIGHT = "T00:00:00+00:00"
 
 
-def told(result: Mapping[str, Any]) -> str:
+def passage_text(result: Mapping[str, Any]) -> str:
     """A line with title, headings and date, the text, and a line for each relation that somebody named."""
     metadata = result["metadata"]
     stands = [metadata.get("title"), *(metadata.get("heading_path") or ())]

@@ -104,7 +104,7 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
             score += choice.failed * any(a <= start < b for a, b in failed)
             score += ASKING * bool(_QUESTION.search(text))
             quote = Quote(text, start, end, result, score, order)
-            said = not _ONLY_MARKUP.match(text) if properties else says_something(quote)
+            said = not _ONLY_MARKUP.match(text) if properties else is_statement(quote)
             points = 0.0 if choice.worth is None else choice.worth(quote)
             if said and points > -math.inf and not (choice.prose and _NOT_PROSE.search(text)):
                 quote = _rescored(quote, score + points)
@@ -178,7 +178,7 @@ _HEADER = re.compile(r"^[|].*\n(?=[|]?[\s:|-]+[|]?[ \t]*$)", re.MULTILINE)
 """A table's first row names its columns."""
 
 
-def says_something(quote: Quote) -> bool:
+def is_statement(quote: Quote) -> bool:
     """Whether a sentence can answer: headings, callouts' titles, rules, bare embeds, addresses, block ids,
     tag lines and lead-ins that end in a colon cannot, nor can what is shown in a word or two."""
     if _ONLY_MARKUP.match(quote.text) or _CALLOUT_TITLE.match(quote.text):
@@ -235,7 +235,7 @@ _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 _ITEM = re.compile(r"(:)?[ \t]*\n[ \t]*[-*+][ \t]+")
 
 
-def shown(quote: Quote) -> str:
+def quote_text(quote: Quote) -> str:
     """``readable``; a table's row with the names of its columns, where its passage has them: 65 alone says nothing.
     What a failure callout says is marked as ``WRONG``."""
     return f"{WRONG} {_unmarked(quote)}" if is_failure(quote) else _unmarked(quote)

@@ -15,9 +15,9 @@ from agentic_rag.answering.quotes import (
     Choice,
     Quote,
     is_property,
+    is_statement,
+    quote_text,
     readable,
-    says_something,
-    shown,
     statement,
 )
 from agentic_rag.fusion.strategy_selector import CanvasOperation
@@ -49,7 +49,7 @@ ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
 
 def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     """``document_retrieval``: the best sentences as they stand, in the order of the ranking; a property after its note."""
-    return "\n".join(f"{_subject(quote)}{shown(quote)} {cited.cite(quote)}" for quote in quotes)
+    return "\n".join(f"{_subject(quote)}{quote_text(quote)} {cited.cite(quote)}" for quote in quotes)
 
 
 def _subject(quote: Quote) -> str:
@@ -77,7 +77,7 @@ def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 def _open_card(query: str, quote: Quote) -> Card:
     """What is asked where no sentence of the results makes a card."""
     asks = f"说说 {topic(quote)}？" if script(query) == "cjk" else f"What do you know about {topic(quote)}?"
-    return Card(asks, shown(quote))
+    return Card(asks, quote_text(quote))
 
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
@@ -85,7 +85,7 @@ def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
     groups = _grouped(quotes, [_themes(quote) for quote in quotes], ALONE[script(query)])
     return "\n".join(
         f"{theme} ({len(members)})\n"
-        + "\n".join(f"  - {_title(quote)}: {shown(quote)} {cited.cite(quote)}" for quote in members)
+        + "\n".join(f"  - {_title(quote)}: {quote_text(quote)} {cited.cite(quote)}" for quote in members)
         for theme, members in groups
     )
 
@@ -143,7 +143,7 @@ def related(query: str, quotes: Sequence[Quote]) -> list[Quote]:
 
 def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
     """The sentence after the arrows that it speaks of."""
-    sentence = f"{shown(quote)} {cited.cite(quote)}"
+    sentence = f"{quote_text(quote)} {cited.cite(quote)}"
     arrows = "; ".join(map(arrow, facts))
     # A drawn edge is its own arrow.
     return f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence
@@ -160,7 +160,7 @@ def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
     text = str(fact.get("text") or "").strip()
     start = quote.result["content"].find(text) if text else -1
     stated = replace(quote, text=text, start=start, end=start + len(text))
-    return stated if start >= 0 and says_something(stated) else None
+    return stated if start >= 0 and is_statement(stated) else None
 
 
 _DRAWN = re.compile(r"—[^→\n]+→")

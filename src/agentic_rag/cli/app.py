@@ -214,11 +214,13 @@ def ask(
     from agentic_rag.settings.environment import parse_assignments
 
     prepare(config, dataset)
-    from agentic_rag.cli.ask import asked
+    from agentic_rag.cli.ask import answer_json
 
     context = parse_assignments(assignments or [])
     result = run(
-        asked(config, question, dataset, operation, top_k, filters or [], as_of, context, explain=explain)
+        answer_json(
+            config, question, dataset, operation, top_k, filters or [], as_of, context, explain=explain
+        )
     )
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
@@ -246,9 +248,9 @@ def search(
     from agentic_rag.cli.start import prepare
 
     prepare(config, dataset)
-    from agentic_rag.cli.ask import searched
+    from agentic_rag.cli.ask import search_json
 
-    result = run(searched(config, query, dataset, strategy, top_k, threshold, filters or []))
+    result = run(search_json(config, query, dataset, strategy, top_k, threshold, filters or []))
     result["seconds"] = round(time.perf_counter() - started, 3)
     if as_json:
         print_json(result)
@@ -340,7 +342,7 @@ def evaluate(
     Sources, fusions and the whole graph, with 95 % intervals, tests against a baseline, latency and
     abstention. Interrupted, the same command goes on where it was.
     """
-    from agentic_rag.cli.evaluate import Outputs, evaluate_source
+    from agentic_rag.cli.evaluate import ReportFiles, evaluate_source
     from agentic_rag.evaluation.run import EvalOptions
 
     if not source.exists():
@@ -357,7 +359,7 @@ def evaluate(
         fresh=fresh,
     )
     run(
-        evaluate_source(config, source, options, Outputs(output, markdown, charts)),
+        evaluate_source(config, source, options, ReportFiles(output, markdown, charts)),
         goes_on=True,
         fresh=fresh,
     )
@@ -394,7 +396,7 @@ def tune(
     Strategy, weights, k, normalisation, thresholds and rerank weights, by cross-validation. Says whether
     the gain is beyond chance, and where it is writes the settings file that ask uses.
     """
-    from agentic_rag.cli.tune import Outputs, tune_source
+    from agentic_rag.cli.tune import TuneFiles, tune_source
     from agentic_rag.evaluation.tuning.run import TuneOptions
 
     if not source.exists():
@@ -408,7 +410,7 @@ def tune(
         half=half,
         corrections=corrections,
     )
-    run(tune_source(config, source, options, Outputs(write, output)))
+    run(tune_source(config, source, options, TuneFiles(write, output)))
 
 
 bench_app = typer.Typer(

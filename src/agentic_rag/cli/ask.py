@@ -23,7 +23,7 @@ def _require_words(question: str, command: str) -> None:
         raise InputError(f'the question is empty; write it in quotes: agentic-rag {command} "…"')
 
 
-async def asked(
+async def answer_json(
     config: RagConfig,
     question: str,
     dataset: str,
@@ -92,7 +92,7 @@ def _moved(answer: Answer) -> dict[str, Any]:
     }
 
 
-async def searched(
+async def search_json(
     config: RagConfig,
     query: str,
     dataset: str,

@@ -28,7 +28,7 @@ SHOWN_MEASURES = ("mrr@10", "all_gold@10")
 
 
 @dataclass(frozen=True, slots=True)
-class Outputs:
+class ReportFiles:
     """Files to write; None leaves one out."""
 
     json: Path | None = None
@@ -37,7 +37,9 @@ class Outputs:
     """A folder."""
 
 
-async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions, outputs: Outputs) -> None:
+async def evaluate_source(
+    config: RagConfig, source: Path, options: EvalOptions, outputs: ReportFiles
+) -> None:
     """Evaluate, print, and write the figures where asked to."""
     for file in (outputs.json, outputs.markdown):
         if file is not None:
@@ -61,7 +63,7 @@ async def evaluate_source(config: RagConfig, source: Path, options: EvalOptions,
     await asyncio.to_thread(_write, report, outputs)
 
 
-def _write(report: EvalReport, outputs: Outputs) -> None:
+def _write(report: EvalReport, outputs: ReportFiles) -> None:
     if outputs.json is not None:
         report.write_json(outputs.json)
     if outputs.markdown is not None:

@@ -33,7 +33,7 @@ STAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outputs:
+class TuneFiles:
     """Files to write."""
 
     settings: Path | None = None
@@ -41,7 +41,7 @@ class Outputs:
     json: Path | None = None
 
 
-async def tune_source(config: RagConfig, source: Path, options: TuneOptions, outputs: Outputs) -> None:
+async def tune_source(config: RagConfig, source: Path, options: TuneOptions, outputs: TuneFiles) -> None:
     """Tune, print, and write the settings where a gain is beyond chance (or ``options.anyway``)."""
     target = outputs.settings or config.data_dir / SETTINGS_FILE
     text = await asyncio.to_thread(read_settings, target)

@@ -10,7 +10,7 @@ from typing import Any
 from agentic_rag.errors import InputError, StoreError
 
 
-class Journal:
+class RecordFile:
     """First the fingerprint of all that a row depends on, then one row a line.
 
     Args:

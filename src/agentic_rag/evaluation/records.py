@@ -15,7 +15,7 @@ from typing import Any
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.datasets import EvalDataset
-from agentic_rag.evaluation.journal import Journal
+from agentic_rag.evaluation.journal import RecordFile
 from agentic_rag.ingest.sources import discover
 
 DEPTH = 10
@@ -69,12 +69,12 @@ class Records:
     def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:
         self.path = path
         try:
-            self._journal = Journal(path, fingerprint)
+            self._journal = RecordFile(path, fingerprint)
             kept = _by_question(self._journal)
         except InputError:
             if not fresh:
                 raise
-            self._journal = Journal(path, fingerprint, fresh=True)
+            self._journal = RecordFile(path, fingerprint, fresh=True)
             kept = {}
         self._kept = {} if fresh else kept
 
@@ -114,7 +114,7 @@ def file_name(dataset: str, mark: str) -> str:
     return f"{plain[:80]}-{mark}.jsonl"
 
 
-def _by_question(journal: Journal) -> dict[tuple[str, str], Record]:
+def _by_question(journal: RecordFile) -> dict[tuple[str, str], Record]:
     records = [_read(row, f"{journal.path}:{number}") for number, row in enumerate(journal.rows, start=2)]
     return {(record.system, record.query): record for record in records}
 

@@ -13,7 +13,7 @@ from agentic_rag.fusion.hits import PASSAGES, join_facts
 from agentic_rag.fusion.unified_result import UnifiedResult, unified
 
 
-class Leg(NamedTuple):
+class WeighedHits(NamedTuple):
     """One source's hits, one per id, with what each is worth before its weight."""
 
     name: str
@@ -22,12 +22,12 @@ class Leg(NamedTuple):
     normalised: Sequence[float]
 
 
-_Find = tuple[Leg, Hit, float]
+_Find = tuple[WeighedHits, Hit, float]
 """A leg that holds an identity: its hit there, and the normalised score."""
 
 
 def merge(
-    legs: Sequence[Leg],
+    legs: Sequence[WeighedHits],
     *,
     reciprocal: bool = False,
     limit: int | None = None,

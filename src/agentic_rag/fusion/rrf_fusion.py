@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import Leg, checked_count, checked_weight, merge, summed
+from agentic_rag.fusion.merge import WeighedHits, checked_count, checked_weight, merge, summed
 from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
 
@@ -66,7 +66,7 @@ def fuse_ranks(
     """
     _check(k, limit, {name: weight for name, (_, weight) in sources.items()})
     legs = [
-        Leg(name, hits, weight, [1.0 / (k + hit["rank"]) for hit in hits])
+        WeighedHits(name, hits, weight, [1.0 / (k + hit["rank"]) for hit in hits])
         for name, (hits, weight) in sources.items()
     ]
     return merge(legs, reciprocal=True, limit=limit, first_tier=first_tier)

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import Leg, checked_count, checked_weight, merge
+from agentic_rag.fusion.merge import WeighedHits, checked_count, checked_weight, merge
 from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
 
@@ -85,7 +85,7 @@ def fuse_scores(
         told = ", ".join(f"{name} {weight}" for name, (_, weight) in sources.items())
         raise ConfigError(f"weights sum to {total:g} ({told}); weighted fusion needs a sum of 1")
     legs = [
-        Leg(name, hits, weight, normalise(hits, normalization).values)
+        WeighedHits(name, hits, weight, normalise(hits, normalization).values)
         for name, (hits, weight) in sources.items()
     ]
     return merge(legs, limit=limit)

@@ -26,7 +26,7 @@ MONTHS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class RawSession:
     """One session of a conversation, not parsed yet."""
 
     conversation: str
@@ -50,7 +50,7 @@ def looks_like_locomo(loaded: object) -> bool:
     return isinstance(loaded, dict) and any(_SESSION.fullmatch(key) for key in _conversation(loaded))
 
 
-def sessions(loaded: object, *, name: str) -> Iterator[Session]:
+def sessions(loaded: object, *, name: str) -> Iterator[RawSession]:
     """The sessions that have turns, conversation by conversation, by number.
 
     Args:
@@ -76,7 +76,7 @@ def sessions(loaded: object, *, name: str) -> Iterator[Session]:
             kept = tuple(turn for turn in turns if isinstance(turn, dict)) if isinstance(turns, list) else ()
             if kept:
                 date_text = inner.get(f"{numbered[session]}_date_time")
-                yield Session(
+                yield RawSession(
                     conversation, session, speakers, date_text if isinstance(date_text, str) else None, kept
                 )
 
@@ -86,7 +86,7 @@ def _conversation(sample: dict[str, Any]) -> dict[str, Any]:
     return inner if isinstance(inner, dict) else sample
 
 
-def parse_session(session: Session, *, path: str) -> Document:
+def parse_session(session: RawSession, *, path: str) -> Document:
     """The document of one session: ``Speaker: text [shares a photo: caption]``, a line a turn."""
     date = parse_session_date(session.date_text)
     shared: dict[str, Any] = {"conversation": session.conversation, "session": session.number}
@@ -167,7 +167,7 @@ def _text(turn: Mapping[str, Any], key: str) -> str:
     return valid_unicode(str(value)).strip()
 
 
-def _title(session: Session, date: datetime | None) -> str:
+def _title(session: RawSession, date: datetime | None) -> str:
     who = " and ".join(session.speakers) or session.conversation
     if date is None:
         return f"{who}, session {session.number}"

@@ -21,7 +21,7 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.canvas import parse_canvas
-from agentic_rag.ingest.conversation import Session, looks_like_locomo, parse_session, sessions
+from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.decoding import SourceError, decode
 from agentic_rag.ingest.ignore import IgnoreRules, obsidian_filters
 from agentic_rag.ingest.markdown import parse_markdown, parse_text
@@ -336,7 +336,7 @@ def _scan_locomo(root: Path, found: _Found) -> None:
         found.add(item, f"{root}: {session.document_id}")
 
 
-def _session_hash(session: Session, path: str) -> str:
+def _session_hash(session: RawSession, path: str) -> str:
     """Of the session alone, so that a new session in the file leaves the others unchanged."""
     parts = [list(session.speakers), session.date_text, list(session.turns)]
     return digest(PARSER_VERSION, session.document_id, path, json.dumps(parts, sort_keys=True))

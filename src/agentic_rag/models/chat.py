@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.endpoint import told, without_login
+from agentic_rag.models.endpoint import failure_text, without_login
 from agentic_rag.settings.config import ChatConfig
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LangChainChat:
             cut = _cut(message.response_metadata)
         except Exception as error:
             # Not the client's own words: they may repeat the key, or the passages that were sent.
-            raise ModelError(f"{self._name} {told(error, 'chat')}") from error
+            raise ModelError(f"{self._name} {failure_text(error, 'chat')}") from error
         if cut is not None:
             raise ModelError(f"{self._name} {cut}")
         if not text:
@@ -106,9 +106,9 @@ def spoken(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
-def _cut(told: Mapping[str, Any]) -> str | None:
+def _cut(failure_text: Mapping[str, Any]) -> str | None:
     """Why an answer is not whole; None where it is, or where nothing is said of it."""
-    reason = told.get("finish_reason") or told.get("stop_reason")
+    reason = failure_text.get("finish_reason") or failure_text.get("stop_reason")
     return _CUT.get(str(reason).casefold())
 
 

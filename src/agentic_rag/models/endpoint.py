@@ -22,7 +22,7 @@ _BY_STATUS = {
 }
 
 
-def told(error: BaseException, section: str) -> str:
+def failure_text(error: BaseException, section: str) -> str:
     """What happened and what to do; ``section`` is where it is configured: ``chat`` or ``embedding``."""
     happened, cure = _kind(error)
     return f"{happened}; {cure.format(section=section)}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.endpoint import told, without_login
+from agentic_rag.models.endpoint import failure_text, without_login
 from agentic_rag.settings.config import EmbeddingConfig
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class OpenAIEmbedding:
             rows = [list(item.embedding) for item in given]
         except Exception as error:
             raise ModelError(
-                f"{self._called} {told(error, 'embedding')}; unset embedding.base_url to use the bundled model"
+                f"{self._called} {failure_text(error, 'embedding')}; unset embedding.base_url to use the bundled model"
             ) from error
         if len(rows) != len(texts):
             raise ModelError(f"{self._called} gave {len(rows)} vectors for {len(texts)} texts; try again")
@@ -123,7 +123,7 @@ class LangChainEmbedding:
         try:
             rows = [await self._embeddings.aembed_query(text) for text in texts]
         except Exception as error:
-            raise ModelError(f"{self._called} {told(error, 'embedding')}") from error
+            raise ModelError(f"{self._called} {failure_text(error, 'embedding')}") from error
         return unit(rows, len(texts), self.dimension, self._called)
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
@@ -132,7 +132,7 @@ class LangChainEmbedding:
         try:
             rows = await self._embeddings.aembed_documents(list(texts))
         except Exception as error:
-            raise ModelError(f"{self._called} {told(error, 'embedding')}") from error
+            raise ModelError(f"{self._called} {failure_text(error, 'embedding')}") from error
         return unit(rows, len(texts), self.dimension, self._called)
 
 

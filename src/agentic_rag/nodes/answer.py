@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
-from agentic_rag.answering.passages import told
+from agentic_rag.answering.passages import passage_text
 from agentic_rag.answering.quotes import Quote, best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.domain.ports import Chat
@@ -80,8 +80,10 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
 
 def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
     """The keys, and the message that says the same."""
-    told = {key: answered[key] for key in ("citations", "abstained")}
-    message = AIMessage(answered["answer"], additional_kwargs={**told, "operation": request.operation.value})
+    passage_text = {key: answered[key] for key in ("citations", "abstained")}
+    message = AIMessage(
+        answered["answer"], additional_kwargs={**passage_text, "operation": request.operation.value}
+    )
     return {**answered, "messages": [message]}
 
 
@@ -118,7 +120,7 @@ def _outcome(method: str, reason: str | None) -> dict[str, Any]:
 
 
 async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
-    passages = fenced([told(result) for result in results])
+    passages = fenced([passage_text(result) for result in results])
     text = (await chat.complete(system, f"{passages}\n\nQuestion: {question}")).strip()
     if not text or _SAYS_NOT_FOUND.match(text):
         return _not_found(question, "chat")

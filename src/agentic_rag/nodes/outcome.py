@@ -18,7 +18,7 @@ its reference pairs then, in which a slow one is slower than any search."""
 logger = logging.getLogger(__name__)
 
 
-async def searched(
+async def search_source(
     search: Callable[[], Awaitable[Findings]],
     timeout_seconds: float,
     why_empty: Callable[[], Awaitable[str | None]] | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentic_rag.domain import Findings
-from agentic_rag.nodes.outcome import searched
+from agentic_rag.nodes.outcome import search_source
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import GraphSearch
 from agentic_rag.state import CanvasRAGState
@@ -27,5 +27,5 @@ async def retrieve_graphiti(state: CanvasRAGState, *, engine: GraphSearch) -> di
             as_of=request.as_of,
         )
 
-    hits, outcome = await searched(search, parameters.timeout_seconds, ready=engine.ready)
+    hits, outcome = await search_source(search, parameters.timeout_seconds, ready=engine.ready)
     return {"graphiti_results": hits, "graphiti_outcome": outcome}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentic_rag.domain import Findings, Hit
-from agentic_rag.nodes.outcome import searched
+from agentic_rag.nodes.outcome import search_source
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
@@ -43,7 +43,7 @@ async def retrieve_lancedb(state: CanvasRAGState, *, engine: VectorSearch) -> di
     async def ready() -> None:
         await engine.ready(parameters.strategy)
 
-    hits, outcome = await searched(search, parameters.timeout_seconds, why_empty, ready)
+    hits, outcome = await search_source(search, parameters.timeout_seconds, why_empty, ready)
     return {"lancedb_results": hits, "lancedb_outcome": outcome}
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from agentic_rag.answering.passages import told
+from agentic_rag.answering.passages import passage_text
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
@@ -70,7 +70,7 @@ def _words(result: dict[str, Any]) -> list[str]:
 
 
 async def _asked(chat: Chat, question: str, results: Sequence[dict[str, Any]]) -> str | None:
-    passages = [told(result) for result in results[:FEEDBACK_RESULTS]]
+    passages = [passage_text(result) for result in results[:FEEDBACK_RESULTS]]
     text = await chat.complete(REWRITE_SYSTEM, f"{fenced(passages)}\n\nQuestion: {question}")
     line = text.strip().splitlines()[0].strip() if text.strip() else ""
     return line[:1000] or None

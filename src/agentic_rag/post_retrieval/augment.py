@@ -13,7 +13,7 @@ from agentic_rag.errors import ModelError
 from agentic_rag.post_retrieval.asking import says_none
 from agentic_rag.post_retrieval.config import AugmentStep
 from agentic_rag.post_retrieval.items import Items, MemoryItem
-from agentic_rag.post_retrieval.outcome import Outcome, Request, settled
+from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, settled
 from agentic_rag.post_retrieval.templates import filled
 from agentic_rag.post_retrieval.tools import PostRetrievalTools
 from agentic_rag.text.prompts import fenced
@@ -28,15 +28,21 @@ _INSIGHT = re.compile(
     r"(?:[-*•]\s+|\d{1,2}[.)]\s+)?(?P<text>\S.*?)\s*\[(?P<from>\d{1,6}(?:\s*,\s*\d{1,6})*)\]\s*\.?"
 )
 
-Augment = Callable[[AugmentStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
+Augment = Callable[
+    [AugmentStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]
+]
 
 
-async def augment(step: AugmentStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def augment(
+    step: AugmentStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """The memories with something added."""
     return await settled(AUGMENTS[step.augment_type](step, items, request, tools))
 
 
-async def reflection(step: AugmentStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def reflection(
+    step: AugmentStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """Insights of a chat model behind the memories, each with the ``sources`` of the memories it names.
 
     An insight is a memory of metadata ``{"kind": "reflection", "from": entry ids, "sources": …}`` and the
@@ -48,7 +54,7 @@ async def reflection(step: AugmentStep, items: Items, request: Request, tools: P
     Source: Park et al., Generative Agents, UIST 2023, section 4.2.
     """
     if not items:
-        return Outcome(items)
+        return StepOutcome(items)
     system = REFLECTION_SYSTEM.format(count=step.reflection_count)
     passages = fenced([item.text for item in items])
     reply = await tools.needed_chat().complete(system, f"{passages}\n\nQuestion: {request.question}")
@@ -58,15 +64,15 @@ async def reflection(step: AugmentStep, items: Items, request: Request, tools: P
     kept = list(fresh.values())[: step.reflection_count]
     start = 1 + max(item.original_index for item in items)
     added = tuple(replace(item, original_index=start + n) for n, item in enumerate(kept))
-    return Outcome(items + added, None if added else "the chat model drew no new insight")
+    return StepOutcome(items + added, None if added else "the chat model drew no new insight")
 
 
-def context(step: AugmentStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+def context(step: AugmentStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
     """Metadata and a fixed text, in each memory's text or once above all; a memory without any stays."""
     if step.context_place == "preface":
         lines = [step.context_text, *(_values(name, items) for name in step.context_fields)]
-        return Outcome(items, preface="\n".join(line for line in lines if line))
-    return Outcome(tuple(_in_context(item, step) for item in items))
+        return StepOutcome(items, preface="\n".join(line for line in lines if line))
+    return StepOutcome(tuple(_in_context(item, step) for item in items))
 
 
 AUGMENTS: Mapping[str, Augment] = {"reflection": reflection, "context": context}

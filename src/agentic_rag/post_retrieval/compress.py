@@ -14,7 +14,7 @@ from agentic_rag.errors import ModelError
 from agentic_rag.post_retrieval.asking import answers, says_none
 from agentic_rag.post_retrieval.config import CompressStep
 from agentic_rag.post_retrieval.items import Items, MemoryItem, best_first
-from agentic_rag.post_retrieval.outcome import Outcome, Request, settled, told
+from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, joined_reasons, settled
 from agentic_rag.post_retrieval.tools import PostRetrievalTools
 from agentic_rag.post_retrieval.turns import lines_of
 from agentic_rag.text import content_tokens, tokens
@@ -29,11 +29,13 @@ COMPRESS_SYSTEM = (
 GAP = " … "
 """Where sentences between two others were left out."""
 
-Compress = Callable[[CompressStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
+Compress = Callable[
+    [CompressStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class MemorySentence:
     """One sentence of a line of a memory; ``memory``, ``line`` and ``number`` count from 0."""
 
     memory: int
@@ -52,16 +54,18 @@ class Sentence:
         return self.behind[self.start : self.end]
 
 
-async def compress(step: CompressStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def compress(
+    step: CompressStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """The memories, shorter; one that nothing is left of is left out."""
     if not items:
-        return Outcome(items)
+        return StepOutcome(items)
     return await settled(COMPRESSIONS[step.compress_type](step, items, request, tools))
 
 
 async def extractive(
-    step: CompressStep, items: Items, request: Request, tools: PostRetrievalTools
-) -> Outcome:
+    step: CompressStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """Whole sentences, those first that share most with the question, until ``compress_max_tokens`` are full.
 
     A sentence counts by the words it (or its speaker's name) shares with the question, each times
@@ -73,7 +77,9 @@ async def extractive(
     )
 
 
-async def llm(step: CompressStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def llm(
+    step: CompressStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """Each memory as a chat model shortens it; what is still too long is then cut as ``extractive`` does.
 
     Raises:
@@ -99,23 +105,23 @@ async def llm(step: CompressStep, items: Items, request: Request, tools: PostRet
         shortened, shorter, request.question, step.compress_max_tokens, tools.count_tokens
     )
     cut = kept.items != shorter
-    reason = told(
+    reason = joined_reasons(
         f"{grown} memories came back longer and stay as they were" if grown else None,
         f"still over compress_max_tokens {step.compress_max_tokens}, so sentences were left out"
         if cut
         else None,
         kept.reason,
     )
-    return Outcome(kept.items, reason, degraded=kept.degraded or cut or grown > 0)
+    return StepOutcome(kept.items, reason, degraded=kept.degraded or cut or grown > 0)
 
 
 COMPRESSIONS: Mapping[str, Compress] = {"extractive": extractive, "llm": llm}
 
 
-def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter) -> Outcome:
+def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter) -> StepOutcome:
     """See ``extractive``; pure but for what counts the tokens."""
     if not items or sum(count_tokens([item.text for item in items])) <= most:
-        return Outcome(items)
+        return StepOutcome(items)
     sentences = _sentences(items)
     scores = _scores(sentences, question)
     rank = {id(item): n for n, item in enumerate(best_first(items))}
@@ -126,24 +132,24 @@ def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter
         chosen = _without_last(chosen, sizes, over)  # joined texts may have other tokens
         kept = _written(items, chosen)
     if not kept:
-        return Outcome((), f"no sentence fits compress_max_tokens {most}", degraded=True)
+        return StepOutcome((), f"no sentence fits compress_max_tokens {most}", degraded=True)
     if not any(scores):
-        return Outcome(
+        return StepOutcome(
             kept, "no sentence shares a word with the question; the first ones stay", degraded=True
         )
-    return Outcome(kept)
+    return StepOutcome(kept)
 
 
-def _sentences(items: Items) -> list[Sentence]:
+def _sentences(items: Items) -> list[MemorySentence]:
     return [
-        Sentence(memory, place, number, line.lead, line.text, start, end)
+        MemorySentence(memory, place, number, line.lead, line.text, start, end)
         for memory, item in enumerate(items)
         for place, line in enumerate(lines_of(item.text))
         for number, (start, end) in enumerate(split_sentences(line.text))
     ]
 
 
-def _scores(sentences: Sequence[Sentence], question: str) -> list[float]:
+def _scores(sentences: Sequence[MemorySentence], question: str) -> list[float]:
     asked = set(content_tokens(question))
     shared = [asked.intersection(tokens(sentence.lead + sentence.text)) for sentence in sentences]
     frequency = Counter(token for words in shared for token in words)
@@ -152,13 +158,13 @@ def _scores(sentences: Sequence[Sentence], question: str) -> list[float]:
 
 
 def _chosen(
-    best: Sequence[Sentence], most: int, count_tokens: TokenCounter
-) -> tuple[list[Sentence], dict[Sentence, int]]:
+    best: Sequence[MemorySentence], most: int, count_tokens: TokenCounter
+) -> tuple[list[MemorySentence], dict[MemorySentence, int]]:
     """As many as fit, best first, and the tokens of each; the first of a line brings its lead along."""
     sizes = count_tokens([sentence.text for sentence in best])
     leads = count_tokens([sentence.lead for sentence in best])
     (gap,) = count_tokens([GAP])
-    chosen: list[Sentence] = []
+    chosen: list[MemorySentence] = []
     lines: dict[tuple[int, int], set[int]] = {}
     left = most
     for sentence, size, lead in zip(best, sizes, leads, strict=True):
@@ -172,7 +178,9 @@ def _chosen(
     return chosen, dict(zip(best, sizes, strict=True))
 
 
-def _without_last(chosen: Sequence[Sentence], sizes: Mapping[Sentence, int], over: int) -> list[Sentence]:
+def _without_last(
+    chosen: Sequence[MemorySentence], sizes: Mapping[MemorySentence, int], over: int
+) -> list[MemorySentence]:
     """Without so many of the last as have that many tokens; at least one goes."""
     kept = list(chosen)
     while kept and over > 0:
@@ -180,9 +188,9 @@ def _without_last(chosen: Sequence[Sentence], sizes: Mapping[Sentence, int], ove
     return kept
 
 
-def _written(items: Items, chosen: Sequence[Sentence]) -> Items:
+def _written(items: Items, chosen: Sequence[MemorySentence]) -> Items:
     """The memories of the chosen sentences, in order."""
-    lines: dict[tuple[int, int], list[Sentence]] = {}
+    lines: dict[tuple[int, int], list[MemorySentence]] = {}
     for sentence in sorted(chosen, key=lambda one: (one.memory, one.line, one.number)):
         lines.setdefault((sentence.memory, sentence.line), []).append(sentence)
     texts: dict[int, list[str]] = {}
@@ -191,7 +199,7 @@ def _written(items: Items, chosen: Sequence[Sentence]) -> Items:
     return tuple(replace(items[memory], text="\n".join(found)) for memory, found in texts.items())
 
 
-def _joined(kept: Sequence[Sentence]) -> str:
+def _joined(kept: Sequence[MemorySentence]) -> str:
     text = kept[0].text
     for before, after in pairwise(kept):
         neighbours = after.number == before.number + 1

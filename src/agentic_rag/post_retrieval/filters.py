@@ -16,7 +16,7 @@ from agentic_rag.post_retrieval.items import (
     in_place,
     kept_best,
 )
-from agentic_rag.post_retrieval.outcome import Outcome, Request, settled
+from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, settled
 from agentic_rag.post_retrieval.tools import PostRetrievalTools
 from agentic_rag.text.prompts import fenced
 
@@ -27,17 +27,21 @@ FILTER_SYSTEM = (
 )
 _NUMBERS = re.compile(r"\s*\[?\s*(\d{1,6}(?:\s*,\s*\d{1,6})*)\s*\]?\s*\.?\s*")
 
-Filter = Callable[[FilterStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
+Filter = Callable[[FilterStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]]
 
 
-async def filtered(step: FilterStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def filtered(
+    step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """The memories that stay."""
-    return await settled(FILTERS[step.filter_type](step, items, request, tools)) if items else Outcome(items)
+    return (
+        await settled(FILTERS[step.filter_type](step, items, request, tools)) if items else StepOutcome(items)
+    )
 
 
 async def token_budget(
-    step: FilterStep, items: Items, request: Request, tools: PostRetrievalTools
-) -> Outcome:
+    step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """Best first, each whole or not at all; one that does not fit is passed over and the next is tried.
 
     Where not one fits, none stays: a budget is a promise.
@@ -47,23 +51,23 @@ async def token_budget(
     reason = None
     if not kept:
         reason = f"no memory fits token_budget {step.token_budget}; the shortest has {min(counts)} tokens"
-    return Outcome(kept, reason, degraded=not kept)
+    return StepOutcome(kept, reason, degraded=not kept)
 
 
-def threshold(step: FilterStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+def threshold(step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
     """Those of at least this score; what nothing scored cannot be judged and stays."""
     kept = tuple(item for item in items if item.score is None or item.score >= step.threshold)
     unscored = sum(item.score is None for item in items)
     reason = f"{unscored} of {len(items)} memories have no score and stay" if unscored else None
-    return Outcome(kept, reason, degraded=unscored > 0)
+    return StepOutcome(kept, reason, degraded=unscored > 0)
 
 
-def top_k(step: FilterStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+def top_k(step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
     """The best so many; where nothing is ranked, the newest."""
-    return Outcome(kept_best(items, step.top_k))
+    return StepOutcome(kept_best(items, step.top_k))
 
 
-async def llm(step: FilterStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def llm(step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
     """Those a chat model chooses, in batches; ``ModelError`` where its reply is no list of their numbers."""
     chat = tools.needed_chat()
 
@@ -74,7 +78,7 @@ async def llm(step: FilterStep, items: Items, request: Request, tools: PostRetri
 
     size = step.llm_batch_size
     batches = [items[start : start + size] for start in range(0, len(items), size)]
-    return Outcome(in_place(items, [item for kept in await answers(judge, batches) for item in kept]))
+    return StepOutcome(in_place(items, [item for kept in await answers(judge, batches) for item in kept]))
 
 
 FILTERS: Mapping[str, Filter] = {

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.post_retrieval.config import FormatStep
 from agentic_rag.post_retrieval.items import Items, MemoryItem
-from agentic_rag.post_retrieval.outcome import Outcome, Request
+from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest
 from agentic_rag.post_retrieval.templates import filled
 from agentic_rag.post_retrieval.tools import PostRetrievalTools
 from agentic_rag.post_retrieval.turns import lines_of
@@ -21,9 +21,11 @@ UNKNOWN = "unknown"
 Format = Callable[[FormatStep, Items], str]
 
 
-async def formatted(step: FormatStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def formatted(
+    step: FormatStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """The memories as they are, and written down."""
-    return Outcome(items, body=FORMATS[step.format_type](step, items))
+    return StepOutcome(items, body=FORMATS[step.format_type](step, items))
 
 
 def template(step: FormatStep, items: Items) -> str:

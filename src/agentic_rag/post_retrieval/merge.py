@@ -15,19 +15,23 @@ from agentic_rag.post_retrieval.items import (
     read_memories,
 )
 from agentic_rag.post_retrieval.links import links_of, strength
-from agentic_rag.post_retrieval.outcome import Outcome, Request, settled
+from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, settled
 from agentic_rag.post_retrieval.templates import filled
 from agentic_rag.post_retrieval.tools import PostRetrievalTools, asked_service
 
-Merge = Callable[[MergeStep, Items, Request, PostRetrievalTools], Outcome | Awaitable[Outcome]]
+Merge = Callable[[MergeStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]]
 
 
-async def merge(step: MergeStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def merge(
+    step: MergeStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """All memories by score, then id; in the order they were found where nothing is ranked."""
     return await settled(MERGES[step.merge_type](step, items, request, tools))
 
 
-async def link_expand(step: MergeStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def link_expand(
+    step: MergeStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """Memories linked to the best ones, then those linked to them, up to ``max_depth`` links away.
 
     A new memory's score is its parent's times the link's strength, the best of those found at its depth;
@@ -50,10 +54,12 @@ async def link_expand(step: MergeStep, items: Items, request: Request, tools: Po
             break
         joined += [replace(item, original_index=len(joined) + n) for n, item in enumerate(followed)]
         here |= {item.entry_id for item in followed}
-    return Outcome(_ordered(joined))
+    return StepOutcome(_ordered(joined))
 
 
-async def multi_query(step: MergeStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def multi_query(
+    step: MergeStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """What the services find for each secondary query; an entry found twice counts with its best score.
 
     A secondary service holds the same memories under the same ids, so that an entry is one entry wherever
@@ -68,7 +74,7 @@ async def multi_query(step: MergeStep, items: Items, request: Request, tools: Po
     joined = list(items)
     for found in await answers(ask, step.secondary_queries):
         joined += [replace(item, original_index=len(joined) + n) for n, item in enumerate(found)]
-    return Outcome(_ordered(united(joined)))
+    return StepOutcome(_ordered(united(joined)))
 
 
 MERGES: Mapping[str, Merge] = {"link_expand": link_expand, "multi_query": multi_query}

@@ -19,17 +19,19 @@ from agentic_rag.post_retrieval.filters import filtered
 from agentic_rag.post_retrieval.formats import formatted
 from agentic_rag.post_retrieval.items import Items, as_memories, read_memories
 from agentic_rag.post_retrieval.merge import merge
-from agentic_rag.post_retrieval.outcome import Outcome, Request
+from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest
 from agentic_rag.post_retrieval.rerank import rerank
 from agentic_rag.post_retrieval.tools import PostRetrievalTools, check_tools
 
 Data = Mapping[str, Any]
-Handler = Callable[[Any, Items, Request, PostRetrievalTools], Awaitable[Outcome]]
+Handler = Callable[[Any, Items, StepRequest, PostRetrievalTools], Awaitable[StepOutcome]]
 
 
-async def unchanged(step: NoneStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def unchanged(
+    step: NoneStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """Action none."""
-    return Outcome(items)
+    return StepOutcome(items)
 
 
 ACTIONS: Mapping[str, Handler] = {
@@ -79,7 +81,7 @@ class PostRetrieval:
         """
         if "memory_data" not in data:
             raise InputError("the data have no memory_data; PostRetrieval stands behind MemoryRetrieval")
-        request, items = Request.of(data), read_memories(data["memory_data"])
+        request, items = StepRequest.of(data), read_memories(data["memory_data"])
         records: list[dict[str, Any]] = []
         prefaces: list[str] = []
         body: str | None = None
@@ -109,7 +111,7 @@ class PostRetrieval:
         return "".join(f"{part}\n" for part in parts)
 
 
-def _record(step: Step, before: int, outcome: Outcome) -> dict[str, Any]:
+def _record(step: Step, before: int, outcome: StepOutcome) -> dict[str, Any]:
     return {
         "action": step.action,
         "type": step.kind,

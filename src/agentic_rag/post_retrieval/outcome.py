@@ -11,7 +11,7 @@ from agentic_rag.post_retrieval.items import Items, vector
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class StepRequest:
     """What was asked, as the operators before have it."""
 
     question: str
@@ -21,7 +21,7 @@ class Request:
     """The question's now, ISO 8601."""
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Request:
+    def of(cls, data: Mapping[str, Any]) -> StepRequest:
         """The request in an operator's data; ``InputError`` where a value is of the wrong kind."""
         question, now = data.get("question", ""), data.get("reference_time")
         if not isinstance(question, str):
@@ -33,7 +33,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StepOutcome:
     """What a step made of the memories."""
 
     items: Items
@@ -47,11 +47,11 @@ class Outcome:
     """All memories, written; None: each memory's text on its own line."""
 
 
-async def settled(result: Outcome | Awaitable[Outcome]) -> Outcome:
+async def settled(result: StepOutcome | Awaitable[StepOutcome]) -> StepOutcome:
     """The outcome of a plain function, or of one that asked something."""
-    return result if isinstance(result, Outcome) else await result
+    return result if isinstance(result, StepOutcome) else await result
 
 
-def told(*reasons: str | None) -> str | None:
+def joined_reasons(*reasons: str | None) -> str | None:
     """Reasons on one line; None where there is none."""
     return "; ".join(reason for reason in reasons if reason) or None

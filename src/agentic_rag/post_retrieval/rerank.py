@@ -13,14 +13,14 @@ from agentic_rag.errors import InputError
 from agentic_rag.post_retrieval.config import UNKNOWN_SCORE, RerankStep, WeightedFactor
 from agentic_rag.post_retrieval.items import Items, MemoryItem, by_score, kept_best
 from agentic_rag.post_retrieval.links import links_of, ties_between
-from agentic_rag.post_retrieval.outcome import Outcome, Request, told
+from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, joined_reasons
 from agentic_rag.post_retrieval.pagerank import personalised_pagerank
 from agentic_rag.post_retrieval.tools import PostRetrievalTools
 from agentic_rag.rerank.model import relevances
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Rescored:
     """A new score for each memory, in the order the memories have."""
 
     scores: tuple[float | None, ...]
@@ -30,15 +30,17 @@ class Judged:
     """Nothing was learnt: scores are the old ones, and the order stays."""
 
 
-Judge = Callable[[RerankStep, Items, Request, PostRetrievalTools], Judged | Awaitable[Judged]]
+Judge = Callable[[RerankStep, Items, StepRequest, PostRetrievalTools], Rescored | Awaitable[Rescored]]
 
 
-async def rerank(step: RerankStep, items: Items, request: Request, tools: PostRetrievalTools) -> Outcome:
+async def rerank(
+    step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> StepOutcome:
     """Memories by their new score, then id; the score stands in metadata[rerank_score_field] too."""
     if not items:
-        return Outcome(items)
+        return StepOutcome(items)
     given = RERANKS[step.rerank_type](step, items, request, tools)
-    judged = given if isinstance(given, Judged) else await given
+    judged = given if isinstance(given, Rescored) else await given
     scored = tuple(
         item
         if score is None
@@ -47,10 +49,10 @@ async def rerank(step: RerankStep, items: Items, request: Request, tools: PostRe
     )
     ranked = scored if judged.keeps_order else tuple(sorted(scored, key=by_score))
     kept = ranked if step.rerank_top_k is None else kept_best(ranked, step.rerank_top_k)
-    return Outcome(kept, judged.reason, judged.degraded)
+    return StepOutcome(kept, judged.reason, judged.degraded)
 
 
-def semantic(step: RerankStep, items: Items, request: Request, tools: PostRetrievalTools) -> Judged:
+def semantic(step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> Rescored:
     """Cosine of the question's and the memory's vector, in [-1, 1]; a memory without one keeps its score.
 
     Raises:
@@ -67,7 +69,7 @@ def semantic(step: RerankStep, items: Items, request: Request, tools: PostRetrie
         return _as_before(items, f"none of {lacking} memories has an embedding, so the order stays")
     scores = tuple(item.value if item.embedding is None else cosine(asked, item.embedding) for item in items)
     reason = f"{lacking} of {len(items)} memories have no embedding and keep their score" if lacking else None
-    return Judged(scores, reason, degraded=lacking > 0)
+    return Rescored(scores, reason, degraded=lacking > 0)
 
 
 def cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
@@ -81,7 +83,9 @@ def cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return float(np.clip(np.dot(left, right) / norms, -1.0, 1.0)) if norms > 0 else 0.0
 
 
-def time_weighted(step: RerankStep, items: Items, request: Request, tools: PostRetrievalTools) -> Judged:
+def time_weighted(
+    step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> Rescored:
     """``score · exp(-time_decay_rate · age in hours)``; what has no time fades by half.
 
     Where a score is negative (a cosine), all are raised by as much as brings the lowest to 0: else a
@@ -94,10 +98,10 @@ def time_weighted(step: RerankStep, items: Items, request: Request, tools: PostR
         base * _recency(hours, step.time_decay_rate, UNKNOWN_SCORE)
         for base, hours in zip(_raised(items), known.hours, strict=True)
     )
-    return Judged(scores, known.reason, known.degraded)
+    return Rescored(scores, known.reason, known.degraded)
 
 
-async def ppr(step: RerankStep, items: Items, request: Request, tools: PostRetrievalTools) -> Judged:
+async def ppr(step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> Rescored:
     """Personalised PageRank over the links between the memories, started at them by their scores.
 
     The score is the share of visits, in [0, 1]. Unlinked memories keep what starts there.
@@ -123,14 +127,14 @@ async def ppr(step: RerankStep, items: Items, request: Request, tools: PostRetri
         max_iterations=step.max_iterations,
         convergence_threshold=step.convergence_threshold,
     )
-    reason = told(
+    reason = joined_reasons(
         None if ties else "no two of the memories are linked, so their scores decide",
         None if walk.converged else f"cut off after max_iterations {step.max_iterations}, not converged",
     )
-    return Judged(tuple(float(walk.visits[place]) for place in here), reason, degraded=not walk.converged)
+    return Rescored(tuple(float(walk.visits[place]) for place in here), reason, degraded=not walk.converged)
 
 
-def weighted(step: RerankStep, items: Items, request: Request, tools: PostRetrievalTools) -> Judged:
+def weighted(step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> Rescored:
     """Weighted mean of the factors, in [0, 1].
 
     ``score`` and metadata are first brought to [0, 1] within the list (min-max; 1 where all are equal), so
@@ -149,16 +153,16 @@ def weighted(step: RerankStep, items: Items, request: Request, tools: PostRetrie
         / total
         for n in range(len(items))
     )
-    reason = told(*dict.fromkeys(reason for _, reason, _ in factors if reason))
-    return Judged(scores, reason, degraded=any(degraded for _, _, degraded in factors))
+    reason = joined_reasons(*dict.fromkeys(reason for _, reason, _ in factors if reason))
+    return Rescored(scores, reason, degraded=any(degraded for _, _, degraded in factors))
 
 
 async def cross_encoder(
-    step: RerankStep, items: Items, request: Request, tools: PostRetrievalTools
-) -> Judged:
+    step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools
+) -> Rescored:
     """Relevance in [0, 1] by a model that reads question and memory together; raises ``ModelError``."""
     texts = [item.text for item in items]
-    return Judged(tuple(await relevances(request.question, texts, tools.needed_reranker())))
+    return Rescored(tuple(await relevances(request.question, texts, tools.needed_reranker())))
 
 
 RERANKS: Mapping[str, Judge] = {
@@ -170,8 +174,8 @@ RERANKS: Mapping[str, Judge] = {
 }
 
 
-def _as_before(items: Items, reason: str) -> Judged:
-    return Judged(tuple(item.score for item in items), reason, degraded=True, keeps_order=True)
+def _as_before(items: Items, reason: str) -> Rescored:
+    return Rescored(tuple(item.score for item in items), reason, degraded=True, keeps_order=True)
 
 
 def _raised(items: Items) -> list[float]:
@@ -185,7 +189,7 @@ def _recency(hours: float | None, rate: float, default: float) -> float:
 
 
 def _factor(
-    factor: WeightedFactor, step: RerankStep, items: Items, request: Request
+    factor: WeightedFactor, step: RerankStep, items: Items, request: StepRequest
 ) -> tuple[list[float], str | None, bool]:
     """Its value of each memory in [0, 1], what is worth knowing, and whether no memory has it."""
     if factor.field == "recency":
@@ -230,7 +234,7 @@ class Ages:
     """No memory has an age, or the request's time cannot be read."""
 
 
-def ages(items: Items, request: Request, time_field: str) -> Ages:
+def ages(items: Items, request: StepRequest, time_field: str) -> Ages:
     """Hours from each memory's time to the request's, or to the newest memory's where it has none."""
     times = [item.get_timestamp(time_field) for item in items]
     known = [moment for moment in times if moment is not None]
@@ -239,7 +243,7 @@ def ages(items: Items, request: Request, time_field: str) -> Ages:
     given = moment_of(request.reference_time)
     now = max(known) if given is None else given
     missing = len(times) - len(known)
-    reason = told(
+    reason = joined_reasons(
         None if given is not None else _unread(request.reference_time, now.isoformat()),
         f"{missing} of {len(items)} memories have no ISO 8601 time in metadata {time_field!r}"
         if missing

@@ -13,7 +13,7 @@ _TURN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MemoryLine:
     """One line of a memory's text; ``lead + text`` is the line."""
 
     text: str
@@ -24,7 +24,7 @@ class Line:
     """As written; "" where the line has none."""
 
 
-def lines_of(text: str) -> list[Line]:
+def lines_of(text: str) -> list[MemoryLine]:
     """All lines, in order; joined by line feeds they are the text.
 
     >>> [(line.date, line.speaker, line.text) for line in lines_of("(2023-08-01)Alice: Hello")]
@@ -33,17 +33,17 @@ def lines_of(text: str) -> list[Line]:
     return [_line(line) for line in text.split("\n")]
 
 
-def turns_of(text: str) -> list[Line]:
+def turns_of(text: str) -> list[MemoryLine]:
     """The lines that say something, without the white space around it; a name alone is said by nobody."""
     return [
-        replace(line, text=line.text.strip()) if line.text.strip() else Line(line.lead.strip())
+        replace(line, text=line.text.strip()) if line.text.strip() else MemoryLine(line.lead.strip())
         for line in lines_of(text)
         if (line.lead + line.text).strip()
     ]
 
 
-def _line(line: str) -> Line:
+def _line(line: str) -> MemoryLine:
     found = _TURN.fullmatch(line)
     if found is None:
-        return Line(line)
-    return Line(found["text"], found["lead"], found["speaker"].strip(), found["date"].strip())
+        return MemoryLine(line)
+    return MemoryLine(found["text"], found["lead"], found["speaker"].strip(), found["date"].strip())

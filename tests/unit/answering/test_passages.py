@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.answering.passages import MOST_FACTS, told
+from agentic_rag.answering.passages import MOST_FACTS, passage_text
 
 
 def fact(name: str, **fields: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def result(facts: list[dict[str, Any]], **metadata: Any) -> dict[str, Any]:
     ],
 )
 def test_where_it_stands_and_from_when(metadata: dict[str, Any], head: str):
-    assert told(result([], **metadata)) == f"{head}She moved."
+    assert passage_text(result([], **metadata)) == f"{head}She moved."
 
 
 def test_the_relations_that_somebody_named():
@@ -38,10 +38,10 @@ def test_the_relations_that_somebody_named():
         fact("WORKS_IN", valid_at="2020-01-01T00:00:00+00:00", invalid_at="2021-01-01T00:00:00+00:00"),
         fact("BORN_IN", valid_at="2020-01-01T00:00:00+00:00"),
     ]
-    assert told(result(facts)).splitlines() == [
+    assert passage_text(result(facts)).splitlines() == [
         "She moved.",
         "Ann —lives in→ Oslo",
         "Ann —works in→ Oslo (from 2020-01-01 until 2021-01-01)",
         "Ann —born in→ Oslo",
     ]
-    assert told(result([fact("LIVES_IN")] * 9)).count("→") == MOST_FACTS
+    assert passage_text(result([fact("LIVES_IN")] * 9)).count("→") == MOST_FACTS

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.answering.quotes import Choice, Quote, best_quotes, readable, shown
+from agentic_rag.answering.quotes import Choice, Quote, best_quotes, quote_text, readable
 
 
 def result(identity: str, content: str, score: float | None = 0.8, **metadata: Any) -> dict[str, Any]:
@@ -220,8 +220,8 @@ def test_every_quote_is_verbatim(query: str, contents: list[str]):
         ("two\n  lines", "two lines"),
     ],
 )
-def test_readable(text: str, shown: str):
-    assert readable(text) == shown
+def test_readable(text: str, quote_text: str):
+    assert readable(text) == quote_text
 
 
 @pytest.mark.parametrize(
@@ -238,17 +238,17 @@ def test_readable(text: str, shown: str):
 def test_a_row_is_shown_with_the_names_of_its_columns(head: str, row: str, said: str):
     before = f"The exam, then and now.\n\n{head}"
     quote = Quote(row, len(before), len(before) + len(row), result("1", f"{before}{row}\n"), 1.0, 0)
-    assert shown(quote) == said
+    assert quote_text(quote) == said
 
 
 def test_a_row_that_its_columns_names_make_a_statement_is_quoted():
     text = "| Tea | Water in °C |\n|---|---|\n| Hojicha | 90 |\n| Gyokuro | 50 |\n"
     quotes = best_quotes("How hot is the water for hojicha?", [result("a", text)], limit=3)
-    assert shown(quotes[0]) == "Tea: Hojicha · Water in °C: 90"
+    assert quote_text(quotes[0]) == "Tea: Hojicha · Water in °C: 90"
 
 
 def test_a_quote_of_several_rows_is_shown_without_the_names_of_the_columns():
     content = "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n"
     start = content.index("| 1")
     quote = Quote(content[start:-1], start, len(content) - 1, result("1", content), 1.0, 0)
-    assert shown(quote) == "1 · 2 · 3 · 4"
+    assert quote_text(quote) == "1 · 2 · 3 · 4"

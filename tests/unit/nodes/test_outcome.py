@@ -10,7 +10,7 @@ import pytest
 from agentic_rag.domain import Findings, Hit
 from agentic_rag.errors import FilterError, ManifestMismatch, ModelError, StoreError, StoreLocked
 from agentic_rag.nodes import outcome as outcome_module
-from agentic_rag.nodes.outcome import searched
+from agentic_rag.nodes.outcome import search_source
 
 HIT: Hit = {
     "id": "a",
@@ -32,7 +32,7 @@ async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) ->
             raise result
         return Findings(list(result), KNOWN)
 
-    return await searched(search, timeout)
+    return await search_source(search, timeout)
 
 
 async def test_hits_are_ok():
@@ -77,7 +77,7 @@ async def ready_outcome(ready: Any, timeout: float) -> tuple[list[Hit], Any]:
     async def search() -> Findings:
         return Findings([HIT], {})
 
-    return await searched(search, timeout, ready=ready)
+    return await search_source(search, timeout, ready=ready)
 
 
 async def test_getting_ready_is_not_the_searchs_time():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.post_retrieval.turns import Line, lines_of, turns_of
+from agentic_rag.post_retrieval.turns import MemoryLine, lines_of, turns_of
 
 
 def said(text: str) -> list[tuple[str, str, str]]:
@@ -51,10 +51,10 @@ def test_lines_of_dialogue_are_taken_apart_and_put_together_again() -> None:
     text = "(2023-08-01)Alice: I said: hi\nmore (of) it: yes\n(2023-08-01)李明: 你好\n(1:56 pm on 8 May, 2023)Bob: "
     lines = lines_of(text)
     assert lines == [
-        Line("I said: hi", "(2023-08-01)Alice: ", "Alice", "2023-08-01"),
-        Line("more (of) it: yes"),
-        Line("你好", "(2023-08-01)李明: ", "李明", "2023-08-01"),
-        Line("", "(1:56 pm on 8 May, 2023)Bob: ", "Bob", "1:56 pm on 8 May, 2023"),
+        MemoryLine("I said: hi", "(2023-08-01)Alice: ", "Alice", "2023-08-01"),
+        MemoryLine("more (of) it: yes"),
+        MemoryLine("你好", "(2023-08-01)李明: ", "李明", "2023-08-01"),
+        MemoryLine("", "(1:56 pm on 8 May, 2023)Bob: ", "Bob", "1:56 pm on 8 May, 2023"),
     ]
     assert "\n".join(line.lead + line.text for line in lines) == text
 

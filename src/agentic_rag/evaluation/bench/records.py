@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.journal import Journal
+from agentic_rag.evaluation.journal import RecordFile
 from agentic_rag.lab.conversation import Conversation, Question
 
 RECORDS, TIMES = "records.jsonl", "times.jsonl"
@@ -63,8 +63,8 @@ class RunRecords:
     """
 
     def __init__(self, folder: Path, fingerprint: str, *, fresh: bool) -> None:
-        self._records = Journal(folder / RECORDS, fingerprint, fresh=fresh)
-        self._times = Journal(folder / TIMES, fingerprint, fresh=fresh)
+        self._records = RecordFile(folder / RECORDS, fingerprint, fresh=fresh)
+        self._times = RecordFile(folder / TIMES, fingerprint, fresh=fresh)
         self._kept: dict[tuple[int, int], QuestionRecord] = {}
         for number, row in enumerate(self._records.rows, start=2):
             record = read_record(row, f"{self._records.path}:{number}")

@@ -8,8 +8,7 @@ from pathlib import Path
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.locomo import read_locomo, repair_lines
 from agentic_rag.evaluation.reading import read_json
-from agentic_rag.ingest.conversation import Session as WrittenSession
-from agentic_rag.ingest.conversation import parse_session_date, sessions, spoken
+from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
 from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session
 
 
@@ -26,7 +25,7 @@ def read_conversations(path: Path) -> dict[str, Conversation]:
     data = read_json(path)
     samples = [data] if isinstance(data, Mapping) else data
     read = read_locomo(data, str(path))
-    written: dict[str, list[WrittenSession]] = {}
+    written: dict[str, list[RawSession]] = {}
     for session in sessions(samples, name=path.stem):
         written.setdefault(session.conversation, []).append(session)
     repairs: dict[str, list[str]] = {name: [] for name in read.sessions}
@@ -71,7 +70,7 @@ def chosen_tasks(conversations: Mapping[str, Conversation], task_id: str) -> lis
     return list(dict.fromkeys(asked))
 
 
-def _session(written: WrittenSession) -> Session:
+def _session(written: RawSession) -> Session:
     moment = parse_session_date(written.date_text)
     date = moment.date().isoformat() if moment is not None else (written.date_text or "").strip()
     dialogs: list[Dialog] = []

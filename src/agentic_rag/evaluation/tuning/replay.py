@@ -49,7 +49,7 @@ class Collected:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SettingsOutcome:
     """What settings did to each query."""
 
     values: Floats
@@ -95,7 +95,7 @@ class Replay:
         self.base = base
         self.measure = name
         self._unit = unit
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, SettingsOutcome] = {}
         self._views: dict[tuple[int, str], _View] = {}
         self._rows: dict[tuple[Any, ...], _Rows] = {}
         queries = [one.query for one in collected]
@@ -103,7 +103,7 @@ class Replay:
         self.unanswerable = _places([not query.answerable for query in queries])
         self._is_ranked = set(self.ranked.tolist())
 
-    def outcome(self, changes: Changes) -> Outcome:
+    def outcome(self, changes: Changes) -> SettingsOutcome:
         """What the offline rerank (or none) does under the settings; remembered.
 
         Raises:
@@ -113,7 +113,7 @@ class Replay:
         key = parameters.model_dump_json(include={"fusion", "rerank"})
         if key not in self._outcomes:
             told = [self._one(number, parameters) for number in range(len(self.collected))]
-            self._outcomes[key] = Outcome(*np.array(told, dtype=np.float64).reshape(-1, 2).T)
+            self._outcomes[key] = SettingsOutcome(*np.array(told, dtype=np.float64).reshape(-1, 2).T)
         return self._outcomes[key]
 
     def telling_weights(self) -> list[str]:

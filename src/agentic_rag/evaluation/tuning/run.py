@@ -25,7 +25,15 @@ from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import dataset_of, first_repairs, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
-from agentic_rag.evaluation.tuning.replay import Changes, Collected, Floats, Outcome, Places, Replay, nested
+from agentic_rag.evaluation.tuning.replay import (
+    Changes,
+    Collected,
+    Floats,
+    Places,
+    Replay,
+    SettingsOutcome,
+    nested,
+)
 from agentic_rag.evaluation.tuning.search import SEARCHED, choose, coordinates, folds_of
 from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
@@ -258,7 +266,7 @@ class _Choice:
     """What was chosen on some queries, and what it does to all of them."""
 
     changes: Changes
-    outcome: Outcome
+    outcome: SettingsOutcome
 
 
 def _tuned(

@@ -18,7 +18,7 @@ import numpy as np
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.evaluation.datasets import EvalQuery
-from agentic_rag.evaluation.tuning.replay import Changes, Floats, Outcome, Places, with_changes
+from agentic_rag.evaluation.tuning.replay import Changes, Floats, Places, SettingsOutcome, with_changes
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS
 from agentic_rag.rerank import offline
 from agentic_rag.settings.parameters import FusionStrategy, RerankParameters
@@ -56,7 +56,7 @@ class Replays(Protocol):
 
     ranked: Places
 
-    def outcome(self, changes: Changes) -> Outcome: ...
+    def outcome(self, changes: Changes) -> SettingsOutcome: ...
 
 
 def fusion_grid() -> list[Values]:

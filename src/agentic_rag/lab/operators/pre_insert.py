@@ -16,7 +16,7 @@ from agentic_rag.lab.data_parser import dialog_lines
 from agentic_rag.lab.operators.actions import parse_action
 from agentic_rag.lab.triples import (
     TRIPLE_EXTRACTION_PROMPT,
-    Statement,
+    TripleStatement,
     dialog_statements,
     distinct,
     read_reply,
@@ -118,7 +118,7 @@ class PreInsert:
             )
             malformed = reply.malformed
             statements = distinct(
-                [Statement(triple, _turn_of(triple.subject, dialogs)) for triple in reply.triples]
+                [TripleStatement(triple, _turn_of(triple.subject, dialogs)) for triple in reply.triples]
             )
         return {
             "entries": await self._embedded(statements, data, dialogs),
@@ -127,7 +127,7 @@ class PreInsert:
         }
 
     async def _embedded(
-        self, statements: Sequence[Statement], data: Data, dialogs: Sequence[Dialog]
+        self, statements: Sequence[TripleStatement], data: Data, dialogs: Sequence[Dialog]
     ) -> list[Entry] | None:
         embedding = self._tools.embedding
         if not statements or embedding is None:
@@ -168,7 +168,7 @@ def _names(subject: str, speaker: str) -> bool:
     return told == name or told.startswith((f"{name}'s ", f"{name}’s ", f"{name}的"))
 
 
-def _skipped(statements: Sequence[Statement], dialogs: Sequence[Dialog]) -> int:
+def _skipped(statements: Sequence[TripleStatement], dialogs: Sequence[Dialog]) -> int:
     """Turns that no triple comes from; a triple whose turn is not known counts for all of them."""
     told = {statement.turn for statement in statements}
     return 0 if None in told else len(dialogs) - len(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from agentic_rag.lab.reading.history import History
-from agentic_rag.lab.reading.questions import Kind, Question
+from agentic_rag.lab.reading.questions import Kind, ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
 from agentic_rag.lab.reading.weights import ReaderWeights
 
@@ -14,7 +14,7 @@ SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"
 
 
 def doubtful(
-    question: Question, statements: Sequence[Statement], history: History, weights: ReaderWeights
+    question: ParsedQuestion, statements: Sequence[Statement], history: History, weights: ReaderWeights
 ) -> bool:
     """Whether it is better to say that it is not mentioned: nothing shares the question's telling words, or
     somebody else than it asks about said what matches."""
@@ -25,14 +25,14 @@ def doubtful(
 
 
 def doubt(
-    question: Question, statements: Sequence[Statement], history: History, weights: ReaderWeights
+    question: ParsedQuestion, statements: Sequence[Statement], history: History, weights: ReaderWeights
 ) -> float:
     """Log-odds that nothing in the history answers; higher is more doubtful."""
     found = signs(question, statements, history)
     return sum(weights.doubt.get(name, 0.0) * value for name, value in found.items())
 
 
-def signs(question: Question, statements: Sequence[Statement], history: History) -> dict[str, float]:
+def signs(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> dict[str, float]:
     """What speaks for and against an answer.
 
     A lead is how much better the best of what the person asked about says matches than the best of what others

@@ -11,7 +11,7 @@ from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.lab.reading.doubt import doubtful
 from agentic_rag.lab.reading.history import History, Sentence, read_history
 from agentic_rag.lab.reading.moments import moment_answer
-from agentic_rag.lab.reading.questions import Question, read_question
+from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.reader import NOT_MENTIONED
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
 from agentic_rag.lab.reading.verdicts import choice, speaker_answer, verdict
@@ -50,7 +50,7 @@ class ExtractiveReader:
             return NOT_MENTIONED
         return await self.answer(asked, statements, history) or NOT_MENTIONED
 
-    async def answer(self, question: Question, statements: list[Statement], history: History) -> str:
+    async def answer(self, question: ParsedQuestion, statements: list[Statement], history: History) -> str:
         """The answer without any doubt; "" where no words can be one.
 
         Args:
@@ -75,7 +75,7 @@ class ExtractiveReader:
         return _told(question, statements[0].sentence)
 
 
-def _told(question: Question, sentence: Sentence) -> str:
+def _told(question: ParsedQuestion, sentence: Sentence) -> str:
     """A sentence without what the question says too, and without function words, at both its ends."""
     known = question.terms | {stem(word) for name in question.people for word in name.split()}
     says = [word for word in sentence.words if not word.function and word.stem not in known]
@@ -121,7 +121,7 @@ _CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
 _SPOKEN_OF = "我我们咱你您的了是就在"
 
 
-def clause_answer(question: Question, statements: Sequence[Statement]) -> str:
+def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
     """What a clause says that the question does not: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
     clauses = [
         (_covered(question, clause) + statement.support / 10, clause.strip())
@@ -135,7 +135,7 @@ def clause_answer(question: Question, statements: Sequence[Statement]) -> str:
     return _rest(best, set(question.text) | set(_SPOKEN_OF)) or best
 
 
-def _covered(question: Question, clause: str) -> float:
+def _covered(question: ParsedQuestion, clause: str) -> float:
     """Share of the question's terms that a clause has."""
     return len(question.terms & telling(words_of(clause))) / len(question.terms) if question.terms else 0.0
 

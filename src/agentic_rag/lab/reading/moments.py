@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentic_rag.lab.reading.dates import Time, day_text, times_of
 from agentic_rag.lab.reading.history import History
-from agentic_rag.lab.reading.questions import Question
+from agentic_rag.lab.reading.questions import ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
 
 NAMED = 1.0
@@ -17,7 +17,7 @@ CONSIDERED = 12
 """Sentences."""
 
 
-def moment_answer(question: Question, statements: Sequence[Statement], history: History) -> str:
+def moment_answer(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> str:
     """When it was; "" where no time and no day is known.
 
     Args:
@@ -51,7 +51,7 @@ def _time(statement: Statement, history: History) -> tuple[Time | None, float]:
     return None, 0.0
 
 
-def _told(question: Question, statement: Statement, time: Time | None) -> str:
+def _told(question: ParsedQuestion, statement: Statement, time: Time | None) -> str:
     day = statement.sentence.line.date if time is None else time.day
     if question.kind == "year":
         return "" if day is None else str(day.year)

@@ -40,7 +40,7 @@ _TIME = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ParsedQuestion:
     """A question, taken apart."""
 
     text: str
@@ -57,7 +57,7 @@ class Question:
     """The time that it states."""
 
 
-def read_question(text: str, speakers: Sequence[str]) -> Question:
+def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
     """The question as the reader needs it.
 
     Args:
@@ -76,7 +76,7 @@ def read_question(text: str, speakers: Sequence[str]) -> Question:
         and not (interval is not None and _TIME.fullmatch(word.lower))
     ]
     terms = telling(said) or frozenset(word.stem for word in words)
-    return Question(
+    return ParsedQuestion(
         text=text,
         kind=_kind(text),
         people=people,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.lab.reading.history import History, Line, Sentence
-from agentic_rag.lab.reading.questions import Question
+from agentic_rag.lab.reading.questions import ParsedQuestion
 from agentic_rag.lab.reading.words import stem
 from agentic_rag.text import starts_cjk
 
@@ -65,7 +65,7 @@ class Statement:
 
 
 async def bearing_statements(
-    question: Question, history: History, embedding: Embedding | None
+    question: ParsedQuestion, history: History, embedding: Embedding | None
 ) -> list[Statement]:
     """The sentences that match best, by support, then in the history's order; at most ``COMPARED``. Without an
     embedding they are ranked by words alone."""
@@ -78,7 +78,7 @@ async def bearing_statements(
     return sorted(best, key=lambda one: (-one.support, one.sentence.line.index, one.sentence.place))
 
 
-def term_rarity(question: Question, history: History) -> dict[str, float]:
+def term_rarity(question: ParsedQuestion, history: History) -> dict[str, float]:
     """How much each term of the question says: the rarer in the history the more; together 1."""
     frequency = Counter(term for line in history.lines for term in line.terms)
     every = len(history.lines) + 1
@@ -88,7 +88,7 @@ def term_rarity(question: Question, history: History) -> dict[str, float]:
 
 
 def _statement(
-    question: Question, history: History, rarity: dict[str, float], sentence: Sentence
+    question: ParsedQuestion, history: History, rarity: dict[str, float], sentence: Sentence
 ) -> Statement:
     line = sentence.line
     own = sentence.terms & question.terms
@@ -122,7 +122,7 @@ def is_about(sentence: Sentence, person: str) -> bool:
     return stem(person.split()[0]) in {word.stem for word in sentence.words}
 
 
-def _timely(question: Question, line: Line) -> bool:
+def _timely(question: ParsedQuestion, line: Line) -> bool:
     if question.interval is None:
         return True
     if line.date is None:
@@ -133,7 +133,7 @@ def _timely(question: Question, line: Line) -> bool:
 
 
 async def _compared(
-    question: Question, statements: Sequence[Statement], embedding: Embedding
+    question: ParsedQuestion, statements: Sequence[Statement], embedding: Embedding
 ) -> list[Statement]:
     texts = [_shown(statement.sentence) for statement in statements]
     vectors = await embedding.embed_passages(texts)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.lab.reading.questions import Question
+from agentic_rag.lab.reading.questions import ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
 from agentic_rag.lab.reading.words import telling, words_of
 
@@ -18,7 +18,7 @@ _NOT = re.compile(r"\b(?:not|no|never|none|nobody|nothing|hardly)\b|n['’]t\b",
 _OFFER = re.compile(r"(?P<left>[^,:?]+?),?\s+or\s+(?P<right>[^,?]+)\??\s*$", re.IGNORECASE)
 
 
-def verdict(question: Question, statements: Sequence[Statement]) -> str:
+def verdict(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
     """``Yes`` or ``No``, for what only is supposed ``Likely yes`` or ``Likely no``: whether the best sentence
     says that something is not so, and the question does not."""
     denied = bool(_NOT.search(statements[0].sentence.text)) != bool(_NOT.search(question.text))
@@ -32,7 +32,9 @@ def speaker_answer(statement: Statement) -> str:
     return statement.sentence.line.speaker if own else ""
 
 
-async def choice(question: Question, statements: Sequence[Statement], embedding: Embedding | None) -> str:
+async def choice(
+    question: ParsedQuestion, statements: Sequence[Statement], embedding: Embedding | None
+) -> str:
     """The offered thing that the best sentences speak of, the first where both are alike; ``Yes`` or ``No`` where
     the question does not end in an offer."""
     match = _OFFER.search(question.text)

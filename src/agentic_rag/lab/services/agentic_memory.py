@@ -27,7 +27,7 @@ MOST = 1000
 """Results that the graph can be asked for."""
 
 
-class Settings(Section):
+class AgenticMemorySettings(Section):
     operation: str = Field("document_retrieval", description="canvas operation, which selects the fusion")
     topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
@@ -85,7 +85,7 @@ def _turns(results: list[dict[str, Any]]) -> list[FoundTurn]:
     return [FoundTurn(result["metadata"].get("dia_id"), result[key]) for result in reranked or results]
 
 
-def build(settings: Settings, parts: ServiceParts) -> SessionMemory:
+def build(settings: AgenticMemorySettings, parts: ServiceParts) -> SessionMemory:
     try:
         operation = parse_operation(settings.operation).value
     except UnknownOperation as error:

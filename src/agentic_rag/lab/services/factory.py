@@ -31,13 +31,13 @@ class _Registered:
 
 
 _SERVICES: dict[str, _Registered] = {
-    "short_term_memory": _Registered(short_term_memory.build, short_term_memory.Settings),
-    "vector_hash_memory": _Registered(vector_hash_memory.build, vector_hash_memory.Settings),
-    "vector_memory": _Registered(vector_memory.build, vector_memory.Settings),
-    "graph_memory": _Registered(graph_memory.build, graph_memory.Settings),
-    "agentic_memory": _Registered(agentic_memory.build, agentic_memory.Settings),
-    "full_context": _Registered(full_context.build, full_context.Settings),
-    "no_memory": _Registered(no_memory.build, no_memory.Settings),
+    "short_term_memory": _Registered(short_term_memory.build, short_term_memory.ShortTermMemorySettings),
+    "vector_hash_memory": _Registered(vector_hash_memory.build, vector_hash_memory.VectorHashMemorySettings),
+    "vector_memory": _Registered(vector_memory.build, vector_memory.VectorMemorySettings),
+    "graph_memory": _Registered(graph_memory.build, graph_memory.GraphMemorySettings),
+    "agentic_memory": _Registered(agentic_memory.build, agentic_memory.AgenticMemorySettings),
+    "full_context": _Registered(full_context.build, full_context.FullContextSettings),
+    "no_memory": _Registered(no_memory.build, no_memory.NoMemorySettings),
 }
 
 

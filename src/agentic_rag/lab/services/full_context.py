@@ -12,7 +12,7 @@ from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.settings.parameters import Section
 
 
-class Settings(Section):
+class FullContextSettings(Section):
     """There is nothing to set."""
 
 
@@ -48,5 +48,5 @@ class FullContext:
         return self._entries.remove(entry_id) is not None
 
 
-def build(settings: Settings, parts: ServiceParts) -> FullContext:
+def build(settings: FullContextSettings, parts: ServiceParts) -> FullContext:
     return FullContext()

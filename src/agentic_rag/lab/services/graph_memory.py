@@ -17,11 +17,11 @@ from agentic_rag.settings.parameters import Section
 NAME = "graph_memory"
 
 
-class Settings(Section):
+class GraphMemorySettings(Section):
     topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
-class GraphSearch:
+class GraphTurnSearch:
     """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
 
     def __init__(self, engine: GraphEngine, namespace: str) -> None:
@@ -42,6 +42,6 @@ class GraphSearch:
         return Found([FoundTurn(*turn) for _, turn in best], more=len(told) >= limit)
 
 
-def build(settings: Settings, parts: ServiceParts) -> SessionMemory:
-    search = GraphSearch(needed(parts.graph_engine, NAME, "graph_engine"), parts.namespace)
+def build(settings: GraphMemorySettings, parts: ServiceParts) -> SessionMemory:
+    search = GraphTurnSearch(needed(parts.graph_engine, NAME, "graph_engine"), parts.namespace)
     return SessionMemory(parts, NAME, search, settings.topk)

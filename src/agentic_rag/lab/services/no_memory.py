@@ -12,7 +12,7 @@ from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.settings.parameters import Section
 
 
-class Settings(Section):
+class NoMemorySettings(Section):
     """There is nothing to set."""
 
 
@@ -37,5 +37,5 @@ class NoMemory:
         return []
 
 
-def build(settings: Settings, parts: ServiceParts) -> NoMemory:
+def build(settings: NoMemorySettings, parts: ServiceParts) -> NoMemory:
     return NoMemory()

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.conversation import Session, parse_session, parse_session_date
+from agentic_rag.ingest.conversation import RawSession, parse_session, parse_session_date
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import Entry
-from agentic_rag.post_retrieval.turns import Line, turns_of
+from agentic_rag.post_retrieval.turns import MemoryLine, turns_of
 
 LOOSE_ENTRIES = 50
 """Entries without a ``session_id`` that make a document."""
@@ -31,7 +31,7 @@ class _Open:
     date_text: str | None
     said: int = 0
     """Turns it was ever given, from which keys are made."""
-    turns: dict[str, Line] = field(default_factory=dict)
+    turns: dict[str, MemoryLine] = field(default_factory=dict)
     """By ``dia_id``, in order."""
 
 
@@ -124,15 +124,15 @@ class SessionDocuments:
         self._numbers.add(number)
         return number
 
-    def _unparsed(self, session: _Open) -> Session:
+    def _unparsed(self, session: _Open) -> RawSession:
         turns: tuple[Mapping[str, str], ...] = tuple(
             {"dia_id": key, "speaker": turn.speaker, "text": turn.text} for key, turn in session.turns.items()
         )
         speakers = session.speakers or (NO_SPEAKER,)
-        return Session(self._conversation, session.number, speakers, session.date_text, turns)
+        return RawSession(self._conversation, session.number, speakers, session.date_text, turns)
 
 
-def _date(entry: Entry, turns: Iterable[Line]) -> str:
+def _date(entry: Entry, turns: Iterable[MemoryLine]) -> str:
     """The entry's date as ISO text; as written where it is none, "" where there is nothing."""
     timestamp = (entry.metadata or {}).get("timestamp")
     written = [turn.date for turn in turns] + [timestamp if isinstance(timestamp, str) else ""]

@@ -14,7 +14,7 @@ from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.settings.parameters import Section
 
 
-class Settings(Section):
+class ShortTermMemorySettings(Section):
     max_dialog: int = Field(3, ge=1, description="entries that are remembered")
 
 
@@ -54,5 +54,5 @@ class ShortTermMemory:
         return self._entries.remove(entry_id) is not None
 
 
-def build(settings: Settings, parts: ServiceParts) -> ShortTermMemory:
+def build(settings: ShortTermMemorySettings, parts: ServiceParts) -> ShortTermMemory:
     return ShortTermMemory(settings.max_dialog)

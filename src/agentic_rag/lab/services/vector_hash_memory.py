@@ -19,7 +19,7 @@ from agentic_rag.settings.parameters import Section
 WRONG_LENGTH = "set services.vector_hash_memory.dim to the length of your vectors"
 
 
-class Settings(Section):
+class VectorHashMemorySettings(Section):
     dim: int | None = Field(
         None, ge=1, le=16_384, description="length of the vectors; unset: the embedding model's"
     )
@@ -34,7 +34,7 @@ class VectorHashMemory:
     angle. A text inserted without its vector is embedded right away, a question when it is asked.
     """
 
-    def __init__(self, settings: Settings, embedding: Embedding, seed: int) -> None:
+    def __init__(self, settings: VectorHashMemorySettings, embedding: Embedding, seed: int) -> None:
         self._dimension = embedding.dimension if settings.dim is None else settings.dim
         self._topk = settings.topk
         self._embedding = embedding
@@ -107,5 +107,5 @@ class VectorHashMemory:
         return [memory_of(by_number[number], similarity) for number, similarity in found]
 
 
-def build(settings: Settings, parts: ServiceParts) -> VectorHashMemory:
+def build(settings: VectorHashMemorySettings, parts: ServiceParts) -> VectorHashMemory:
     return VectorHashMemory(settings, parts.embedding, parts.seed)

@@ -32,7 +32,7 @@ WIDENING = 4
 """How much more is asked for where the metadata left too little of what was found."""
 
 
-class Settings(Section):
+class VectorMemorySettings(Section):
     topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
@@ -42,7 +42,9 @@ class VectorMemory:
     Inserts are written behind (see ``write_behind``); texts without a vector are embedded then, many at once.
     """
 
-    def __init__(self, settings: Settings, namespace: str, chunks: ChunkStore, embedding: Embedding) -> None:
+    def __init__(
+        self, settings: VectorMemorySettings, namespace: str, chunks: ChunkStore, embedding: Embedding
+    ) -> None:
         self._topk = settings.topk
         self._namespace = dataset_name(namespace)
         self._chunks = chunks
@@ -189,6 +191,6 @@ def _chunk(entry: Entry) -> Chunk:
     )
 
 
-def build(settings: Settings, parts: ServiceParts) -> VectorMemory:
+def build(settings: VectorMemorySettings, parts: ServiceParts) -> VectorMemory:
     chunks = needed(parts.chunks, "vector_memory", "chunks")
     return VectorMemory(settings, parts.namespace, chunks, parts.embedding)

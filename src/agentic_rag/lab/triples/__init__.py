@@ -2,13 +2,13 @@
 
 from agentic_rag.lab.triples.dialogs import dialog_statements
 from agentic_rag.lab.triples.reply import TRIPLE_EXTRACTION_PROMPT, Reply, read_reply
-from agentic_rag.lab.triples.triple import Statement, Triple, distinct, refactored
+from agentic_rag.lab.triples.triple import Triple, TripleStatement, distinct, refactored
 
 __all__ = [
     "TRIPLE_EXTRACTION_PROMPT",
     "Reply",
-    "Statement",
     "Triple",
+    "TripleStatement",
     "dialog_statements",
     "distinct",
     "read_reply",

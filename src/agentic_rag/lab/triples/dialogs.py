@@ -9,11 +9,11 @@ from agentic_rag.domain import Fact
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.conversation import Session, parse_session
+from agentic_rag.ingest.conversation import RawSession, parse_session
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex
 from agentic_rag.lab.conversation import Dialog
-from agentic_rag.lab.triples.triple import Statement, Triple, distinct
+from agentic_rag.lab.triples.triple import Triple, TripleStatement, distinct
 from agentic_rag.text import STOPWORDS, content_tokens, script, tokens
 from agentic_rag.text.sentences import split_sentences
 
@@ -34,7 +34,7 @@ _EMPTY = STOPWORDS | frozenset(
 """What a courtesy is made of."""
 
 
-def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statement]:
+def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[TripleStatement]:
     """What the turns say, in the order they say it, each triple once. Pure.
 
     A sentence with a named thing in it (see ``ingest.facts``) tells who talks about what; any other one that is
@@ -45,27 +45,27 @@ def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> 
         count_tokens: token numbers of a batch of texts.
     """
     named = _named(dialogs, count_tokens)
-    found: list[Statement] = []
+    found: list[TripleStatement] = []
     for turn, dialog in enumerate(dialogs):
         about = [statement for statement in named if statement.turn == turn]
         found += [*_said(turn, dialog, about), *about]
     return distinct(found)
 
 
-def _said(turn: int, dialog: Dialog, about: Sequence[Statement]) -> list[Statement]:
+def _said(turn: int, dialog: Dialog, about: Sequence[TripleStatement]) -> list[TripleStatement]:
     """What a turn says besides the statements about named things, and the photo it shares."""
     speaker, text = " ".join(dialog["speaker"].split()), _without_photo(dialog["text"])
     if not speaker:
         return []
-    found: list[Statement] = []
+    found: list[TripleStatement] = []
     for sentence in (" ".join(text[start:end].split()) for start, end in split_sentences(text)):
         known = any(other.sentence in sentence or sentence in other.sentence for other in about)
         if not known and not _asks(sentence) and _tells(sentence):
             says = "说" if script(sentence) == "cjk" else "says"
-            found.append(Statement(Triple(speaker, says, sentence), turn, sentence))
+            found.append(TripleStatement(Triple(speaker, says, sentence), turn, sentence))
     photo = _PHOTO.search(dialog["text"])
     if photo is not None and (shown := _PHOTO_OF.sub("", photo["caption"].strip(), count=1).strip()):
-        found.append(Statement(Triple(speaker, "shares a photo of", shown), turn, shown))
+        found.append(TripleStatement(Triple(speaker, "shares a photo of", shown), turn, shown))
     return found
 
 
@@ -82,11 +82,11 @@ def _without_photo(text: str) -> str:
     return _PHOTO.sub("", text).strip()
 
 
-def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statement]:
+def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[TripleStatement]:
     """A statement for each sentence with a named thing in it: (speaker, talks about, "names: the sentence")."""
     turns = tuple({**dialog, "dia_id": str(turn)} for turn, dialog in enumerate(dialogs))
     speakers = tuple(dict.fromkeys(dialog["speaker"] for dialog in dialogs))
-    document = parse_session(Session("packet", 1, speakers, None, turns), path="packet")
+    document = parse_session(RawSession("packet", 1, speakers, None, turns), path="packet")
     chunks = chunk_document(document, max_tokens=MAX_TOKENS, count_tokens=count_tokens)
     graph = derive_graph(document, chunks, TitleIndex())
     names = {entity.key: entity.name for entity in graph.entities}
@@ -108,7 +108,7 @@ def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Statem
     return [statement for statement in found if statement is not None]
 
 
-def _about(turn: int, speaker: str, things: Sequence[tuple[str, str]], text: str) -> Statement | None:
+def _about(turn: int, speaker: str, things: Sequence[tuple[str, str]], text: str) -> TripleStatement | None:
     """One statement for a sentence; None for a question and for one that says nothing but the names."""
     sentence = _without_photo(text.removeprefix(f"{speaker}:")).strip()
     about = ", ".join(name for _, name in things)
@@ -119,7 +119,7 @@ def _about(turn: int, speaker: str, things: Sequence[tuple[str, str]], text: str
         return None
     relation = things[0][0].replace("_", " ").lower()
     thing = sentence if sentence.startswith(about) else f"{about}: {sentence}"
-    return Statement(Triple(speaker, relation, thing), turn, sentence)
+    return TripleStatement(Triple(speaker, relation, thing), turn, sentence)
 
 
 def _is_called(name: str, sentence: str) -> bool:

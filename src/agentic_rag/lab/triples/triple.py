@@ -21,7 +21,7 @@ class Triple(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class TripleStatement:
     """A triple and where it was said."""
 
     triple: Triple
@@ -44,9 +44,9 @@ def refactored(triple: Triple) -> str:
     return "".join(character for place, character in enumerate(plain) if place not in joints)
 
 
-def distinct(statements: list[Statement]) -> list[Statement]:
+def distinct(statements: list[TripleStatement]) -> list[TripleStatement]:
     """Each triple once, the first time it was said; case and white space aside."""
-    first: dict[str, Statement] = {}
+    first: dict[str, TripleStatement] = {}
     for statement in statements:
         key = " ".join("\n".join(statement.triple).casefold().split(" "))
         first.setdefault(key, statement)

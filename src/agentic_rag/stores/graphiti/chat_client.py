@@ -19,7 +19,7 @@ from typing import Any
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.chat import spoken
-from agentic_rag.models.endpoint import happened, status, told, without_login
+from agentic_rag.models.endpoint import failure_text, happened, status, without_login
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
 
@@ -135,7 +135,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
                 if self._left_out(error):
                     continue  # a server that does not know an option is asked again without it, once each
                 if status(error) in _HOPELESS:
-                    raise EndpointRefused(f"{self._called} {told(error, 'chat')}") from error
+                    raise EndpointRefused(f"{self._called} {failure_text(error, 'chat')}") from error
                 spent += 1
                 wait = _wait(error, spent)
                 if wait is None or spent >= self._tries:

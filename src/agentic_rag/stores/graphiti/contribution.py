@@ -31,7 +31,7 @@ UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Contributions:
     """Everything the documents contribute, by uuid, before any text is embedded."""
 
     group: str
@@ -59,7 +59,7 @@ class Contribution:
     mentions: Sequence[Any] = ()
 
 
-def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Plan:
+def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contributions:
     """Identities of everything given.
 
     Raises ``InputError`` for a document given twice, an id with a NUL, or a fact or mention of a chunk
@@ -84,7 +84,7 @@ def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Plan:
             given[place] = (*given.get(place, ()), *entity.labels)
     document_of = {chunk.id: graph.document_id for graph in graphs for chunk in graph.chunks}
     mention_of = {mention_uuid(dataset, m.chunk_id, m.entity): m for m in mentions}
-    return Plan(
+    return Contributions(
         group=group,
         documents=frozenset(documents),
         chunks={episode_of[chunk.id]: chunk for graph in graphs for chunk in graph.chunks},
@@ -117,14 +117,14 @@ def is_settled(entity: Entity, stored: Row) -> bool:
     return bool(entity.name == stored["name"] and set(entity.labels) <= set(stored["labels"]))
 
 
-def texts(plan: Plan, entities: Mapping[str, Entity]) -> dict[str, str]:
+def texts(plan: Contributions, entities: Mapping[str, Entity]) -> dict[str, str]:
     """Uuid → text to embed, of entities and facts."""
     names = {uuid: entity.name for uuid, entity in entities.items()}
     return names | {uuid: fact.text for uuid, fact in plan.facts.items()}
 
 
 def built(
-    plan: Plan,
+    plan: Contributions,
     entities: Mapping[str, Entity],
     stored: Mapping[str, Row],
     vectors: Mapping[str, FloatArray],
@@ -186,7 +186,7 @@ def _merged(graphs: Sequence[DocumentGraph], mentions: Iterable[Mention]) -> dic
     return {m.entity: found.get(m.entity, Entity(m.entity, m.entity)) for m in mentions}
 
 
-def _episodes(plan: Plan, now: datetime) -> list[Any]:
+def _episodes(plan: Contributions, now: datetime) -> list[Any]:
     facts_of: dict[str, list[str]] = {}
     for uuid, fact in plan.facts.items():
         facts_of.setdefault(fact.chunk_id, []).append(uuid)
@@ -222,7 +222,7 @@ def _entity(
     )
 
 
-def _fact(uuid: str, fact: Fact, plan: Plan, vector: FloatArray, now: datetime) -> Any:
+def _fact(uuid: str, fact: Fact, plan: Contributions, vector: FloatArray, now: datetime) -> Any:
     chunk = plan.chunks[plan.episode_of[fact.chunk_id]]
     return EntityEdge(
         uuid=uuid,

@@ -15,11 +15,11 @@ from agentic_rag.stores.graphiti.library import Graphiti
 from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.mirror import LanceMirror
 from agentic_rag.stores.graphiti.mirrored_operations import mirror_operations
-from agentic_rag.stores.graphiti.reconcile import Reconciler, Repair
+from agentic_rag.stores.graphiti.reconcile import GraphRepair, Reconciler
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
 from agentic_rag.stores.graphiti.searching import Searcher
 from agentic_rag.stores.graphiti.tables import GraphTables
-from agentic_rag.stores.graphiti.writing import DocumentWriter
+from agentic_rag.stores.graphiti.writing import GraphWriter
 from agentic_rag.stores.lancedb.connection import LanceConnection
 
 
@@ -30,14 +30,14 @@ class Engine:
     graphiti: Any
     driver: Any
     tables: GraphTables
-    writer: DocumentWriter
+    writer: GraphWriter
     links: LinkReader
     searcher: Searcher
     reconciler: Reconciler
     folder: Path
 
-    async def rebuild(self) -> Repair:
-        repair: Repair = await self.driver.exclusively(self.reconciler.rebuild)
+    async def rebuild(self) -> GraphRepair:
+        repair: GraphRepair = await self.driver.exclusively(self.reconciler.rebuild)
         return repair
 
 
@@ -82,7 +82,7 @@ def build(
         graphiti=graphiti,
         driver=driver,
         tables=tables,
-        writer=DocumentWriter(tables, driver, dialect, embedding, embedder),
+        writer=GraphWriter(tables, driver, dialect, embedding, embedder),
         links=links,
         searcher=Searcher(graphiti, tables, links),
         reconciler=reconciler,

@@ -17,7 +17,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
+class GraphRepair:
     """What making the graph equal took."""
 
     written: int
@@ -38,7 +38,7 @@ class Reconciler:
         self._journal = journal
         self._dialect = dialect
 
-    async def settle(self, run: Run, *, compare: bool = False) -> Repair:
+    async def settle(self, run: Run, *, compare: bool = False) -> GraphRepair:
         """Undo what a crash left half done; with ``compare``, also look for rows gone or left over."""
         touched = await self._journal.read() if self._journal.pending() else {}
         everything = touched is None
@@ -47,13 +47,13 @@ class Reconciler:
         groups = set(touched)
         if compare or everything:
             groups |= set(await self._tables.groups())
-        repair = Repair(0, 0)
+        repair = GraphRepair(0, 0)
         for group in sorted(groups):
             for kind in KINDS:
                 suspects = touched.get(group, {}).get(kind, [])
                 done = await self._level(run, group, kind, suspects, everything=everything)
-                repair = Repair(repair.written + done.written, repair.deleted + done.deleted)
-        if repair != Repair(0, 0):
+                repair = GraphRepair(repair.written + done.written, repair.deleted + done.deleted)
+        if repair != GraphRepair(0, 0):
             _LOGGER.warning(
                 "the graph was put right from LanceDB: %d rows written, %d deleted",
                 repair.written,
@@ -62,20 +62,20 @@ class Reconciler:
         await self._journal.clear()
         return repair
 
-    async def rebuild(self, run: Run) -> Repair:
+    async def rebuild(self, run: Run) -> GraphRepair:
         """Write every row again, into a graph that may hold anything."""
-        repair = Repair(0, 0)
+        repair = GraphRepair(0, 0)
         for group in await self._tables.groups():
             await self._dialect.delete_group(run, group, sagas=True)
             for kind in KINDS:
                 done = await self._level(run, group, kind, [], everything=False)
-                repair = Repair(repair.written + done.written, repair.deleted + done.deleted)
+                repair = GraphRepair(repair.written + done.written, repair.deleted + done.deleted)
         await self._journal.clear()
         return repair
 
     async def _level(
         self, run: Run, group: str, kind: Kind, suspects: Collection[str], *, everything: bool
-    ) -> Repair:
+    ) -> GraphRepair:
         held = await self._dialect.uuids(run, group, kind)
         rows = await self._tables.select(group, kind, select=["uuid"])
         true = {row["uuid"] for row in rows}
@@ -87,7 +87,7 @@ class Reconciler:
         wanted = true if everything else (true - held) | (true & set(suspects))
         # Facts and mentions of an entity are gone with it, so nodes come first in KINDS.
         await self._dialect.upsert(run, kind, await self._rows(group, kind, wanted))
-        return Repair(len(wanted), len(extra))
+        return GraphRepair(len(wanted), len(extra))
 
     async def _rows(self, group: str, kind: Kind, uuids: Collection[str]) -> list[Row]:
         return await self._tables.select_in(group, kind, "uuid", uuids, columns(kind)) if uuids else []

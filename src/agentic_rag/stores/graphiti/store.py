@@ -22,7 +22,7 @@ from agentic_rag.stores.lancedb.reindex import VectorTable
 
 if TYPE_CHECKING:
     from agentic_rag.stores.graphiti.engine import Engine
-    from agentic_rag.stores.graphiti.reconcile import Repair
+    from agentic_rag.stores.graphiti.reconcile import GraphRepair
 
 DEFAULT_BUFFER_POOL = 256 * 1024 * 1024
 
@@ -186,7 +186,7 @@ class GraphitiStore:
         """For ``reindex``; the graph itself holds no vectors."""
         return self._tables.vector_tables(group_id(dataset))
 
-    async def rebuild(self) -> Repair:
+    async def rebuild(self) -> GraphRepair:
         """Write the whole graph again from LanceDB."""
         with translated_failure("rebuilding the graph"):
             return await self._engine.rebuild()

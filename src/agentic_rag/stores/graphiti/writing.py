@@ -15,7 +15,7 @@ from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.chunks import READ_BY
 from agentic_rag.stores.graphiti.contribution import (
     Contribution,
-    Plan,
+    Contributions,
     built,
     is_settled,
     planned,
@@ -55,7 +55,7 @@ class _EntitiesChanged(Exception):
     """An entity that the documents name was made, deleted, renamed or labelled meanwhile."""
 
 
-class DocumentWriter:
+class GraphWriter:
     """Makes documents' episodes, facts and mentions exactly the given ones.
 
     Args:
@@ -91,7 +91,7 @@ class DocumentWriter:
         while not await self._replaced(plan, frozenset(keep) & set(plan.chunks)):
             pass  # another write changed an entity that this one counted on
 
-    async def _replaced(self, plan: Plan, keep: frozenset[str]) -> bool:
+    async def _replaced(self, plan: Contributions, keep: frozenset[str]) -> bool:
         stored = await self._stored_entities(plan)
         entities = {uuid: settled(entity, stored.get(uuid)) for uuid, entity in plan.entities.items()}
         changed = {
@@ -116,7 +116,7 @@ class DocumentWriter:
             return
         for start in range(0, len(known), REMOVED_TOGETHER):
             part = frozenset(known[start : start + REMOVED_TOGETHER])
-            await self._transact(Plan(group, part), Contribution())
+            await self._transact(Contributions(group, part), Contribution())
 
     async def _carry_over(self, group: str, new: Contribution, keep: Collection[str]) -> None:
         """Give kept episodes what extraction noted on them."""
@@ -135,7 +135,7 @@ class DocumentWriter:
 
     async def _transact(
         self,
-        plan: Plan,
+        plan: Contributions,
         new: Contribution,
         stored: Mapping[str, Row] | None = None,
         keep: frozenset[str] = frozenset(),
@@ -166,7 +166,7 @@ class DocumentWriter:
         finally:
             await session.close()
 
-    async def _check_entities(self, plan: Plan, stored: Mapping[str, Row]) -> None:
+    async def _check_entities(self, plan: Contributions, stored: Mapping[str, Row]) -> None:
         columns = ["uuid", "name", "labels"]
         rows = await self._tables.select_in(plan.group, "entities", "uuid", plan.entities, columns)
         if {row["uuid"]: row for row in rows} != {
@@ -177,7 +177,7 @@ class DocumentWriter:
     async def _clear(
         self,
         transaction: Any,
-        plan: Plan,
+        plan: Contributions,
         before: Before,
         new: Contribution,
     ) -> None:
@@ -227,7 +227,12 @@ class DocumentWriter:
             transaction.change.put("entities", changed)
 
     async def _take_labels_back(
-        self, transaction: Any, plan: Plan, before: Before, new: Contribution, orphans: Collection[str]
+        self,
+        transaction: Any,
+        plan: Contributions,
+        before: Before,
+        new: Contribution,
+        orphans: Collection[str],
     ) -> None:
         """Off entities that stay, the labels that nothing but the documents gave them, and gives no more."""
         lost: dict[str, set[str]] = {}
@@ -283,12 +288,12 @@ class DocumentWriter:
         """Candidates that nothing outside the documents names."""
         return candidates - await named(self._tables, group, candidates, _outside(documents))
 
-    async def _stored_entities(self, plan: Plan) -> dict[str, Row]:
+    async def _stored_entities(self, plan: Contributions) -> dict[str, Row]:
         rows = await self._tables.select_in(plan.group, "entities", "uuid", plan.entities)
         return {row["uuid"]: row for row in rows}
 
     async def _vectors(
-        self, plan: Plan, entities: Mapping[str, Entity], stored: Mapping[str, Row]
+        self, plan: Contributions, entities: Mapping[str, Entity], stored: Mapping[str, Row]
     ) -> dict[str, FloatArray]:
         """Stored vectors where the text is the same, the others embedded, each distinct text once."""
         same = [uuid for uuid, entity in entities.items() if stored.get(uuid, {}).get("name") == entity.name]

@@ -25,12 +25,13 @@ from agentic_rag.domain.ports import (
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.stores.batch import checked_ids, checked_vectors, first_by_score
 from agentic_rag.stores.metadata_items import condition, range_keys
-from agentic_rag.stores.vectorstores.catalog import Catalog, Entry
+from agentic_rag.stores.vectorstores.cached_rows import CachedRows, cached_rows
+from agentic_rag.stores.vectorstores.catalog import Catalog, CatalogEntry
 from agentic_rag.stores.vectorstores.dialect import (
     EVERY_ROW,
     Collection,
-    Dialect,
     Row,
+    VectorDialect,
     Where,
     batches,
     translated,
@@ -45,7 +46,6 @@ from agentic_rag.stores.vectorstores.documents import (
     to_document,
     width,
 )
-from agentic_rag.stores.vectorstores.held import Held, held
 from agentic_rag.text import tokens
 
 FRESH_SECONDS = 0.5
@@ -63,7 +63,7 @@ class _Dataset:
 
     name: str
     collection: Collection
-    held: Held | None = None
+    held: CachedRows | None = None
     read_at: float = float("-inf")
     writes: int = 0
     reading: asyncio.Task[None] | None = None
@@ -86,7 +86,7 @@ class VectorStoreChunks:
     embedded by another model.
     """
 
-    def __init__(self, dialect: Dialect, *, model: str, dimension: int) -> None:
+    def __init__(self, dialect: VectorDialect, *, model: str, dimension: int) -> None:
         self._dialect = dialect
         self._model, self._dimension = model, dimension
         self._manifest: dict[str, Any] = {"model": model, "dimension": dimension, "metric": "cosine"}
@@ -261,7 +261,7 @@ class VectorStoreChunks:
         entry = await self._catalog.entry(dataset)
         return None if entry is None else await self._of_entry(dataset, entry)
 
-    async def _of_entry(self, dataset: str, entry: Entry) -> _Dataset:
+    async def _of_entry(self, dataset: str, entry: CatalogEntry) -> _Dataset:
         if entry.manifest != self._manifest:
             raise ManifestMismatch(
                 f"dataset {dataset!r} was embedded with {_told(entry.manifest)}, the configuration says "
@@ -276,7 +276,12 @@ class VectorStoreChunks:
         return self._datasets[entry.group]
 
     async def _write(
-        self, opened: _Dataset, entry: Entry, rows: Sequence[Any], vectors: FloatArray, ids: Sequence[str]
+        self,
+        opened: _Dataset,
+        entry: CatalogEntry,
+        rows: Sequence[Any],
+        vectors: FloatArray,
+        ids: Sequence[str],
     ) -> None:
         # Before and after: whoever reads in between must read again.
         await self._catalog.touch(entry)
@@ -288,7 +293,7 @@ class VectorStoreChunks:
             opened.writes += 1
             opened.read_at = float("-inf")
 
-    async def _current(self, opened: _Dataset) -> Held:
+    async def _current(self, opened: _Dataset) -> CachedRows:
         """The dataset's chunks in memory, read again where it was written since.
 
         Reading goes on when the caller has no more time: the next one finds it done.
@@ -310,7 +315,7 @@ class VectorStoreChunks:
         version = "" if entry is None else entry.version
         if opened.held is None or opened.held.version != version:
             rows = await opened.collection.rows(EVERY_ROW, vectors=not opened.collection.ranks)
-            opened.held = await asyncio.to_thread(held, version, rows, opened.held)
+            opened.held = await asyncio.to_thread(cached_rows, version, rows, opened.held)
         if opened.writes == writes:
             opened.read_at = started
 

@@ -11,7 +11,7 @@ import numpy as np
 from langchain_core.documents import Document
 
 from agentic_rag.domain.identity import dataset_name, group_id
-from agentic_rag.stores.vectorstores.dialect import EVERY_ROW, Collection, Dialect, Where
+from agentic_rag.stores.vectorstores.dialect import EVERY_ROW, Collection, VectorDialect, Where
 from agentic_rag.stores.vectorstores.documents import CHUNK, DATE, DOCUMENT, ITEMS, NAME, UNDATED
 from agentic_rag.stores.vectorstores.documents import document_key as key_of
 from agentic_rag.stores.vectorstores.documents import row_id as row_id_of
@@ -22,7 +22,7 @@ _VECTOR = np.array([[1.0, 0.0]], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogEntry:
     """One dataset."""
 
     group: str
@@ -35,18 +35,18 @@ class Entry:
 class Catalog:
     """The datasets of one store."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: VectorDialect) -> None:
         self._dialect = dialect
         self._collection: Collection | None = None
 
-    async def entries(self) -> list[Entry]:
+    async def entries(self) -> list[CatalogEntry]:
         """All datasets that were ever written."""
         collection = await self._opened(create=False)
         if collection is None:
             return []
         return [_entry(row.document) for row in await collection.rows(EVERY_ROW)]
 
-    async def entry(self, dataset: str) -> Entry | None:
+    async def entry(self, dataset: str) -> CatalogEntry | None:
         """One of them."""
         collection = await self._opened(create=False)
         if collection is None:
@@ -54,20 +54,20 @@ class Catalog:
         rows = await collection.rows(Where(ids=(row_id_of(group_id(dataset)),)))
         return _entry(rows[0].document) if rows else None
 
-    async def create(self, dataset: str, manifest: dict[str, Any]) -> Entry:
+    async def create(self, dataset: str, manifest: dict[str, Any]) -> CatalogEntry:
         """The dataset's entry; an existing one stays."""
         existing = await self.entry(dataset)
         if existing is not None:
             return existing
-        entry = Entry(group_id(dataset), dataset_name(dataset), manifest, uuid.uuid4().hex)
+        entry = CatalogEntry(group_id(dataset), dataset_name(dataset), manifest, uuid.uuid4().hex)
         await self._put(entry)
         return entry
 
-    async def touch(self, entry: Entry) -> None:
+    async def touch(self, entry: CatalogEntry) -> None:
         """Give the dataset another version."""
         await self._put(replace(entry, version=uuid.uuid4().hex))
 
-    async def _put(self, entry: Entry) -> None:
+    async def _put(self, entry: CatalogEntry) -> None:
         collection = await self._opened(create=True)
         if collection is None:
             raise LookupError(f"collection {CATALOG} was not made")
@@ -80,7 +80,7 @@ class Catalog:
         return self._collection
 
 
-def _document(entry: Entry) -> Document:
+def _document(entry: CatalogEntry) -> Document:
     return Document(
         id=row_id_of(entry.group),
         page_content=entry.name,
@@ -94,6 +94,6 @@ def _document(entry: Entry) -> Document:
     )
 
 
-def _entry(document: Document) -> Entry:
+def _entry(document: Document) -> CatalogEntry:
     group, name = json.loads(document.metadata[NAME])
-    return Entry(group, name, **json.loads(document.metadata[CHUNK]))
+    return CatalogEntry(group, name, **json.loads(document.metadata[CHUNK]))

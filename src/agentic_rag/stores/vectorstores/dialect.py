@@ -77,7 +77,7 @@ class Collection(Protocol):
         ...
 
 
-class Dialect(Protocol):
+class VectorDialect(Protocol):
     """One store, open."""
 
     name: str

@@ -12,11 +12,11 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 from agentic_rag.stores.vectorstores.chroma import Chroma
-from agentic_rag.stores.vectorstores.dialect import Dialect
+from agentic_rag.stores.vectorstores.dialect import VectorDialect
 from agentic_rag.stores.vectorstores.milvus import Milvus
 from agentic_rag.stores.vectorstores.pgvector import PgVector
 
-DIALECTS: Mapping[str, Callable[[str], Awaitable[Dialect]]] = {
+DIALECTS: Mapping[str, Callable[[str], Awaitable[VectorDialect]]] = {
     "chroma": Chroma.open,
     "milvus": Milvus.open,
     "pgvector": PgVector.open,

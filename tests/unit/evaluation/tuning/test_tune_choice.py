@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery
-from agentic_rag.evaluation.tuning.replay import Changes, Collected, Outcome, Replay
+from agentic_rag.evaluation.tuning.replay import Changes, Collected, Replay, SettingsOutcome
 from agentic_rag.evaluation.tuning.run import FEWEST, TUNED, TuneOptions, TuneReport, _tuned, default_settings
 from agentic_rag.evaluation.tuning.search import (
     FOLDS,
@@ -53,9 +53,9 @@ class Scripted:
         self.confidences = np.array([0.8 if query.answerable else 0.6 for query in told])
         self._does = does
 
-    def outcome(self, changes: Changes) -> Outcome:
+    def outcome(self, changes: Changes) -> SettingsOutcome:
         values = [self._does(dict(changes), number) for number in range(len(self.collected))]
-        return Outcome(np.array(values), self.confidences)
+        return SettingsOutcome(np.array(values), self.confidences)
 
     def telling_weights(self) -> list[str]:
         return ["speaker"]

@@ -4,7 +4,7 @@ import pytest
 
 from agentic_rag.lab.reading.doubt import doubt, doubtful, signs
 from agentic_rag.lab.reading.history import History, read_history
-from agentic_rag.lab.reading.questions import Question, read_question
+from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
 from agentic_rag.lab.reading.weights import shipped
 
@@ -16,7 +16,7 @@ TALK = (
 )
 
 
-async def read(question: str, history: str = TALK) -> tuple[Question, list[Statement], History]:
+async def read(question: str, history: str = TALK) -> tuple[ParsedQuestion, list[Statement], History]:
     told = read_history(history)
     asked = read_question(question, told.speakers)
     return asked, await bearing_statements(asked, told, None), told

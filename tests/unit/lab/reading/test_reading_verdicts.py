@@ -4,13 +4,13 @@ import pytest
 
 from agentic_rag.lab.reading.history import read_history
 from agentic_rag.lab.reading.moments import moment_answer
-from agentic_rag.lab.reading.questions import Question, read_question
+from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
 from agentic_rag.lab.reading.verdicts import choice, speaker_answer, verdict
 from agentic_rag.testing import HashingEmbedding
 
 
-async def read(question: str, history: str) -> tuple[Question, list[Statement]]:
+async def read(question: str, history: str) -> tuple[ParsedQuestion, list[Statement]]:
     told = read_history(history)
     asked = read_question(question, told.speakers)
     return asked, await bearing_statements(asked, told, None)

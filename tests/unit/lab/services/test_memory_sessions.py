@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agentic_rag.domain import Document
-from agentic_rag.ingest.conversation import Session, parse_session
+from agentic_rag.ingest.conversation import RawSession, parse_session
 from agentic_rag.lab.services.entries import Entries
 from agentic_rag.lab.services.sessions import LOOSE_ENTRIES, SessionDocuments
 
@@ -34,7 +34,7 @@ def test_a_session_is_just_as_an_ingest_makes_it() -> None:
     document_id = told.add("(2023-05-08)Caroline: I went to a support group.", session_id=2, dialog_id=2)
     turns = [("Caroline", "Hey Mel!"), ("Melanie", "Hi \ufffd"), ("Caroline", "I went to a support group.")]
     ingested = parse_session(
-        Session(
+        RawSession(
             "talk",
             2,
             ("Caroline", "Melanie"),

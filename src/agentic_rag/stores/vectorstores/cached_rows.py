@@ -26,7 +26,7 @@ Tokens = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CachedRows:
     """All chunks of a dataset as they were at one version, in chunk id order."""
 
     version: str
@@ -40,8 +40,8 @@ class Held:
     def values(self, key: str) -> list[str]:
         """Distinct value items under a metadata key."""
         if key not in self._values:
-            held = (filterable(chunk).get(key) for chunk in self.chunks)
-            found = {item for value in held for item in metadata_items({key: value})}
+            cached_rows = (filterable(chunk).get(key) for chunk in self.chunks)
+            found = {item for value in cached_rows for item in metadata_items({key: value})}
             self._values[key] = sorted(found - {metadata_item(key)})
         return self._values[key]
 
@@ -85,7 +85,7 @@ class Held:
         return [ScoredChunk(self.chunks[candidates[place]], float(scores[place])) for place in order]
 
 
-def held(version: str, rows: Sequence[Row], before: Held | None) -> Held:
+def cached_rows(version: str, rows: Sequence[Row], before: CachedRows | None) -> CachedRows:
     """The chunks of the rows; words of a chunk that did not change are taken from ``before``."""
     old = {} if before is None else {c.id: (c, w) for c, w in zip(before.chunks, before.words, strict=True)}
     pairs = sorted(((to_chunk(row.document), row.vector) for row in rows), key=lambda pair: pair[0].id)
@@ -95,7 +95,7 @@ def held(version: str, rows: Sequence[Row], before: Held | None) -> Held:
         for chunk in chunks
     )
     vectors = [vector for _, vector in pairs if vector is not None]
-    return Held(version, chunks, words, Bm25Index(words), np.stack(vectors) if vectors else None)
+    return CachedRows(version, chunks, words, Bm25Index(words), np.stack(vectors) if vectors else None)
 
 
 def _passes(chunk: Chunk, restriction: Restriction) -> bool:
