@@ -175,19 +175,33 @@ class StoreStats:
 
 
 @runtime_checkable
-class ChunkStore(Protocol):
-    """The vector half: chunks with text, vector, full text and metadata, one space per dataset."""
+class ChunkReader(Protocol):
+    """The vector half, by id: chunks with text, vector and metadata, one space per dataset."""
 
-    async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
-        """Make each document's stored chunks exactly the given ones; atomic per document, idempotent.
-
-        Raises ``InputError`` on a duplicate document id, ``ManifestMismatch`` on a wrong dimension.
-        """
+    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """The chunks that exist among the ids."""
         ...
 
-    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
-        """Remove every chunk of the documents; unknown ids are ignored."""
+    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
+        """Stored unit vectors of the chunks that exist among the ids."""
         ...
+
+    async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
+        """Packed token vectors of those chunks among the ids that were stored with them."""
+        ...
+
+    async def count(self, dataset: str) -> int:
+        """Number of chunks; 0 for an unknown dataset."""
+        ...
+
+    async def datasets(self) -> list[str]:
+        """Names of the datasets that were ever written, sorted."""
+        ...
+
+
+@runtime_checkable
+class ChunkSearch(ChunkReader, Protocol):
+    """What the engines search by."""
 
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
@@ -220,22 +234,6 @@ class ChunkStore(Protocol):
         """
         ...
 
-    async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
-        """The chunks that exist among the ids."""
-        ...
-
-    async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
-        """Stored unit vectors of the chunks that exist among the ids."""
-        ...
-
-    async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
-        """Packed token vectors of those chunks among the ids that were stored with them."""
-        ...
-
-    async def profile(self, dataset: str) -> DatasetProfile | None:
-        """As of a minute ago at the most, what this process wrote since included; None without chunks."""
-        ...
-
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         """Up to ``limit`` chunk ids that the restriction lets pass, in id order."""
         ...
@@ -244,21 +242,38 @@ class ChunkStore(Protocol):
         """Keys under which a chunk has something to filter by (see ``domain.filterable``), or had lately."""
         ...
 
+    async def profile(self, dataset: str) -> DatasetProfile | None:
+        """As of a minute ago at the most, what this process wrote since included; None without chunks."""
+        ...
+
+
+@runtime_checkable
+class ChunkWriter(ChunkReader, Protocol):
+    """What an ingest writes, and compares with what it read."""
+
+    async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
+        """Make each document's stored chunks exactly the given ones; atomic per document, idempotent.
+
+        Raises ``InputError`` on a duplicate document id, ``ManifestMismatch`` on a wrong dimension.
+        """
+        ...
+
+    async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
+        """Remove every chunk of the documents; unknown ids are ignored."""
+        ...
+
     async def document_ids(self, dataset: str) -> set[str]:
         """Every document that has a chunk."""
-        ...
-
-    async def count(self, dataset: str) -> int:
-        """Number of chunks; 0 for an unknown dataset."""
-        ...
-
-    async def datasets(self) -> list[str]:
-        """Names of the datasets that were ever written, sorted."""
         ...
 
     async def optimize(self, dataset: str) -> None:
         """Compact and index what was written since; search is right without it, only slower."""
         ...
+
+
+@runtime_checkable
+class ChunkStore(ChunkSearch, ChunkWriter, Protocol):
+    """The whole of it: what a store implements."""
 
     async def stats(self, dataset: str) -> StoreStats:
         """Its first table is ``chunks``; no table for an unknown dataset.

@@ -13,7 +13,7 @@ import numpy as np
 from agentic_rag.domain import Chunk, Document, DocumentGraph, search_text
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
-    ChunkStore,
+    ChunkWriter,
     EmbeddedDocument,
     Embedding,
     FloatArray,
@@ -45,7 +45,7 @@ class DocumentWriter:
     """
 
     def __init__(
-        self, chunks: ChunkStore, graph: GraphStore | None, embedding: Embedding, count_tokens: TokenCounter
+        self, chunks: ChunkWriter, graph: GraphStore | None, embedding: Embedding, count_tokens: TokenCounter
     ) -> None:
         self._chunks = chunks
         self._graph = graph
@@ -106,7 +106,12 @@ class DocumentWriter:
 
 
 async def embedded_documents(
-    store: ChunkStore, embedding: Embedding, dataset: str, chunked: Chunked, held: Sequence[str], meter: Meter
+    store: ChunkWriter,
+    embedding: Embedding,
+    dataset: str,
+    chunked: Chunked,
+    held: Sequence[str],
+    meter: Meter,
 ) -> list[EmbeddedDocument]:
     """Vectors of the chunks and their tokens; one whose text is stored already keeps them.
 

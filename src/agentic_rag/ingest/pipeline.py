@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agentic_rag.domain import Chunk, DocumentGraph
 from agentic_rag.domain.ports import (
-    ChunkStore,
+    ChunkWriter,
     DocumentRecord,
     EmbeddedDocument,
     Embedding,
@@ -55,7 +55,7 @@ class IngestPipeline:
 
     def __init__(
         self,
-        chunks: ChunkStore,
+        chunks: ChunkWriter,
         graph: GraphStore,
         ledger: Ledger,
         embedding: Embedding,

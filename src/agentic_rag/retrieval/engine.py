@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.filters import Expression, keys_of, parse_filters
 from agentic_rag.domain.identity import dataset_name
-from agentic_rag.domain.ports import ChunkStore, Embedding, FloatArray, Restriction, TokenEmbedding
+from agentic_rag.domain.ports import ChunkSearch, Embedding, FloatArray, Restriction, TokenEmbedding
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.retrieval.config import (
     DEFAULT_SCORE_THRESHOLD,
@@ -48,7 +48,7 @@ class RetrievalEngine:
 
     def __init__(
         self,
-        store: ChunkStore,
+        store: ChunkSearch,
         embedding: Embedding,
         calibration: EmbeddingCalibration | None = None,
         strategy: Strategy = RETRIEVAL_STRATEGY,

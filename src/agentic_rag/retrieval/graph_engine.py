@@ -15,7 +15,7 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.ports import (
-    ChunkStore,
+    ChunkSearch,
     DatasetProfile,
     Embedding,
     FloatArray,
@@ -94,7 +94,7 @@ class GraphEngine:
     def __init__(
         self,
         graph: GraphStore,
-        chunks: ChunkStore,
+        chunks: ChunkSearch,
         embedding: Embedding,
         calibration: EmbeddingCalibration | None = None,
         nats: Nats | None = None,

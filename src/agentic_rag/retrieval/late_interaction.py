@@ -26,7 +26,7 @@ from statistics import median
 
 from agentic_rag.domain import search_text
 from agentic_rag.domain.odds import log_odds, probability
-from agentic_rag.domain.ports import ChunkStore, TokenEmbedding
+from agentic_rag.domain.ports import ChunkReader, TokenEmbedding
 from agentic_rag.domain.token_vectors import Similarities, similarities
 from agentic_rag.retrieval.schemas import Judged, RetrievalResult
 from agentic_rag.text import asked_about, names_nothing, tokens
@@ -52,7 +52,7 @@ class LateInteraction:
     """
 
     embedding: TokenEmbedding | None
-    chunks: ChunkStore
+    chunks: ChunkReader
 
     async def judged(self, dataset: str, question: str, results: Sequence[RetrievalResult]) -> Judged:
         """The results with the relevance that the tokens leave them, in its order.

@@ -11,7 +11,7 @@ from agentic_rag.domain import DocumentGraph
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.memory import Memory
-from agentic_rag.domain.ports import ChunkStore, FloatArray
+from agentic_rag.domain.ports import ChunkWriter, FloatArray
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.lab.services.entries import Entries, checked_top_k, memory_of
 from agentic_rag.lab.services.parts import ServiceParts, needed
@@ -71,7 +71,7 @@ class SessionMemory:
 
     def __init__(self, parts: ServiceParts, name: str, search: TurnSearch, topk: int) -> None:
         self._namespace = dataset_name(parts.namespace)
-        self._chunks: ChunkStore = needed(parts.chunks, name, "chunks")
+        self._chunks: ChunkWriter = needed(parts.chunks, name, "chunks")
         knowledge = needed(parts.knowledge, name, "knowledge")
         self._writer = DocumentWriter(self._chunks, knowledge, parts.embedding, parts.count_tokens)
         self._search = search

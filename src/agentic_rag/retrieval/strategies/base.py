@@ -10,7 +10,7 @@ import numpy as np
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.odds import probability
 from agentic_rag.domain.ports import (
-    ChunkStore,
+    ChunkSearch,
     DatasetProfile,
     Embedding,
     FloatArray,
@@ -37,7 +37,7 @@ class BaseStrategy(ABC):
 
     def __init__(
         self,
-        store: ChunkStore,
+        store: ChunkSearch,
         embedding: Embedding,
         calibration: EmbeddingCalibration,
         nats: Nats | None = None,
