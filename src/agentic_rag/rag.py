@@ -27,6 +27,7 @@ from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.chat import as_chat, chat_from_config
 from agentic_rag.models.remote import check_embedding
 from agentic_rag.models.rerankers import ConfiguredRerankers
+from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
 from agentic_rag.retrieval.embedding_calibration import (
     EmbeddingCalibration,
@@ -138,10 +139,10 @@ class Rag:
         question: str,
         *,
         operation: str = AUTO,
-        dataset: str = "default",
+        dataset: str = DEFAULT_DATASET,
         filters: Mapping[str, Any] | None = None,
         as_of: str | None = None,
-        top_k: int = 10,
+        top_k: int = DEFAULT_TOP_K,
         messages: Sequence[AnyMessage] = (),
         parameters: Mapping[str, Any] | None = None,
         thread_id: str | None = None,
@@ -186,7 +187,7 @@ class Rag:
         self,
         paths: str | Path | Iterable[str | Path],
         *,
-        dataset: str = "default",
+        dataset: str = DEFAULT_DATASET,
         kind: SourceKind = "auto",
         progress: Progress | None = None,
     ) -> IngestReport:
@@ -204,7 +205,7 @@ class Rag:
         self,
         paths: str | Path | Iterable[str | Path] | None,
         *,
-        dataset: str = "default",
+        dataset: str = DEFAULT_DATASET,
         progress: Progress | None = None,
     ) -> IngestReport:
         """Take out of a dataset what was ingested from the paths, which may be gone; None: everything.
@@ -219,7 +220,9 @@ class Rag:
         async with self._pipeline() as pipeline:
             return await pipeline.remove(given, dataset, progress)
 
-    async def reindex(self, dataset: str = "default", *, progress: Progress | None = None) -> ReindexReport:
+    async def reindex(
+        self, dataset: str = DEFAULT_DATASET, *, progress: Progress | None = None
+    ) -> ReindexReport:
         """Embed a dataset anew with the model of this ``Rag`` and switch to it; see ``stores.lancedb.reindex``.
 
         Others may search with the model until now while it runs, and write.
@@ -248,8 +251,8 @@ class Rag:
         self,
         query: str,
         *,
-        dataset: str = "default",
-        top_k: int = 10,
+        dataset: str = DEFAULT_DATASET,
+        top_k: int = DEFAULT_TOP_K,
         threshold: float | None = None,
         filters: Mapping[str, Any] | Expression | None = None,
         strategy: Strategy | None = None,

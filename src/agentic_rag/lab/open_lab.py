@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.domain.ports import Chat, Embedding, Reranker
@@ -25,6 +26,9 @@ from agentic_rag.lab.services import ServiceParts, build_service
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.rag import Rag, open_rag, token_counter
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 LINKED_SERVICES = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
 """Of the services here, those that know which memories are linked."""
@@ -147,7 +151,7 @@ async def open_lab(
     rag_config: RagConfig,
     *,
     embedding: Embedding | None = None,
-    chat: Chat | None = None,
+    chat: Chat | BaseChatModel | None = None,
     on_insert_step: StepCallback | None = None,
     on_test_step: StepCallback | None = None,
 ) -> AsyncIterator[MemoryLab]:
