@@ -181,7 +181,9 @@ class Rag:
             "messages": list(messages),
         }
         thread: Any = {"configurable": {"thread_id": thread_id or str(uuid4())}}
-        return Answer.of(await self.graph.ainvoke(asked, thread, context=parameters))
+        # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
+        kept: Any = {"durability": "exit"} if self.graph.checkpointer else {}
+        return Answer.of(await self.graph.ainvoke(asked, thread, context=parameters, **kept))
 
     async def ingest(
         self,
