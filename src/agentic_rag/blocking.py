@@ -61,10 +61,9 @@ class BlockingRag:
 
 @contextmanager
 def open_rag_blocking(config: RagConfig | None = None, **options: Any) -> Iterator[BlockingRag]:
-    """``open_rag`` for people without an event loop; arguments and errors are its own.
+    """``open_rag`` for people without an event loop: ``with open_rag_blocking() as rag: rag.ask("…")``.
 
-    >>> with open_rag_blocking() as rag:  # doctest: +SKIP
-    ...     rag.ask("why did my gyokuro taste bitter?").text
+    Arguments and errors are those of ``open_rag``.
     """
     from anyio.from_thread import start_blocking_portal
 

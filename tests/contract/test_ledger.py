@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentic_rag.stores.vectorstores.ledger import CheckedLedger
+from agentic_rag.stores.vectorstores.opening import CheckedLedger
 
 from agentic_rag.domain.ports import DocumentRecord, Ledger
 from agentic_rag.errors import InputError

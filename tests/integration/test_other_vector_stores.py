@@ -27,7 +27,7 @@ async def found(rag: Rag) -> dict[str, Any]:
     for question in QUESTIONS:
         for filters in (None, {"tags": {"$exists": True}}, {"date": {"$gte": "2024-05-01"}}):
             results = await rag.search(question, strategy="dense", top_k=1000, filters=filters)
-            cosines = {result.id: pytest.approx(result.legs["dense"].score, abs=1e-6) for result in results}
+            cosines = {result.id: pytest.approx(result.legs["dense"].score, abs=1e-3) for result in results}
             said[f"{question} {filters}"] = cosines
         # Word scores differ a little from store to store; cosines do not.
         state = await rag.graph.ainvoke(

@@ -228,7 +228,7 @@ def test_all_wrong_keys_are_told_at_once():
 
 # --- the page in the docs ------------------------------------------------------------------------
 
-PAGE = (Path(__file__).parents[4] / "docs" / "post-retrieval.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "post-retrieval.md").read_text(encoding="utf-8")
 
 
 def _part(action: str) -> str:

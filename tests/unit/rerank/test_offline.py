@@ -175,7 +175,7 @@ def test_it_is_the_formula_written_out(rows: list[tuple[float, ...]], weights: l
         how_well = time * timely + window * around + speaker * asked + length * long
         keys.append(prior * math.log(max(fused / best, 1e-4)) + (how_well + mistake * wrong))
         relevances.append(odds + how_well)
-    greatest = sorted(relevances, reverse=True)
+    greatest = [min(max(one, -12.0), 12.0) for one in sorted(relevances, reverse=True)]
     pairs = list(zip(keys, relevances, strict=True))
     expected = [greatest[sum(other > pair for other in pairs)] for pair in pairs]
     fused, odds, *columns = (list(column) for column in zip(*rows, strict=True))

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agentic_rag import text as text_module
+from agentic_rag.text import words as text_module
 from agentic_rag.text import (
     STOPWORDS,
     asked_about,
