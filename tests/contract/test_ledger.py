@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agentic_rag.stores.vectorstores.opening import CheckedLedger
 
 from agentic_rag.domain.ports import DocumentRecord, Ledger
 from agentic_rag.errors import InputError
@@ -16,6 +15,7 @@ from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from agentic_rag.stores.lancedb.ledger import LanceLedger
+from agentic_rag.stores.vectorstores.opening import CheckedLedger
 
 HOSTILE = [
     "'",

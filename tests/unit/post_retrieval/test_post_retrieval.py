@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentic_rag import post_retrieval
 from agentic_rag.domain.memory import Memory, MemoryService, Neighbours
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag import post_retrieval
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, parse_steps
 from agentic_rag.post_retrieval.config import (
     AugmentStep,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.serving import shared_memory
 from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.serving import shared_memory
 from agentic_rag.serving.shared_memory import SharedMemory
 from agentic_rag.settings.config import RagConfig
 

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agentic_rag.text import words as text_module
 from agentic_rag.text import (
     STOPWORDS,
     asked_about,
@@ -19,6 +18,7 @@ from agentic_rag.text import (
     starts_cjk,
     tokens,
 )
+from agentic_rag.text import words as text_module
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,8 @@ class GraphTables:
         self._connection = connection
         self._manifests = Manifests(connection, model=model, dimension=dimension)
         self.dimension = dimension
+        self._complete: set[str] = set()
+        """Names of the tables that have every column."""
         self._scans = asyncio.Semaphore(max(2, os.cpu_count() or 2))
 
     async def groups(self) -> list[str]:
@@ -289,7 +291,11 @@ class GraphTables:
         generation = 0
         if kind in WITH_VECTOR:
             generation = await self._manifests.generation(group, any_model=any_model)
-        return await self._connection.table(generation_name(table_name(group, kind), generation))
+        table = await self._connection.table(generation_name(table_name(group, kind), generation))
+        if table is not None and table.name not in self._complete:
+            await _completed(table, schema(kind, dimension=self.dimension))
+            self._complete.add(table.name)
+        return table
 
     async def _created(self, group: str, kind: Kind) -> Any:
         table = await self._opened(group, kind)
@@ -301,6 +307,14 @@ class GraphTables:
         return await self._connection.create_table(
             name, schema(kind, dimension=self.dimension), "uuid", prepare
         )
+
+
+async def _completed(table: Any, wanted: pa.Schema) -> None:
+    """Give a table of an earlier version the columns that it lacks, without values."""
+    with translated(f"completing table {table.name}"):
+        present = set((await table.schema()).names)
+        if missing := [field.with_nullable(True) for field in wanted if field.name not in present]:
+            await table.add_columns(pa.schema(missing))
 
 
 def _plan(kind: Kind) -> IndexPlan:
