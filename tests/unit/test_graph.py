@@ -27,6 +27,7 @@ from agentic_rag.errors import (
     UnknownOperation,
 )
 from agentic_rag.fusion.adaptive_weights import adapted_weights
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
@@ -630,3 +631,49 @@ def test_it_draws_every_node_by_its_name():
         "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "fuse_results", "rerank",
         "check_quality", "rewrite_query", "answer", "__end__",
     }  # fmt: skip
+
+
+# --- chat front ends -----------------------------------------------------------------------------
+
+
+async def test_the_answer_is_the_last_message_and_streams_as_one():
+    asked = HumanMessage(QUESTION, id="asked")
+    graph = compiled(in_graph(TEA), found(TEA))
+    streamed = [
+        (message, told["langgraph_node"])
+        async for message, told in graph.astream({"messages": [asked]}, stream_mode="messages")
+    ]
+    state = await graph.ainvoke({"messages": [asked]})
+    message = state["messages"][-1]
+    assert isinstance(message, AIMessage)
+    assert [one.type for one in state["messages"]] == ["human", "ai"]
+    assert (message.text, message.additional_kwargs["citations"]) == (state["answer"], state["citations"])
+    assert message.additional_kwargs["abstained"] is False
+    assert message.additional_kwargs["operation"] == "document_retrieval", "chosen by the words"
+    assert [(one.text, node) for one, node in streamed if isinstance(one, AIMessage)] == [
+        (state["answer"], "answer")
+    ]
+
+
+async def test_a_kept_thread_is_a_conversation():
+    graphiti = in_graph(TEA)
+    graph = compiled(graphiti, found(TEA), saver=InMemorySaver())
+    for question in (QUESTION, "And when was it first made?"):
+        state = await ask(graph, question, operation=FIND, thread="talk")
+    assert graphiti.asked[-1]["query"] == f"{QUESTION} And when was it first made?"
+    assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
+
+
+def test_without_an_event_loop_it_says_what_to_call():
+    with pytest.raises(InputError, match=r"await graph\.ainvoke.*open_rag_blocking"):
+        compiled(in_graph(TEA), found(TEA)).invoke({"query": QUESTION})
+
+
+def test_input_and_context_are_described():
+    graph = compiled(in_graph(TEA), found(TEA))
+    fields = graph.get_input_jsonschema()["properties"]
+    assert len(fields) <= 10
+    assert all(field["description"] for field in fields.values())
+    assert set(fields["operation"]["enum"]) == {"auto", *CanvasOperation}
+    sections = (graph.get_context_jsonschema() or {})["$defs"]
+    assert sections["FusionOverrides"]["properties"]["k"]["description"]

@@ -9,8 +9,9 @@ import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.chat import LangChainChat, chat_from_config
+from agentic_rag.models.chat import LangChainChat, as_chat, chat_from_config
 from agentic_rag.settings.config import ChatConfig
+from agentic_rag.testing import ScriptedChat
 from local_openai_server import DROP, EMPTY, HANG, LocalOpenAIServer, refused
 
 KEY = "sk-very-secret"
@@ -171,3 +172,11 @@ def test_configuration() -> None:
     assert chat_from_config(ChatConfig()) is None
     with pytest.raises(ConfigError, match=r"chat\.model"):
         chat_from_config(ChatConfig(base_url="http://localhost/v1"))
+
+
+def test_a_langchain_model_is_wrapped_and_anything_else_refused():
+    assert isinstance(as_chat(FakeListChatModel(responses=["x"])), LangChainChat)
+    ours = ScriptedChat("x")
+    assert as_chat(ours) is ours
+    with pytest.raises(ConfigError, match=r"chat is no chat model: str; give a langchain-core chat model"):
+        as_chat("gpt-5")  # type: ignore[arg-type]

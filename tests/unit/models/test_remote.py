@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from langchain_core.embeddings import Embeddings
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models import remote
-from agentic_rag.models.remote import LangChainEmbedding, OpenAIEmbedding, unit
+from agentic_rag.models.remote import LangChainEmbedding, OpenAIEmbedding, check_embedding, unit
 from agentic_rag.settings.config import EmbeddingConfig
+from agentic_rag.testing import HashingEmbedding
 from local_openai_server import DROP, Fault, LocalOpenAIServer, refused
 
 KEY = "sk-very-secret"
@@ -206,3 +207,13 @@ def test_what_stored_texts_are_prefixed_with_is_part_of_the_name():
 
     assert name() == name(query_prefix="query: ") == "m"
     assert name(passage_prefix="passage: ") == "m after 'passage: '"
+
+
+def test_a_bare_langchain_model_is_refused_with_the_line_to_write():
+    check_embedding(HashingEmbedding())
+    with pytest.raises(
+        ConfigError, match=r"LangChainEmbedding\(DeterministicFakeEmbedding\(…\), name='…', dimension=…\)"
+    ):
+        check_embedding(DeterministicFakeEmbedding(size=4))
+    with pytest.raises(ConfigError, match="embedding is no embedding model: str"):
+        check_embedding("e5")
