@@ -245,8 +245,8 @@ async def test_reading_a_dataset_goes_on_when_the_caller_has_no_more_time(
         time.sleep(0.5)
         return whole(*given)
 
-    whole = adapter.held
-    monkeypatch.setattr(adapter, "held", slow)
+    whole = adapter.cached_rows
+    monkeypatch.setattr(adapter, "cached_rows", slow)
     await store.replace_documents("notes", embedded(chunk("a")))
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(sparse(store, "tea"), 0.2)

@@ -220,8 +220,8 @@ def test_every_quote_is_verbatim(query: str, contents: list[str]):
         ("two\n  lines", "two lines"),
     ],
 )
-def test_readable(text: str, quote_text: str):
-    assert readable(text) == quote_text
+def test_readable(text: str, shown: str):
+    assert readable(text) == shown
 
 
 @pytest.mark.parametrize(
