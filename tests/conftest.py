@@ -15,6 +15,11 @@ from vector_stores import milvus_lite, postgres_server
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Slow tests run untraced: coverage makes them up to four times as slow, and the quick ones cover the same code.
