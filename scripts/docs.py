@@ -116,7 +116,7 @@ EXAMPLES: Mapping[str, str] = {"python": "README.md", "memory-python": "docs/mem
 """By name: the page whose first block of Python is run."""
 OUTPUTS: Mapping[str, tuple[list[str], int | None]] = {
     "ingest": (["ingest", "examples/vault"], None),
-    "ask": (["ask", "杀青、萎凋和渥堆各是什么？", "--operation", "verification_canvas"], 27),
+    "ask": (["ask", "杀青、萎凋和渥堆各是什么？", "--operation", "verification_canvas"], 14),
     "explain": (
         ["ask", "At what temperature and for how long is the second fire?", *DOCUMENT, "--explain"],
         None,
