@@ -59,6 +59,10 @@ def _why_stop(state: CanvasRAGState, request: Request, grade: str) -> str | None
         return f"stopped: {seconds:.1f} s of {quality.deadline_seconds:g} s are used"
     if not state["search_query"].strip():
         return "stopped: the question is empty"
-    if grade == "none" and request.parameters.rewrite.method == "expansion":
-        return "stopped: there is no relevant result to take other words from"
+    if request.parameters.rewrite.method == "expansion":
+        if grade == "none":
+            return "stopped: there is no relevant result to take other words from"
+        # Measured on six sets: the words of results that are enough already find no better ones.
+        if len(state["reranked_results"]) >= request.top_k:
+            return f"stopped: {len(state['reranked_results'])} results are enough to choose from"
     return None

@@ -54,6 +54,16 @@ def test_expansion_takes_no_words_from_what_is_irrelevant_and_a_chat_model_may_t
     assert checked(0.1, parameters=by_chat)["decision"] == "rewrite"
 
 
+def test_expansion_adds_nothing_to_as_many_results_as_are_shown_and_a_chat_model_may_try():
+    quality = checked(*[0.4] * 10)
+    assert (quality["decision"], quality["reasons"][-1]) == (
+        "answer", "stopped: 10 results are enough to choose from"
+    )  # fmt: skip
+    assert checked(*[0.4] * 9)["decision"] == "rewrite"
+    by_chat = PARAMETERS.overridden({"rewrite": {"method": "chat"}})
+    assert checked(*[0.4] * 10, parameters=by_chat)["decision"] == "rewrite"
+
+
 @pytest.mark.parametrize(("score", "decision"), [(0.4, "answer"), (0.1, "abstain")])
 def test_when_the_tries_are_used_up_it_answers_or_abstains(score: float, decision: str):
     quality = checked(score, rewrites=["tea and more"])
