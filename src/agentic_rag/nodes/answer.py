@@ -43,7 +43,7 @@ async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str
         result
         for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
         if known >= floor or rank < FIRST
-    ]
+    ][: max(shape.choice.results, request.top_k)]  # as many as are quoted from, or shown to a model
     if state["quality"]["decision"] == "abstain" or not usable:
         return _written(request, _not_found(request.query))
     return _written(request, await _from_results(request, _with_texts(usable, results), chat))
@@ -90,12 +90,13 @@ def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
 def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The results, a note's properties or heading followed by its best text: they say which note, it says what."""
     found: dict[str, dict[str, Any]] = {}
+    says = {result["id"]: _is_text(result) for result in usable}
     for result in usable:
         found[result["id"]] = result
         note = result["metadata"].get("document_id")
-        if note is not None and not _is_text(result):
+        if note is not None and not says[result["id"]]:
             beside = (other for other in results if other["metadata"].get("document_id") == note)
-            text = next(filter(_is_text, beside), None)
+            text = next((other for other in beside if says.get(other["id"], True) and _is_text(other)), None)
             if text is not None:
                 found.setdefault(text["id"], text)
     return list(found.values())
