@@ -37,9 +37,9 @@ def question_of(state: CanvasRAGState) -> tuple[str, bool]:
         InputError: there is neither.
     """
     query, messages = state.get("query"), state.get("messages") or []
-    earlier = state.get("request")
-    newer = earlier is not None and last_heard(messages) not in (None, earlier["heard"])
-    as_message = query is None or (earlier is not None and newer and query == earlier["query"])
+    earlier = state.get("request") or {}
+    newer = last_heard(messages) not in (None, earlier.get("heard"))
+    as_message = query is None or (newer and query == earlier.get("query"))
     if as_message:
         query = next(reversed(human_texts(messages)), None)
     if not isinstance(query, str):

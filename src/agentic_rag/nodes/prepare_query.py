@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, cast
 from uuid import uuid4
@@ -36,7 +37,8 @@ _RUN: dict[str, Any] = {
     "citations": [],
     "answer_outcome": None,
 }
-"""What a pass and a run leave in a thread that is kept: emptied first, so that nothing stale is read."""
+"""What a pass and a run leave in a thread that is kept: emptied first, so that nothing stale is read. A run gets
+copies, which its caller may change."""
 
 
 def prepare_query(
@@ -62,7 +64,7 @@ def prepare_query(
     """
     retry = cast(Retry, state).get("retry")
     if retry is not None:
-        return {"search_query": retry, **_PASS}
+        return {"search_query": retry, **deepcopy(_PASS)}
     given = cast(CanvasRAGState, state)
     parameters = (defaults or Parameters()).overridden(runtime.context if runtime is not None else None)
     check(parameters)
@@ -72,4 +74,4 @@ def prepare_query(
     if new:
         request = replace(request, heard=new[0].id)
     written = {"request": request.plain(), "query": request.query, "search_query": request.question}
-    return {**written, **_PASS, **_RUN, "messages": new}
+    return {**written, **deepcopy(_PASS), **deepcopy(_RUN), "messages": new}

@@ -201,3 +201,10 @@ def test_a_follow_up_is_read_with_all_it_points_back_to(asked: list[str], read: 
 def test_the_run_keeps_the_question_as_it_was_asked():
     written = prepared(query="And when?", messages=[HumanMessage(ASKED), HumanMessage("And when?")])
     assert (written["search_query"], written["request"]["query"]) == (f"{ASKED} And when?", "And when?")
+
+
+def test_what_one_run_does_to_its_state_is_not_seen_by_the_next():
+    first = prepared(query=ASKED)
+    first["citations"].append("mine")
+    first["lancedb_results"].append("mine")
+    assert (prepared(query=ASKED)["citations"], prepared(retry="x")["lancedb_results"]) == ([], [])
