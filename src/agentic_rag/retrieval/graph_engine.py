@@ -229,13 +229,10 @@ class GraphEngine:
         links = await asyncio.to_thread(all_links)
         ids = sorted({other for found in links.values() for other in found})
         vector = (await self._embedding.embed_queries([question]))[0]
-        chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(dataset, ids), self._vectors(dataset, ids)
-        )
+        chunks, cosines = await self._compared(dataset, ids, vector)
         calibration, asked_in = await self._calibration.of_cosines(), script(question)
         relevance = {
-            i: calibration.of_text(float(np.dot(vectors[i], vector)), asked_in, chunks[i].text)
-            for i in chunks.keys() & vectors.keys()
+            i: calibration.of_text(cosine, asked_in, chunks[i].text) for i, cosine in cosines.items()
         }
         return {
             chunk_id: [
@@ -325,15 +322,18 @@ class GraphEngine:
     ) -> list[ScoredChunk]:
         """Those that the found things come from, nearest first; they start the walk and do no more."""
         ids = sorted({chunk_id for hit in found for chunk_id in hit.chunk_ids})
-        chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(scope.dataset, ids), self._vectors(scope.dataset, ids)
-        )
-        scored = [
-            ScoredChunk(chunk, float(np.dot(vectors[chunk_id], vector)))
-            for chunk_id, chunk in chunks.items()
-            if chunk_id in vectors and scope.passes(chunk)
-        ]
+        chunks, cosines = await self._compared(scope.dataset, ids, vector)
+        scored = [ScoredChunk(chunks[i], cosine) for i, cosine in cosines.items() if scope.passes(chunks[i])]
         return sorted(scored, key=lambda one: (-one.score, one.chunk.id))
+
+    async def _compared(
+        self, dataset: str, ids: Collection[str], vector: FloatArray
+    ) -> tuple[dict[str, Chunk], dict[str, float]]:
+        """The chunks, and the cosines of those whose vectors can be read, by id."""
+        chunks, vectors = await asyncio.gather(
+            self._graph.get_chunks(dataset, list(ids)), self._vectors(dataset, ids)
+        )
+        return chunks, {i: float(np.dot(vectors[i], vector)) for i in chunks if i in vectors}
 
     async def _vectors(self, dataset: str, ids: Collection[str]) -> dict[str, FloatArray]:
         """Empty where the vector store fails: the walk then starts at the entities alone."""

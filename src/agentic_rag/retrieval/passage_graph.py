@@ -66,7 +66,7 @@ class PassageGraph:
         mentioned = self._rarity[links.mentioned]
         self._said: Floats = np.bincount(links.mentioning, mentioned, chunks).astype(np.float64)
         own = keys[links.mentioned] == np.array(titles, dtype=object)[links.mentioning]
-        weights = self._rarity[links.mentioned] * np.where(own, OWN_WEIGHT, 1.0)
+        weights = mentioned * np.where(own, OWN_WEIGHT, 1.0)
         ties = sparse.csr_array((weights, (links.mentioning, links.mentioned)), shape=(chunks, entities))
         self._to_entities, self._to_chunks = _Ties.of(ties), _Ties.of(sparse.csr_array(ties.T))
 

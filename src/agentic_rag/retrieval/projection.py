@@ -36,39 +36,36 @@ def hits_of(
         if hit.kind == "edge":
             for chunk_id in hit.chunk_ids:
                 facts[chunk_id].append(_fact(hit))
-    hits: list[Hit] = [
-        {
-            "id": chunk.id,
-            "content": chunk.text,
-            "type": "edge" if chunk.id in facts else "episode",
-            "rank": 0,
-            "score": relevance[chunk.id],
-            "metadata": chunk_metadata(chunk),
-            "evidence": {"walk": visits[chunk.id], "entities": list(entities[chunk.id])},
-            "facts": facts[chunk.id][:MAX_FACTS] if chunk.id in facts else [],
-        }
-        for chunk in chunks.values()
-    ]
-    return ranked(hits)
+    return ranked(
+        [
+            _hit(
+                chunk,
+                relevance[chunk.id],
+                {"walk": visits[chunk.id], "entities": list(entities[chunk.id])},
+                facts.get(chunk.id, []),
+            )
+            for chunk in chunks.values()
+        ]
+    )
 
 
 def linked_hits(chunks: Sequence[tuple[Chunk, float]]) -> list[Hit]:
     """Chunks that a link led to, by their relevance in [0, 1], descending, then id."""
-    return ranked(
-        [
-            {
-                "id": chunk.id,
-                "content": chunk.text,
-                "type": "episode",
-                "rank": 0,
-                "score": relevance,
-                "metadata": chunk_metadata(chunk),
-                "evidence": {},
-                "facts": [],
-            }
-            for chunk, relevance in chunks
-        ]
-    )
+    return ranked([_hit(chunk, relevance, {}, []) for chunk, relevance in chunks])
+
+
+def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[dict[str, Any]]) -> Hit:
+    """Of a chunk, not ranked yet."""
+    return {
+        "id": chunk.id,
+        "content": chunk.text,
+        "type": "edge" if facts else "episode",
+        "rank": 0,
+        "score": relevance,
+        "metadata": chunk_metadata(chunk),
+        "evidence": evidence,
+        "facts": facts[:MAX_FACTS],
+    }
 
 
 def alone(hit: GraphHit, calibration: Calibration, asked_in: Script) -> Hit:
