@@ -106,9 +106,9 @@ def spoken(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
-def _cut(failure_text: Mapping[str, Any]) -> str | None:
+def _cut(metadata: Mapping[str, Any]) -> str | None:
     """Why an answer is not whole; None where it is, or where nothing is said of it."""
-    reason = failure_text.get("finish_reason") or failure_text.get("stop_reason")
+    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
     return _CUT.get(str(reason).casefold())
 
 

@@ -80,23 +80,21 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
 
 def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
     """The keys, and the message that says the same."""
-    passage_text = {key: answered[key] for key in ("citations", "abstained")}
-    message = AIMessage(
-        answered["answer"], additional_kwargs={**passage_text, "operation": request.operation.value}
-    )
+    details = {key: answered[key] for key in ("citations", "abstained")}
+    details["operation"] = request.operation.value
+    message = AIMessage(answered["answer"], additional_kwargs=details)
     return {**answered, "messages": [message]}
 
 
 def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The results, a note's properties or heading followed by its best text: they say which note, it says what."""
     found: dict[str, dict[str, Any]] = {}
-    says = {result["id"]: _is_text(result) for result in usable}
     for result in usable:
         found[result["id"]] = result
         note = result["metadata"].get("document_id")
-        if note is not None and not says[result["id"]]:
+        if note is not None and not _is_text(result):
             beside = (other for other in results if other["metadata"].get("document_id") == note)
-            text = next((other for other in beside if says.get(other["id"], True) and _is_text(other)), None)
+            text = next(filter(_is_text, beside), None)
             if text is not None:
                 found.setdefault(text["id"], text)
     return list(found.values())

@@ -40,8 +40,8 @@ class CachedRows:
     def values(self, key: str) -> list[str]:
         """Distinct value items under a metadata key."""
         if key not in self._values:
-            cached_rows = (filterable(chunk).get(key) for chunk in self.chunks)
-            found = {item for value in cached_rows for item in metadata_items({key: value})}
+            values = (filterable(chunk).get(key) for chunk in self.chunks)
+            found = {item for value in values for item in metadata_items({key: value})}
             self._values[key] = sorted(found - {metadata_item(key)})
         return self._values[key]
 
