@@ -126,7 +126,7 @@ async def measured(folder: Path, searches: int) -> dict[str, float]:
 
 async def _opened(folder: Path, embedding: RandomEmbedding) -> GraphitiStore:
     return await GraphitiStore.open(
-        uri=str(folder / "lance"), graph_path=folder / "graph.lbug", embedding=embedding
+        uri=str(folder / "lance"), folder=folder, embedding=embedding
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from graph_servers import Falkor, falkordb_server
 from local_openai_server import LocalOpenAIServer, running
 from vector_stores import milvus_lite, postgres_server
 
@@ -54,3 +55,10 @@ def milvus_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Milvus Lite file, one for all tests: to start its server takes longer than most of them."""
     with milvus_lite(tmp_path_factory.mktemp("milvus")) as file:
         yield file
+
+
+@pytest.fixture(scope="session")
+def falkor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Falkor]:
+    """A FalkorDB server, one for all tests; its ``options`` empty it."""
+    with falkordb_server(tmp_path_factory.mktemp("falkordb")) as server:
+        yield server

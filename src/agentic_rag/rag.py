@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
 VECTORS = "vectors"
-GRAPH_FILE = "graph.lbug"
 Model = TypeVar("Model")
 
 
@@ -388,7 +387,7 @@ async def _open_stores(
     graph = config.graph
     knowledge = await GraphitiStore.open(
         uri=connection,
-        graph_path=folder / GRAPH_FILE,
+        folder=folder,
         embedding=embedding,
         backend=graph.backend,
         server_uri=graph.uri,

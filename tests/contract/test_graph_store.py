@@ -48,7 +48,7 @@ def embedding() -> HashingEmbedding:
     return HashingEmbedding(64)
 
 
-@pytest.fixture(params=["memory", "graphiti"])
+@pytest.fixture(params=["memory", "embedded", "falkordb"])
 async def store(
     request: pytest.FixtureRequest, tmp_path: Path, embedding: HashingEmbedding
 ) -> AsyncIterator[GraphStore]:
@@ -57,8 +57,9 @@ async def store(
         return
     from agentic_rag.stores.graphiti.store import GraphitiStore
 
+    options = request.getfixturevalue("falkor").options() if request.param == "falkordb" else {}
     opened = await GraphitiStore.open(
-        uri=str(tmp_path / "lance"), graph_path=tmp_path / "graph.lbug", embedding=embedding
+        uri=str(tmp_path / "lance"), folder=tmp_path, embedding=embedding, **options
     )
     yield opened
     await opened.close()

@@ -102,9 +102,7 @@ async def worlds(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict
     )
     async with lance_connection(str(folder / "vectors")) as connection:
         chunks = LanceChunkStore(connection, model=embedding.name, dimension=embedding.dimension)
-        knowledge = await GraphitiStore.open(
-            uri=connection, graph_path=folder / "graph.lbug", embedding=embedding
-        )
+        knowledge = await GraphitiStore.open(uri=connection, folder=folder, embedding=embedding)
         yield {
             "none": in_memory,
             "memory": in_memory,

@@ -13,7 +13,6 @@ import lancedb
 import pytest
 from lancedb.table import AsyncTable
 
-from agentic_rag.stores.graphiti.driver_ladybug import LadybugDriver
 from agentic_rag.stores.graphiti.journal import Journal
 
 WRITES: dict[type, tuple[str, ...]] = {
@@ -22,7 +21,6 @@ WRITES: dict[type, tuple[str, ...]] = {
         "add_columns", "alter_columns", "drop_columns",
     ),
     lancedb.AsyncConnection: ("create_table", "drop_table"),
-    LadybugDriver: ("on_writer",),
     Journal: ("write", "clear"),
 }  # fmt: skip
 """Everything that changes a file of the folder."""
@@ -31,8 +29,7 @@ WRITES: dict[type, tuple[str, ...]] = {
 class Images:
     """The folder as it was at each point where a kill could end the run; a point that changed no file has none.
 
-    Writes take turns, so that no image holds a half of one: LanceDB and LadybugDB make each of them whole or
-    not at all.
+    Writes take turns, so that no image holds a half of one: LanceDB makes each of them whole or not at all.
     """
 
     def __init__(self, data: Path, to: Path) -> None:

@@ -108,10 +108,10 @@ async def killed(
 
 
 async def _state(image: Path) -> Any:
-    """All rows, of the tables that are not in force yet too, and whatever the graph's own files are."""
-    graph = {path.name: path.read_bytes() for path in image.glob("graph.lbug*")}
+    """All rows, of the tables that are not in force yet too, and the journal."""
+    journal = [path.read_bytes() for path in image.glob("*.journal")]
     held = await tables(image, every_generation=True)
-    return held.rows, sorted(held.versions), graph
+    return held.rows, sorted(held.versions), journal
 
 
 @pytest.fixture

@@ -78,9 +78,7 @@ async def world(
     notes = folder / "vault"
     notes.mkdir(exist_ok=True)
     embedding = HashingEmbedding()
-    store = await GraphitiStore.open(
-        uri=str(folder / "lance"), graph_path=folder / "data" / "graph.lbug", embedding=embedding
-    )
+    store = await GraphitiStore.open(uri=str(folder / "lance"), folder=folder / "data", embedding=embedding)
     config = ChatConfig(
         base_url=server.base_url, model="small", api_key=KEY, timeout_seconds=timeout, max_retries=retries
     )
@@ -427,7 +425,7 @@ async def test_extraction_needs_a_model_and_our_store(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Graphiti store"):
         extractor_from_config(object(), ChatConfig(base_url="http://x/v1", model="m"))  # type: ignore[arg-type]
     store = await GraphitiStore.open(
-        uri=str(tmp_path / "lance"), graph_path=tmp_path / "graph.lbug", embedding=HashingEmbedding()
+        uri=str(tmp_path / "lance"), folder=tmp_path, embedding=HashingEmbedding()
     )
     with pytest.raises(ConfigError, match=r"chat\.model"):
         extractor_from_config(store, ChatConfig(base_url="http://x/v1"))

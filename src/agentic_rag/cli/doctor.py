@@ -173,8 +173,8 @@ async def _datasets(config: RagConfig) -> Finding:
 
 async def _graph(config: RagConfig) -> Finding:
     graph = config.graph
-    if graph.backend == "ladybug":
-        return Finding("graph", "ok", "LadybugDB in process")
+    if graph.backend == "embedded":
+        return Finding("graph", "ok", "embedded, in the data folder")
     detail = f"{graph.backend} at {graph.uri}"
     problem = await _unreachable(graph.uri)
     cure = "docker compose up -d, or set AGENTIC_RAG_GRAPH__URI"

@@ -17,8 +17,8 @@ from agentic_rag.settings.parameters import Parameters, Section, problems
 class GraphConfig(Section):
     """Where the knowledge graph lives and how it is built."""
 
-    backend: Literal["ladybug", "neo4j", "falkordb"] = Field(
-        "ladybug", description="a file in process, or a server"
+    backend: Literal["embedded", "neo4j", "falkordb"] = Field(
+        "embedded", description="in the data folder, or on a server too"
     )
     uri: str | None = Field(None, description="of a Neo4j or FalkorDB server")
     user: str | None = Field(None, description="login of that server")

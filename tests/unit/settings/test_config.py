@@ -19,7 +19,7 @@ SECRET = "sk-very-secret"
 def test_nothing_is_needed():
     config = RagConfig()
     assert config.data_dir == Path(".agentic-rag")
-    assert (config.graph.backend, config.graph.extraction) == ("ladybug", "written")
+    assert (config.graph.backend, config.graph.extraction) == ("embedded", "written")
     assert (config.embedding.base_url, config.chat.base_url, config.lancedb_uri) == (None, None, None)
 
 
@@ -37,7 +37,7 @@ def test_it_is_frozen_all_the_way_down():
         ({"fusion": {"kk": 1}}, r"'fusion.kk': no such setting; use one of: strategy, k, "),
         ({"fusion": {"k": 0}}, r"'fusion.k': .*greater than or equal to 1 \(given: 0\)"),
         ({"fusion": 3}, r"'fusion'"),
-        ({"graph": {"backend": "oracle"}}, r"'graph.backend': .*'ladybug'.*\(given: 'oracle'\)"),
+        ({"graph": {"backend": "oracle"}}, r"'graph.backend': .*'embedded'.*\(given: 'oracle'\)"),
         ({"quality": {"weak_below": float("nan")}}, r"'quality.weak_below'"),
         ({"rerank": {"depth": 0}, "answer": {"sentences": "many"}}, r"'rerank.depth'.*; 'answer.sentences'"),
         ({"chat": {"timeout_seconds": 0}}, r"'chat.timeout_seconds'"),

@@ -1,1 +1,1 @@
-"""The graph half: Graphiti over a graph file or server, every search leg answered by LanceDB."""
+"""The graph half: Graphiti over LanceDB tables or a graph server too, every search leg answered by LanceDB."""

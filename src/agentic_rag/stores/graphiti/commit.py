@@ -1,19 +1,23 @@
-"""What happens around a graph commit: journal before it, LanceDB after it, repair before the next one."""
+"""What happens around a commit: a turn, the repair of an earlier write, the journal, the change in LanceDB."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from agentic_rag.stores.graphiti.change import Change
 from agentic_rag.stores.graphiti.cypher import Run
 from agentic_rag.stores.graphiti.journal import Journal
-from agentic_rag.stores.graphiti.reconcile import Reconciler
+from agentic_rag.stores.graphiti.repair import Repair
 from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb.process_lock import process_lock
 
 Result = TypeVar("Result")
+WRITING = "writing-graph"
+"""Whoever changes the graph reads first what its documents have stored."""
 
 
 async def uninterrupted(work: Coroutine[Any, Any, Result]) -> Result:
@@ -35,32 +39,41 @@ async def uninterrupted(work: Coroutine[Any, Any, Result]) -> Result:
         raise
 
 
+async def _no_statements(*_: Any, **__: Any) -> list[Any]:
+    return []
+
+
 class Committer:
     """Called by a driver's transaction; one transaction at a time.
 
-    The order is: ``prepare``, the graph's statements, ``before_commit``, the graph's commit,
+    The order is: ``turn``, ``prepare``, a server's statements, ``before_commit``, a server's commit,
     ``after_commit``. Dying anywhere leaves either nothing changed or a journal.
+
+    Args:
+        tables: LanceDB.
+        repair: what the first write of a process, and the write after an interrupted one, begin with.
+        folder: the data folder; its lock and journal are shared by all processes that write there.
     """
 
-    def __init__(self, tables: GraphTables, journal: Journal, reconciler: Reconciler) -> None:
+    def __init__(self, tables: GraphTables, repair: Repair, folder: Path) -> None:
         self._tables = tables
-        self._journal = journal
-        self._reconciler = reconciler
-        self._compared = False
+        self._repair = repair
+        self._folder = folder
+        self._journal = Journal(folder)
+        self._lock = asyncio.Lock()
 
-    async def prepare(self, run: Run) -> None:
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Held by one writer of the folder, of all tasks and processes."""
+        async with self._lock, process_lock(str(self._folder), WRITING):
+            yield
+
+    async def prepare(self, run: Run = _no_statements) -> None:
         """Put right what an earlier write left; ``run`` executes statements that commit by themselves."""
-        if not self._compared or self._journal.pending():
-            await self._reconciler.settle(run, compare=not self._compared)
-            self._compared = True
-
-    def is_settled(self) -> bool:
-        """Whether no write has left anything to repair."""
-        return not self._journal.pending()
-
-    async def rewrite(self, run: Run) -> None:
-        """Write all of LanceDB's rows into the graph, which was emptied."""
-        await self._reconciler.rebuild(run)
+        touched = await self._journal.read()
+        await self._repair.settle(run, touched)
+        if touched != {}:
+            await self._journal.clear()
 
     async def before_commit(self, change: Change, held: AsyncExitStack) -> None:
         """Takes part in ``held`` until it is closed, which is after ``after_commit``.

@@ -1,57 +1,35 @@
-"""Which graph backend: LadybugDB in process, or a Neo4j or FalkorDB server, all behind the same commit."""
+"""The graph servers, Neo4j and FalkorDB: Graphiti's drivers, with LanceDB's write after each commit."""
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from functools import partial
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from agentic_rag.errors import ConfigError, MissingExtra
 from agentic_rag.stores.graphiti.change import Change
 from agentic_rag.stores.graphiti.commit import Committer, uninterrupted
-from agentic_rag.stores.graphiti.cypher import Dialect, LadybugDialect, Run, ServerDialect
-from agentic_rag.stores.graphiti.driver_ladybug import LadybugDriver
 from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction
 
-Backend = Literal["ladybug", "neo4j", "falkordb"]
-Result = TypeVar("Result")
 
-
-def dialect_of(backend: str) -> Dialect:
-    """How a backend is written; an unknown name raises ``ConfigError``."""
-    if backend not in _DRIVERS:
-        raise ConfigError(f"unknown graph backend {backend!r}; use one of: {', '.join(_DRIVERS)}")
-    return LadybugDialect() if backend == "ladybug" else ServerDialect()
-
-
-def make_driver(
-    backend: Backend,
-    committer: Committer,
-    *,
-    graph_path: Path,
-    buffer_pool_size: int,
-    server_uri: str | None,
-    user: str | None,
-    password: str | None,
+def server_driver(
+    backend: str, uri: str | None, user: str | None, password: str | None, committer: Committer
 ) -> Any:
-    """A Graphiti driver whose write transactions go through the committer."""
-    if backend == "ladybug":
-        return LadybugDriver(graph_path, buffer_pool_size=buffer_pool_size, committer=committer)
-    if not server_uri:
+    """A Graphiti driver whose write transactions go through the committer.
+
+    Raises ``ConfigError`` for an unknown backend or a missing address, ``MissingExtra`` for one not installed.
+    """
+    if backend not in _DRIVERS:
+        known = ", ".join(["embedded", *_DRIVERS])
+        raise ConfigError(f"unknown graph backend {backend!r}; use one of: {known}")
+    if not uri:
         raise ConfigError(f"the graph backend {backend!r} needs the server's address (server_uri)")
-    return _DRIVERS[backend](server_uri, user, password, committer)
-
-
-async def exclusively(driver: Any, work: Callable[[Run], Coroutine[Any, Any, Result]]) -> Result:
-    """Do something to the whole graph, with statements that commit by themselves."""
-    async with driver.write_lock:
-        return await uninterrupted(work(driver.run_alone))
+    driver = _DRIVERS[backend](uri, user, password)
+    driver.committer = committer
+    return driver
 
 
 class CommittedSession(GraphDriverSession):  # type: ignore[misc]
@@ -93,7 +71,7 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
                 await committer.after_commit(change)
                 return result
 
-        async with self._driver.write_lock:
+        async with committer.turn():
             await self._driver.ensure_indexes()
             await uninterrupted(committer.prepare(self._driver.run_alone))
             return await uninterrupted(write())
@@ -133,7 +111,7 @@ class CommittedTransaction(Transaction):  # type: ignore[misc]
         return await self._inner.run(query, **parameters)
 
 
-def _neo4j(uri: str, user: str | None, password: str | None, committer: Committer) -> Any:
+def _neo4j(uri: str, user: str | None, password: str | None) -> Any:
     from graphiti_core.driver.neo4j_driver import Neo4jDriver
 
     # Every query would warn about properties that no node has yet.
@@ -146,10 +124,10 @@ def _neo4j(uri: str, user: str | None, password: str | None, committer: Committe
         async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
             return [record.data() for record in (await self.execute_query(query, params=parameters)).records]
 
-    return _committed(CommittedNeo4jDriver(uri, user, password), committer)
+    return CommittedNeo4jDriver(uri, user, password)
 
 
-def _falkordb(uri: str, user: str | None, password: str | None, committer: Committer) -> Any:
+def _falkordb(uri: str, user: str | None, password: str | None) -> Any:
     try:
         from falkordb.asyncio import FalkorDB
         from graphiti_core.driver.falkordb_driver import FalkorDriver
@@ -168,6 +146,10 @@ def _falkordb(uri: str, user: str | None, password: str | None, committer: Commi
             found = await self.execute_query(query, **parameters)
             return list(found[0]) if found else []
 
+        async def close(self) -> None:
+            await super().close()
+            await pool.disconnect()
+
     address = urlsplit(uri if "//" in uri else f"//{uri}")
 
     host, port = address.hostname or "localhost", address.port or 6379
@@ -176,22 +158,7 @@ def _falkordb(uri: str, user: str | None, password: str | None, committer: Commi
         host=host, port=port, username=user, password=password, decode_responses=True, max_connections=32
     )
     client = FalkorDB(host=host, port=port, connection_pool=pool)
-    return _committed(CommittedFalkorDriver(falkor_db=client), committer)
+    return CommittedFalkorDriver(falkor_db=client)
 
 
-def _committed(driver: Any, committer: Committer) -> Any:
-    driver.committer = committer
-    driver.write_lock = asyncio.Lock()
-    driver.exclusively = partial(exclusively, driver)
-    return driver
-
-
-def _ladybug(*_: Any) -> Any:
-    raise ConfigError("the ladybug backend is a file, not a server")
-
-
-_DRIVERS: dict[str, Callable[[str, str | None, str | None, Committer], Any]] = {
-    "ladybug": _ladybug,
-    "neo4j": _neo4j,
-    "falkordb": _falkordb,
-}
+_DRIVERS: dict[str, Callable[[str, str | None, str | None], Any]] = {"neo4j": _neo4j, "falkordb": _falkordb}

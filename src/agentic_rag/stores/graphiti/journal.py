@@ -1,6 +1,6 @@
-"""The dirty marker: what a write is about to touch, on disk before the graph's commit, gone after LanceDB's.
+"""The mark of a write under way: what it touches, on disk before the first change and gone after the last.
 
-A journal that is there when no write is under way tells of a crash between the two.
+A journal that is there when nobody has the turn to write tells of a process that died on its way.
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ from pathlib import Path
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.whole_file import write_whole
 
+FILE_NAME = "graph.journal"
 Touched = dict[str, dict[str, list[str]]]
 """Group → kind → uuids; kind ``candidates`` lists entities that may have lost their last mention."""
 
 
 class Journal:
-    """One small JSON file; its writes are atomic and reach the disk."""
+    """One small JSON file in the data folder; its writes are atomic and reach the disk."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def pending(self) -> bool:
-        return self.path.exists()
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE_NAME
 
     async def write(self, touched: Mapping[str, Mapping[str, list[str]]]) -> None:
         await asyncio.to_thread(self._write, json.dumps(touched))
 
     async def read(self) -> Touched | None:
-        """What was touched; None where the journal cannot be read, so everything may be."""
+        """What was touched, nothing where there is no journal; None where it cannot be read, so everything may be."""
         return await asyncio.to_thread(self._read)
 
     async def clear(self) -> None:
@@ -49,4 +47,4 @@ class Journal:
             return {}
         except (OSError, ValueError):
             return None
-        return touched if isinstance(touched, dict) else None
+        return touched if isinstance(touched, dict) and touched else None

@@ -1,22 +1,24 @@
-"""Graphiti's write hooks: every node and edge goes to the graph and, after its commit, to LanceDB.
+"""Graphiti's hooks: every node and edge it writes goes to LanceDB, after a graph server's commit where there is one.
 
-The graph holds no vectors; the hooks that load them, and look-ups by uuid, answer from LanceDB. What
-these hooks leave out, Graphiti does with its own queries on the graph.
+The look-ups that reading an episode needs answer from LanceDB. For what these hooks leave out, Graphiti
+queries the server, or the copy that answers Cypher.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
 from agentic_rag.stores.graphiti import rows as convert
 from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.cypher import Dialect
+from agentic_rag.stores.graphiti.cypher import NoGraph
 from agentic_rag.stores.graphiti.library import (
     EdgeNotFoundError,
     EmbedderClient,
+    EpisodeType,
     GraphOperationsInterface,
     NodeNotFoundError,
 )
@@ -29,19 +31,19 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
 
     Args:
         tables: where rows go after the commit.
-        dialect: how rows are written to the graph.
+        graph: how rows are written to a server.
         embedder: for nodes and edges that are saved without a vector.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     _tables: GraphTables = PrivateAttr()
-    _dialect: Dialect = PrivateAttr()
+    _graph: NoGraph = PrivateAttr()
     _embedder: EmbedderClient = PrivateAttr()
 
-    def __init__(self, tables: GraphTables, dialect: Dialect, embedder: EmbedderClient) -> None:
+    def __init__(self, tables: GraphTables, graph: NoGraph, embedder: EmbedderClient) -> None:
         super().__init__()
         self._tables = tables
-        self._dialect = dialect
+        self._graph = graph
         self._embedder = embedder
 
     # One object at a time
@@ -174,6 +176,14 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
     ) -> list[Any]:
         return [convert.to_entity(row) for row in await self._rows("entities", uuids)]
 
+    async def node_get_by_names(
+        self, _cls: Any, driver: Any, names: list[str], group_ids: list[str]
+    ) -> list[Any]:
+        found: list[Row] = []
+        for group in sorted(set(group_ids)):
+            found.extend(await self._tables.select_in(group, "entities", "name", set(names)))
+        return [convert.to_entity(row) for row in found]
+
     async def edge_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> Any:
         found = await self.edge_get_by_uuids(_cls, driver, [uuid])
         if not found:
@@ -207,6 +217,32 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
         found.sort(key=lambda row: str(row["uuid"]), reverse=True)
         return [convert.to_episode(row) for row in found[:limit]]
 
+    async def retrieve_episodes(
+        self,
+        driver: Any,
+        reference_time: datetime,
+        last_n: int = 3,
+        group_ids: list[str] | None = None,
+        source: EpisodeType | None = None,
+        saga: str | None = None,
+    ) -> list[Any]:
+        if saga is not None:
+            raise NotImplementedError  # Graphiti asks in Cypher then
+        where = sql.every(
+            [
+                sql.not_after("valid_at", reference_time),
+                sql.is_in("source", [source.name]) if source else None,
+            ]
+        )
+        dated: list[Row] = []
+        for group in group_ids or await self._tables.groups():
+            dated.extend(
+                await self._tables.select(group, "episodes", where, ["uuid", "valid_at", "created_at"])
+            )
+        dated.sort(key=lambda row: (row["valid_at"], row["created_at"], row["uuid"]))
+        latest = [row["uuid"] for row in dated[max(0, len(dated) - last_n) :]]
+        return [convert.to_episode(row) for row in await self._rows("episodes", latest)]
+
     # For the namespaces (see ``mirrored_operations``)
 
     async def save_many(self, driver: Any, kind: Kind, things: Sequence[Any]) -> None:
@@ -228,7 +264,7 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
 
     async def _put(self, transaction: Any, kind: Kind, rows: list[Row]) -> None:
         await self._embed(kind, rows)
-        await self._dialect.upsert(transaction.run, kind, rows)
+        await self._graph.upsert(transaction.run, kind, rows)
         transaction.change.put(kind, rows)
 
     async def _embed(self, kind: Kind, rows: Sequence[Row]) -> None:
@@ -240,7 +276,7 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
 
     async def _delete_nodes(self, driver: Any, uuids: Collection[str]) -> None:
         async def work(transaction: Any) -> None:
-            await self._dialect.delete_nodes(transaction.run, uuids)
+            await self._graph.delete_nodes(transaction.run, uuids)
             transaction.change.delete_nodes(uuids)
 
         if uuids:
@@ -248,7 +284,7 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
 
     async def _delete_edges(self, driver: Any, uuids: Collection[str]) -> None:
         async def work(transaction: Any) -> None:
-            await self._dialect.delete_edges(transaction.run, uuids)
+            await self._graph.delete_edges(transaction.run, uuids)
             transaction.change.delete_edges(uuids)
 
         if uuids:
@@ -256,7 +292,7 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
 
     async def _delete_group(self, driver: Any, group: str | None, *, sagas: bool) -> None:
         async def work(transaction: Any) -> None:
-            await self._dialect.delete_group(transaction.run, group, sagas=sagas)
+            await self._graph.delete_group(transaction.run, group, sagas=sagas)
             transaction.change.delete_group(group, sagas=sagas)
 
         await _in_transaction(driver, work)

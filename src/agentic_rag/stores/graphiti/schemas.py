@@ -1,4 +1,4 @@
-"""Columns of the LanceDB tables that hold a graph: the truth the graph file is rebuilt from; pure.
+"""Columns of the LanceDB tables that hold a graph: all that is known of it; pure.
 
 A row is a dict of these columns; it is what every module here passes on, and what LanceDB stores.
 """
@@ -31,6 +31,38 @@ INDEXED: Mapping[Kind, tuple[str, ...]] = {
     "sagas": (),
     "links": (),
 }
+
+NODE_LABELS: Mapping[Kind, str] = {
+    "entities": "Entity",
+    "episodes": "Episodic",
+    "communities": "Community",
+    "sagas": "Saga",
+}
+"""What Graphiti's Cypher calls the kinds that are nodes."""
+NODE_PROPERTIES: Mapping[Kind, tuple[str, ...]] = {
+    "entities": ("name", "group_id", "labels", "created_at", "summary", "attributes"),
+    "episodes": (
+        "name", "group_id", "created_at", "source", "source_description", "content", "valid_at",
+        "entity_edges",
+    ),
+    "communities": ("name", "group_id", "created_at", "summary"),
+    "sagas": (
+        "name", "group_id", "created_at", "summary", "first_episode_uuid", "last_episode_uuid",
+        "last_summarized_at", "last_summarized_episode_valid_at",
+    ),
+}  # fmt: skip
+FACT_PROPERTIES = (
+    "group_id", "created_at", "name", "fact", "episodes", "expired_at", "valid_at", "invalid_at",
+    "reference_time", "attributes",
+)  # fmt: skip
+LINK_ENDS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "HAS_MEMBER": (("Community", "Entity"), ("Community", "Community")),
+    "HAS_EPISODE": (("Saga", "Episodic"),),
+    "NEXT_EPISODE": (("Episodic", "Episodic"),),
+    "MENTIONS": (("Episodic", "Entity"),),
+}
+"""Labels of the nodes that each relation may join."""
+
 
 _TEXT = pa.string()
 _TEXTS = pa.list_(pa.string())

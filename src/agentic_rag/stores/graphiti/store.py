@@ -1,4 +1,4 @@
-"""``ports.GraphStore`` on Graphiti: the graph in LadybugDB or on a server, every search answered by LanceDB."""
+"""``ports.GraphStore`` on Graphiti: the graph in LanceDB alone or on a server too, every search answered by LanceDB."""
 
 from __future__ import annotations
 
@@ -22,9 +22,6 @@ from agentic_rag.stores.lancedb.reindex import VectorTable
 
 if TYPE_CHECKING:
     from agentic_rag.stores.graphiti.engine import Engine
-    from agentic_rag.stores.graphiti.reconcile import GraphRepair
-
-DEFAULT_BUFFER_POOL = 256 * 1024 * 1024
 
 
 class GraphitiStore:
@@ -46,26 +43,24 @@ class GraphitiStore:
         cls,
         *,
         uri: str | LanceConnection,
-        graph_path: str | Path,
+        folder: str | Path,
         embedding: Embedding,
-        backend: Literal["ladybug", "neo4j", "falkordb"] = "ladybug",
+        backend: Literal["embedded", "neo4j", "falkordb"] = "embedded",
         server_uri: str | None = None,
         user: str | None = None,
         password: str | None = None,
         llm_client: Any = None,
         cross_encoder: Any = None,
-        buffer_pool_size: int = DEFAULT_BUFFER_POOL,
     ) -> GraphitiStore:
-        """Put the parts together; opens neither the graph file nor a connection yet.
+        """Put the parts together; opens no connection yet.
 
         Args:
             uri: LanceDB folder or object-store URI, or the connection the other stores use.
-            graph_path: the graph file; with a server, only the journal ``<graph_path>.journal`` is kept.
+            folder: the data folder, which keeps the journal and the lock of who writes.
             embedding: names the model and embeds names and sentences.
-            backend: ``ladybug`` (a file, in process), ``neo4j`` or ``falkordb`` (``server_uri`` and login).
+            backend: ``embedded`` (LanceDB alone), ``neo4j`` or ``falkordb`` (``server_uri`` and login).
             llm_client: Graphiti's language model; without one, what needs it raises ``ConfigError``.
             cross_encoder: Graphiti's reranker; without one, its order is kept.
-            buffer_pool_size: bytes LadybugDB may use for pages.
 
         Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
         """
@@ -76,13 +71,12 @@ class GraphitiStore:
         with translated_failure("opening the graph"):
             engine = module.build(
                 connection,
-                Path(graph_path),
+                Path(folder),
                 embedding,
                 backend=backend,
-                server=(server_uri, user, password),
+                login=(server_uri, user, password),
                 llm_client=llm_client,
                 cross_encoder=cross_encoder,
-                buffer_pool_size=buffer_pool_size,
             )
         return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
 
@@ -98,13 +92,13 @@ class GraphitiStore:
 
     @property
     def folder(self) -> Path:
-        """Where the graph file (or with a server its journal) lies."""
+        """The data folder."""
         return self._engine.folder
 
     async def replace_documents(
         self, dataset: str, graphs: Sequence[DocumentGraph], *, keep: Collection[str] = ()
     ) -> None:
-        """See ``ports.GraphStore``; also raises ``StoreLocked`` while another process writes the graph.
+        """See ``ports.GraphStore``; waits while another process writes the graph.
 
         ``keep``: chunks of these documents whose stored facts and mentions stay beside the given ones.
         """
@@ -183,13 +177,8 @@ class GraphitiStore:
             return await self._tables.stats(group_id(dataset))
 
     def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]:
-        """For ``reindex``; the graph itself holds no vectors."""
+        """For ``reindex``; a graph server holds no vectors."""
         return self._tables.vector_tables(group_id(dataset))
-
-    async def rebuild(self) -> GraphRepair:
-        """Write the whole graph again from LanceDB."""
-        with translated_failure("rebuilding the graph"):
-            return await self._engine.rebuild()
 
     async def close(self) -> None:
         """Close the graph, and the LanceDB connection if it was opened here."""
@@ -201,7 +190,7 @@ class GraphitiStore:
 
 @contextmanager
 def translated_failure(doing: str) -> Iterator[None]:
-    """Turn what Graphiti, LadybugDB, a server or LanceDB raises into ``StoreError``; ours pass."""
+    """Turn what Graphiti, LanceDB, LadybugDB or a server raises into ``StoreError``; ours pass."""
     try:
         yield
     except AgenticRagError:

@@ -22,10 +22,10 @@ from agentic_rag.stores.graphiti.contribution import (
     settled,
     texts,
 )
-from agentic_rag.stores.graphiti.cypher import Dialect
+from agentic_rag.stores.graphiti.cypher import NoGraph
 from agentic_rag.stores.graphiti.labels import labels_given, relabelled
 from agentic_rag.stores.graphiti.library import EmbedderClient, add_nodes_and_edges_bulk_tx
-from agentic_rag.stores.graphiti.reconcile import named
+from agentic_rag.stores.graphiti.repair import named
 from agentic_rag.stores.graphiti.schemas import Row
 from agentic_rag.stores.graphiti.summaries import touched_by_reading, without_facts
 from agentic_rag.stores.graphiti.tables import GraphTables
@@ -34,7 +34,7 @@ EMBED_BATCH = 2_048
 """Texts a call to the embedding; bounds the memory of one call."""
 
 REMOVED_TOGETHER = 1_000
-"""Documents a transaction: LadybugDB keeps what one changes in memory, all of a large dataset does not fit in there."""
+"""Documents a transaction: what one changes is kept in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class GraphWriter:
     Args:
         tables: LanceDB, read here and written by the transaction's commit.
         driver: whose sessions give transactions with a ``change``.
-        dialect: how the graph is written.
+        graph: how a server is written.
         embedding: for names and sentences that have no stored vector yet.
         embedder: the same as Graphiti wants it.
     """
@@ -70,13 +70,13 @@ class GraphWriter:
         self,
         tables: GraphTables,
         driver: Any,
-        dialect: Dialect,
+        graph: NoGraph,
         embedding: Embedding,
         embedder: EmbedderClient,
     ) -> None:
         self._tables = tables
         self._driver = driver
-        self._dialect = dialect
+        self._graph = graph
         self._embedding = embedding
         self._embedder = embedder
 
@@ -197,17 +197,16 @@ class GraphWriter:
         orphans = await self._orphans(group, documents, candidates - named_now - kept)
 
         run = transaction.run
-        await self._dialect.delete_edges(run, gone_facts, "facts")
+        await self._graph.delete_edges(run, gone_facts, "facts")
         gone_nodes = (before.episodes - keep) | orphans
         if gone_nodes:
-            # What is an orphan was named by facts of these documents alone, and those are gone.
-            await self._dialect.delete_nodes(run, gone_nodes, without_facts=True)
+            await self._graph.delete_nodes(run, gone_nodes)
             transaction.change.delete_nodes(gone_nodes, group)
         # A mention goes with either of its ends; to delete one by itself, all of the graph are looked through.
         alone = {uuid for uuid in gone_mentions if gone_nodes.isdisjoint(_ends(before.mentions[uuid]))}
-        await self._dialect.delete_edges(run, alone, "mentions")
+        await self._graph.delete_edges(run, alone, "mentions")
         if shared:
-            await self._dialect.upsert(run, "facts", list(shared.values()))
+            await self._graph.upsert(run, "facts", list(shared.values()))
             transaction.change.put("facts", shared.values())
         transaction.change.put("mentions", before.kept_mentions.values())
         await self._summarise(transaction, group, before, gone_facts | gone_mentions, candidates - orphans)
@@ -223,7 +222,7 @@ class GraphWriter:
         touched = touched_by_reading(before.facts, before.mentions, before.read, gone) & set(entities)
         changed = await without_facts(self._tables, group, touched, gone)
         if changed:
-            await self._dialect.upsert(transaction.run, "entities", changed)
+            await self._graph.upsert(transaction.run, "entities", changed)
             transaction.change.put("entities", changed)
 
     async def _take_labels_back(
@@ -252,8 +251,8 @@ class GraphWriter:
         rows = [{**row, **summarised.get(row["uuid"], {}), "labels": row["labels"]} for row in rows]
         for label in sorted(set().union(*lost.values())):
             gone = [row["uuid"] for row in rows if label in lost[row["uuid"]] and label not in row["labels"]]
-            await self._dialect.remove_label(transaction.run, label, gone)
-        await self._dialect.upsert(transaction.run, "entities", rows)
+            await self._graph.remove_label(transaction.run, label, gone)
+        await self._graph.upsert(transaction.run, "entities", rows)
         transaction.change.put("entities", rows)
 
     async def _before(self, group: str, documents: Collection[str], keep: frozenset[str]) -> Before:

@@ -29,12 +29,15 @@ from agentic_rag.testing import HashingEmbedding
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 
 
-@pytest.fixture
-async def store(tmp_path: Path, embedding: HashingEmbedding) -> AsyncIterator[GraphitiStore]:
-    async with opened(tmp_path, embedding) as made:
+@pytest.fixture(params=["embedded", "falkordb"])
+async def store(
+    tmp_path: Path, embedding: HashingEmbedding, request: pytest.FixtureRequest
+) -> AsyncIterator[GraphitiStore]:
+    options = request.getfixturevalue("falkor").options() if request.param == "falkordb" else {}
+    async with opened(tmp_path, embedding, **options) as made:
         yield made
         assert await in_graph(made) == await in_tables(made)
-        assert not made._engine.driver.committer._journal.pending()
+        assert not (tmp_path / "graph.journal").exists()
 
 
 def entity(name: str, **fields: Any) -> EntityNode:

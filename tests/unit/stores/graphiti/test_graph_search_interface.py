@@ -44,7 +44,7 @@ async def vector(embedding: HashingEmbedding, text: str) -> list[float]:
     return [float(x) for x in (await embedding.embed_queries([text]))[0]]
 
 
-async def test_searching_never_opens_the_graph_file(tmp_path: Path, embedding: HashingEmbedding) -> None:
+async def test_searching_never_makes_the_copy_for_cypher(tmp_path: Path, embedding: HashingEmbedding) -> None:
     async with opened(tmp_path, embedding) as writer:
         await writer.replace_documents("notes", [note("one", "a1", "b1")])
         async with opened(tmp_path, embedding) as reader:
@@ -52,7 +52,7 @@ async def test_searching_never_opens_the_graph_file(tmp_path: Path, embedding: H
             assert await reader.search("notes", "a1", query, limit=3)
             assert await reader.get_chunks("notes", ["one#0"])
             assert (await reader.counts("notes")).entities == 2
-            assert not reader.graphiti.driver.file.is_open
+            assert reader.graphiti.driver._copy._database is None
 
 
 async def test_full_text_and_cosine(store: GraphitiStore, embedding: HashingEmbedding) -> None:

@@ -11,22 +11,32 @@ from typing import Any
 import pytest
 from graph_fixtures import in_graph, in_tables, note, opened
 
-from agentic_rag.errors import StoreError, StoreLocked
-from agentic_rag.stores.graphiti import ladybug_file
+from agentic_rag.errors import StoreError
 from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.ladybug_file import LadybugFile
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.testing import HashingEmbedding
+from graph_servers import Falkor
 
-JOURNAL = "graph.lbug.journal"
+JOURNAL = "graph.journal"
+
+BACKENDS = pytest.mark.parametrize("options", ["embedded", "falkordb"], indirect=True)
 
 
-async def test_no_orphans_after_many_changes(tmp_path: Path, embedding: HashingEmbedding) -> None:
+@pytest.fixture
+def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """How to open the store."""
+    return request.getfixturevalue("falkor").options() if request.param == "falkordb" else {}
+
+
+@BACKENDS
+async def test_no_orphans_after_many_changes(
+    tmp_path: Path, embedding: HashingEmbedding, options: dict[str, Any]
+) -> None:
     chance = random.Random(3)
     topics = [f"topic{i}" for i in range(12)]
     live: dict[str, tuple[str, ...]] = {}
-    async with opened(tmp_path, embedding) as store:
+    async with opened(tmp_path, embedding, **options) as store:
         for _ in range(30):
             names = chance.sample([f"note{i}" for i in range(6)], k=2)
             if chance.random() < 0.3:
@@ -45,99 +55,17 @@ async def test_no_orphans_after_many_changes(tmp_path: Path, embedding: HashingE
         assert len(tables["episodes"]) == len(live)
 
 
-async def test_a_missing_graph_file_is_rebuilt(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("one", "a1", "b1")])
-        await store.replace_documents("笔记", [note("two", "b1", "c1")])
-        before = await in_graph(store)
-    for file in tmp_path.glob("graph.lbug*"):
-        file.unlink()
-    async with opened(tmp_path, embedding) as store:
-        assert await in_graph(store) == before == await in_tables(store)
-
-
-async def test_a_damaged_graph_file_is_rebuilt(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("one", "a1", "b1")])
-    (tmp_path / "graph.lbug").write_bytes(b"\0garbage" * 4096)
-    async with opened(tmp_path, embedding) as store:
-        assert await in_graph(store) == await in_tables(store)
-        assert (await store.counts("notes")).facts == 1
-
-
-async def many_edits(folder: Path, embedding: HashingEmbedding) -> int:
-    """Bytes of the graph file before the last one closes it."""
-    for number in range(6):
-        async with opened(folder, embedding) as store:
-            await store.replace_documents("notes", [note("one", "a1", f"b{number}"), note("two", "a1")])
-            size = (folder / "graph.lbug").stat().st_size
-    return size
-
-
-async def test_a_file_of_free_pages_is_written_anew(
-    tmp_path: Path,
-    embedding: HashingEmbedding,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    before = await many_edits(tmp_path, embedding)
-    monkeypatch.setattr(ladybug_file, "MOST_FREE", 100_000)
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("one", "a1", "c1")])
-    assert (tmp_path / "graph.lbug").stat().st_size < before / 2
-    async with opened(tmp_path, embedding) as store:
-        assert await in_graph(store) == await in_tables(store)
-        assert len((await in_graph(store))["facts"]) == 1
-    assert not caplog.records
-
-
-async def test_a_file_that_another_process_opens_first_is_left_to_it(
-    tmp_path: Path,
-    embedding: HashingEmbedding,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    await many_edits(tmp_path, embedding)
-    monkeypatch.setattr(ladybug_file, "MOST_FREE", 100_000)
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("one", "a1", "c1")])
-
-        def taken(_: LadybugFile) -> None:
-            raise StoreLocked("another process is writing the graph file")
-
-        monkeypatch.setattr(LadybugFile, "open", taken)
-    monkeypatch.undo()
-    assert "was not written anew: another process is writing" in caplog.text
-    async with opened(tmp_path, embedding) as store:
-        assert await in_graph(store) == await in_tables(store)
-
-
-async def test_what_the_graph_has_alone_goes(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("one", "a1", "b1")])
-        await store.graphiti.driver.execute_query("CREATE (n:Entity {uuid: 'stray', group_id: 'notes'})")
-        assert "stray" in (await in_graph(store))["entities"]
-    async with opened(tmp_path, embedding) as store:
-        assert await in_graph(store) == await in_tables(store)
-
-
-async def test_rebuild_writes_everything_again(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("one", "a1", "b1"), note("two", "b1")])
-        await store.graphiti.driver.execute_query("MATCH (n:Entity) SET n.name = 'wrong'")
-        repair = await store.rebuild()
-        assert repair.written == 2 + 2 + 1 + 3
-        assert await in_graph(store) == await in_tables(store)
-        rows, _, _ = await store.graphiti.driver.execute_query("MATCH (n:Entity) RETURN n.name AS name")
-        assert {row["name"] for row in rows} == {"a1", "b1"}
-
-
+@BACKENDS
 @pytest.mark.parametrize("writes", range(9))
 async def test_a_write_that_fails_half_way_is_put_right(
-    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch, writes: int
+    tmp_path: Path,
+    embedding: HashingEmbedding,
+    monkeypatch: pytest.MonkeyPatch,
+    writes: int,
+    options: dict[str, Any],
 ) -> None:
     """LanceDB fails after ``writes`` table writes; the same store, or a new one, recovers."""
-    async with opened(tmp_path, embedding) as store:
+    async with opened(tmp_path, embedding, **options) as store:
         await store.replace_documents("notes", [note("one", "old1", "b1"), note("two", "b1", "c1")])
         left = writes
 
@@ -162,7 +90,8 @@ async def test_a_write_that_fails_half_way_is_put_right(
         if writes % 2:
             await store.remove_documents("notes", ["unrelated"])
             assert await in_graph(store) == await in_tables(store)
-    async with opened(tmp_path, embedding) as store:
+    async with opened(tmp_path, embedding, **options) as store:
+        await store.remove_documents("notes", ["unrelated"])
         assert await in_graph(store) == await in_tables(store)
         assert not (tmp_path / JOURNAL).exists()
         await store.remove_documents("notes", ["one"])
@@ -173,31 +102,56 @@ async def test_a_write_that_fails_half_way_is_put_right(
         assert await in_graph(store) == await in_tables(store)
 
 
+@BACKENDS
 async def test_a_write_that_dies_before_lancedb_is_undone(
-    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     async def dies(self: Change, tables: GraphTables) -> None:
         raise OSError("killed")
 
-    async with opened(tmp_path, embedding) as store:
+    async with opened(tmp_path, embedding, **options) as store:
         await store.replace_documents("notes", [note("one", "a1", "b1")])
         monkeypatch.setattr(Change, "apply", dies)
         with pytest.raises(StoreError):
             await store.remove_documents("notes", ["one"])
         monkeypatch.undo()
-    async with opened(tmp_path, embedding) as store:
+    async with opened(tmp_path, embedding, **options) as store:
+        await store.remove_documents("notes", ["unrelated"])
         assert await in_graph(store) == await in_tables(store)
         assert (await store.counts("notes")).facts == 1
 
 
-async def test_an_unreadable_journal_means_everything(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("one", "a1", "b1")])
-        await store.graphiti.driver.execute_query("MATCH (n:Entity) SET n.name = 'wrong'")
+@BACKENDS
+async def test_an_unreadable_journal_means_everything(
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    async def nothing(*_: object) -> None: ...
+
+    async with opened(tmp_path, embedding, **options) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1"), note("two", "b1")])
+        monkeypatch.setattr(GraphTables, "delete", nothing)  # as if the process had died before it
+        await store.remove_documents("notes", ["one"])
+        monkeypatch.undo()
     (tmp_path / JOURNAL).write_text("{half", encoding="utf-8")
-    async with opened(tmp_path, embedding) as store:
-        rows, _, _ = await store.graphiti.driver.execute_query("MATCH (n:Entity) RETURN n.name AS name")
-        assert {row["name"] for row in rows} == {"a1", "b1"}
+    async with opened(tmp_path, embedding, **options) as store:
+        await store.remove_documents("notes", ["one"])
+        assert await in_graph(store) == await in_tables(store)
+        assert (await store.counts("notes")).entities == 1
+        assert not (tmp_path / JOURNAL).exists()
+
+
+async def test_an_emptied_server_is_filled_by_the_next_write(
+    tmp_path: Path, embedding: HashingEmbedding, falkor: Falkor, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(tmp_path, embedding, **falkor.options()) as store:
+        await store.replace_documents("notes", [note("one", "a1", "b1")])
+        await store.replace_documents("笔记", [note("two", "b1", "c1")])
+        before = await in_graph(store)
+    async with opened(tmp_path, embedding, **falkor.options()) as store:
+        await store.graphiti.driver.execute_query("CREATE (n:Entity {uuid: 'stray', group_id: 'notes'})")
+        await store.remove_documents("notes", ["unknown"])
+        assert await in_graph(store) == before == await in_tables(store)
+    assert "put right from LanceDB: 12 rows written, 1 deleted" in caplog.text
 
 
 async def test_a_cancelled_write_is_put_right(tmp_path: Path, embedding: HashingEmbedding) -> None:
@@ -258,33 +212,9 @@ async def _is_whole(store: GraphitiStore) -> None:
     assert await in_graph(store) == await in_tables(store)
 
 
-async def test_removing_notes_does_not_look_through_all_edges(
-    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    statements: list[str] = []
-    async with opened(tmp_path, embedding) as store:
-        await store.replace_documents("notes", [note("a", "tea", "milk"), note("b", "tea", "cup")])
-        whole = type(store.graphiti.driver).on_writer
-
-        async def noted(self: Any, query: str, **parameters: Any) -> Any:
-            statements.append(query)
-            return await whole(self, query, **parameters)
-
-        monkeypatch.setattr(type(store.graphiti.driver), "on_writer", noted)
-        await store.remove_documents("notes", ["a"])
-        assert not any(statement.startswith("MATCH ()-[e:") for statement in statements)
-        assert not any("-[:RELATES_TO]-" in statement for statement in statements)
-        assert await in_graph(store) == await in_tables(store)
-        await store.replace_documents("notes", [note("b", "tea", "pot"), note("c", "cup")])
-        looked_through = [statement for statement in statements if statement.startswith("MATCH ()-[e:")]
-        assert len(looked_through) == 1, "for the mention of the cup, which is still there"
-        assert await in_graph(store) == await in_tables(store)
-
-
 async def test_a_large_dataset_is_removed_in_parts(
     tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of it in one transaction would not fit in the memory that LadybugDB has."""
     monkeypatch.setattr("agentic_rag.stores.graphiti.writing.REMOVED_TOGETHER", 3)
     commits: list[int] = []
     async with opened(tmp_path, embedding) as store:

@@ -1,0 +1,111 @@
+"""What a write begins with: LanceDB without orphans, and a graph server equal to LanceDB, which is the truth."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+
+from agentic_rag.stores.graphiti.change import CANDIDATES, Change
+from agentic_rag.stores.graphiti.cypher import Run, ServerGraph
+from agentic_rag.stores.graphiti.journal import Touched
+from agentic_rag.stores.graphiti.labels import labels_given, relabelled
+from agentic_rag.stores.graphiti.schemas import KINDS, Kind, Row, columns
+from agentic_rag.stores.graphiti.tables import GraphTables
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class Repair:
+    """Repairs what an interrupted write left; repeating it changes nothing.
+
+    Args:
+        tables: the truth.
+        server: how the graph server is read and written; None where there is none.
+    """
+
+    def __init__(self, tables: GraphTables, server: ServerGraph | None) -> None:
+        self._tables = tables
+        self._server = server
+        self._compared = False
+
+    async def settle(self, run: Run, touched: Touched | None) -> None:
+        """Undo what an interrupted write left half done; the first time, compare the whole server with LanceDB.
+
+        ``touched``: what the write's journal names, None where that could not be read.
+        """
+        everything = touched is None
+        if touched is None:
+            touched = {group: await self._every_entity(group) for group in await self._tables.groups()}
+        await self._sweep(touched)
+        if self._server is not None:
+            await self._level_all(self._server, run, touched, everything=everything)
+
+    async def _every_entity(self, group: str) -> dict[str, list[str]]:
+        rows = await self._tables.select(group, "entities", select=["uuid"])
+        return {CANDIDATES: [row["uuid"] for row in rows]}
+
+    async def _sweep(self, touched: Touched) -> None:
+        """Delete the entities that an interrupted write left without a fact or mention, and take its labels back."""
+        for group, kinds in touched.items():
+            candidates = set(kinds.get(CANDIDATES, []))
+            orphans = candidates - await named(self._tables, group, candidates)
+            given = await labels_given(self._tables, group, candidates - orphans)
+            change = Change()
+            if orphans:
+                change.delete_nodes(orphans, group)
+            change.put("entities", await relabelled(self._tables, group, given))
+            if not change.is_empty():
+                removing = await change.removing(self._tables)
+                async with self._tables.writing(change.writing(), removing=removing):
+                    await change.apply(self._tables)
+
+    async def _level_all(self, server: ServerGraph, run: Run, touched: Touched, *, everything: bool) -> None:
+        groups = set(touched) if self._compared else {*touched, *await self._tables.groups()}
+        written = deleted = 0
+        for group in sorted(groups):
+            for kind in KINDS:
+                suspects = touched.get(group, {}).get(kind, [])
+                more, fewer = await self._level(server, run, group, kind, suspects, everything=everything)
+                written, deleted = written + more, deleted + fewer
+        self._compared = True
+        if written or deleted:
+            _LOGGER.warning(
+                "the graph was put right from LanceDB: %d rows written, %d deleted", written, deleted
+            )
+
+    async def _level(
+        self,
+        server: ServerGraph,
+        run: Run,
+        group: str,
+        kind: Kind,
+        suspects: Collection[str],
+        *,
+        everything: bool,
+    ) -> tuple[int, int]:
+        """Rows written and deleted."""
+        stored = await server.uuids(run, group, kind)
+        rows = await self._tables.select(group, kind, select=["uuid"])
+        true = {row["uuid"] for row in rows}
+        extra = stored - true
+        if extra and kind in ("facts", "mentions", "links"):
+            await server.delete_edges(run, extra, kind)
+        elif extra:
+            await server.delete_nodes(run, extra)
+        wanted = true if everything else (true - stored) | (true & set(suspects))
+        # Facts and mentions of an entity are gone with it, so nodes come first in KINDS.
+        await server.upsert(run, kind, await self._rows(group, kind, wanted))
+        return len(wanted), len(extra)
+
+    async def _rows(self, group: str, kind: Kind, uuids: Collection[str]) -> list[Row]:
+        return await self._tables.select_in(group, kind, "uuid", uuids, columns(kind)) if uuids else []
+
+
+async def named(
+    tables: GraphTables, group: str, entities: Collection[str], outside: str | None = None
+) -> set[str]:
+    """Those among the entities that a fact or mention names; ``outside`` restricts facts and mentions."""
+    facts_from = await tables.select_in(group, "facts", "source_uuid", entities, ["source_uuid"], outside)
+    facts_to = await tables.select_in(group, "facts", "target_uuid", entities, ["target_uuid"], outside)
+    mentions = await tables.select_in(group, "mentions", "target_uuid", entities, ["target_uuid"], outside)
+    return {row["source_uuid"] for row in facts_from} | {row["target_uuid"] for row in (*facts_to, *mentions)}
