@@ -13,7 +13,7 @@ import lancedb
 import pytest
 from lancedb.table import AsyncTable
 
-from agentic_rag.stores.graphiti.journal import Journal
+from agentic_rag.stores.graphiti.commit import Journal
 
 WRITES: dict[type, tuple[str, ...]] = {
     AsyncTable: (

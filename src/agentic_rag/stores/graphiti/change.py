@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.journal import Touched
 from agentic_rag.stores.graphiti.schemas import KINDS, OF_DOCUMENTS, Kind, Row
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 _EDGE_KINDS: tuple[Kind, ...] = ("facts", "mentions", "links")
 _NODE_KINDS: tuple[Kind, ...] = ("entities", "episodes", "communities")
+Touched = dict[str, dict[str, list[str]]]
+"""Group → kind → uuids; kind ``candidates`` lists entities that may have lost their last mention."""
 CANDIDATES = "candidates"
 """Journal key of entities that a crash may leave without a fact or mention."""
 

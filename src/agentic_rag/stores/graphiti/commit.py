@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+import json
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.cypher import Run
-from agentic_rag.stores.graphiti.journal import Journal
+from agentic_rag.errors import StoreError
+from agentic_rag.stores.graphiti.change import Change, Touched
 from agentic_rag.stores.graphiti.repair import Repair
+from agentic_rag.stores.graphiti.server_graph import Run
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.process_lock import process_lock
+from agentic_rag.stores.whole_file import write_whole
+
+FILE_NAME = "graph.journal"
+
+
+class Journal:
+    """One small JSON file in the data folder; its writes are atomic and reach the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE_NAME
+
+    async def write(self, touched: Mapping[str, Mapping[str, list[str]]]) -> None:
+        await asyncio.to_thread(self._write, json.dumps(touched))
+
+    async def read(self) -> Touched | None:
+        """What was touched, nothing where there is no journal; None where it cannot be read, so everything may be."""
+        return await asyncio.to_thread(self._read)
+
+    async def clear(self) -> None:
+        await asyncio.to_thread(self.path.unlink, missing_ok=True)
+
+    def _write(self, text: str) -> None:
+        try:
+            write_whole(self.path, text)
+        except OSError as error:
+            raise StoreError(f"cannot write the journal {self.path}: {error}") from error
+
+    def _read(self) -> Touched | None:
+        try:
+            touched = json.loads(self.path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            return None
+        return touched if isinstance(touched, dict) and touched else None
+
 
 Result = TypeVar("Result")
 WRITING = "writing-graph"

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.stores.graphiti.clients import NoLanguageModel, PassthroughReranker, PortEmbedder
+from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.stores.graphiti.commit import Committer
-from agentic_rag.stores.graphiti.cypher import NoGraph, ServerGraph
 from agentic_rag.stores.graphiti.cypher_copy import CypherCopy
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
-from agentic_rag.stores.graphiti.drivers import server_driver
-from agentic_rag.stores.graphiti.library import Graphiti
+from agentic_rag.stores.graphiti.driver_server import server_driver
+from agentic_rag.stores.graphiti.library import CrossEncoderClient, EmbedderClient, Graphiti, LLMClient
 from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.mirror import LanceMirror
 from agentic_rag.stores.graphiti.mirrored_operations import mirror_operations
 from agentic_rag.stores.graphiti.repair import Repair
 from agentic_rag.stores.graphiti.search_interface import LanceSearch
 from agentic_rag.stores.graphiti.searching import Searcher
+from agentic_rag.stores.graphiti.server_graph import NoGraph, ServerGraph
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.graphiti.writing import GraphWriter
 from agentic_rag.stores.lancedb.connection import LanceConnection
@@ -76,3 +78,49 @@ def build(
         searcher=Searcher(graphiti, tables, links),
         folder=folder,
     )
+
+
+class PortEmbedder(EmbedderClient):  # type: ignore[misc]
+    """``ports.Embedding`` as Graphiti's embedder; everything counts as stored text.
+
+    Graphiti does not say whether it embeds a question or a name, so pass ``query_vector`` to its
+    ``search_`` where a model tells the two apart.
+    """
+
+    def __init__(self, embedding: Embedding) -> None:
+        self._embedding = embedding
+
+    async def create(
+        self, input_data: str | list[str] | Iterable[int] | Iterable[Iterable[int]]
+    ) -> list[float]:
+        if isinstance(input_data, str):
+            texts = [input_data]
+        else:
+            texts = [item for item in input_data if isinstance(item, str)]
+        if len(texts) != 1:
+            raise ModelError("the embedder embeds one text at a time here, not token ids or several texts")
+        return (await self.create_batch(texts))[0]
+
+    async def create_batch(self, input_data_list: list[str]) -> list[list[float]]:
+        vectors = await self._embedding.embed_passages(input_data_list)
+        return [[float(x) for x in vector] for vector in vectors]
+
+
+class PassthroughReranker(CrossEncoderClient):  # type: ignore[misc]
+    """Keeps the order it is given; scores fall from 1, so that no floor of Graphiti's removes anything."""
+
+    async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:
+        return [(passage, math.exp(-position / 100)) for position, passage in enumerate(passages)]
+
+
+class NoLanguageModel(LLMClient):  # type: ignore[misc]
+    """Stands where Graphiti wants a language model and none is configured: refuses when it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__(config=None)
+
+    async def _generate_response(self, *_: Any, **__: Any) -> dict[str, Any]:
+        raise ConfigError(
+            "Graphiti asked for a language model and none is configured; hand one to "
+            "GraphitiStore.open(llm_client=…), or write facts without extraction"
+        )

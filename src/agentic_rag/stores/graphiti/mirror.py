@@ -14,7 +14,6 @@ from pydantic import ConfigDict, PrivateAttr
 
 from agentic_rag.stores.graphiti import rows as convert
 from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.cypher import NoGraph
 from agentic_rag.stores.graphiti.library import (
     EdgeNotFoundError,
     EmbedderClient,
@@ -23,6 +22,7 @@ from agentic_rag.stores.graphiti.library import (
     NodeNotFoundError,
 )
 from agentic_rag.stores.graphiti.schemas import Kind, Row, embedded_column
+from agentic_rag.stores.graphiti.server_graph import NoGraph
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from agentic_rag.stores.graphiti.change import CANDIDATES, Change
-from agentic_rag.stores.graphiti.cypher import Run, ServerGraph
-from agentic_rag.stores.graphiti.journal import Touched
-from agentic_rag.stores.graphiti.labels import labels_given, relabelled
+from agentic_rag.stores.graphiti.change import CANDIDATES, Change, Touched
 from agentic_rag.stores.graphiti.schemas import KINDS, Kind, Row, columns
+from agentic_rag.stores.graphiti.server_graph import Run, ServerGraph
+from agentic_rag.stores.graphiti.shared_entities import labels_given, relabelled
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 _LOGGER = logging.getLogger(__name__)

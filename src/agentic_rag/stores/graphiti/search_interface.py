@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import math
+import unicodedata
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
@@ -16,12 +18,16 @@ from pydantic import ConfigDict, PrivateAttr
 from agentic_rag.stores.graphiti import rows as convert
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.library import SearchInterface
-from agentic_rag.stores.graphiti.query_text import has_terms, searchable
-from agentic_rag.stores.graphiti.restriction import Recorder
+from agentic_rag.stores.graphiti.restriction import Recorder, Visibility
 from agentic_rag.stores.graphiti.schemas import WITH_VECTOR, Kind, Row
 from agentic_rag.stores.graphiti.tables import GraphTables
-from agentic_rag.stores.graphiti.traversal import neighbours, reach
-from agentic_rag.stores.graphiti.visibility import Visibility
+
+MAX_FRONTIER = 10_000
+"""Nodes a level may start from, in uuid order; bounds a walk through a hub."""
+MAX_WORDS = 60
+"""Graphiti drops the full-text leg beyond 63 words on one backend and 128 on another."""
+MAX_CHARACTERS = 600
+"""Bounds scripts that put no space between words."""
 
 Scored = list[tuple[Row, float]]
 Fetch = Callable[[str, str | None, int], Awaitable[Scored]]
@@ -283,3 +289,57 @@ def _recorder(search_filter: Any) -> Recorder:
     """The search's own recorder; plain filters get one that nobody reads."""
     recorder = getattr(search_filter, "recorder", None)
     return recorder if isinstance(recorder, Recorder) else Recorder()
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What a walk found, nearest first, ties by uuid; facts and entities once each."""
+
+    facts: dict[str, None]
+    entities: dict[str, None]
+
+
+async def reach(tables: GraphTables, group: str, origins: Sequence[str], depth: int) -> Reached:
+    """Follow facts from source to target, and mentions from episode to entity, up to ``depth`` edges.
+
+    An origin is found only when an edge leads back to it.
+    """
+    facts: dict[str, None] = {}
+    entities: dict[str, None] = {}
+    seen: set[str] = set()
+    frontier = sorted(set(origins))
+    for level in range(max(depth, 0)):
+        frontier = frontier[:MAX_FRONTIER]
+        if not frontier:
+            break
+        seen |= set(frontier)
+        found = await tables.select_in(group, "facts", "source_uuid", frontier, ["uuid", "target_uuid"])
+        targets = {row["target_uuid"] for row in found}
+        if level == 0:  # only an origin can be an episode: no edge leads to one
+            mentions = await tables.select_in(group, "mentions", "source_uuid", frontier, ["target_uuid"])
+            targets |= {row["target_uuid"] for row in mentions}
+        facts |= dict.fromkeys(sorted(row["uuid"] for row in found if row["uuid"] not in facts))
+        entities |= dict.fromkeys(sorted(targets - set(entities)))
+        frontier = sorted(targets - seen)
+    return Reached(facts, entities)
+
+
+async def neighbours(tables: GraphTables, group: str, center: str, candidates: Collection[str]) -> set[str]:
+    """Those among the candidates that a fact joins to the centre, in either direction."""
+    onward = sql.is_in("source_uuid", [center])
+    back = sql.is_in("target_uuid", [center])
+    targets = await tables.select_in(group, "facts", "target_uuid", candidates, ["target_uuid"], onward)
+    sources = await tables.select_in(group, "facts", "source_uuid", candidates, ["source_uuid"], back)
+    return {row["target_uuid"] for row in targets} | {row["source_uuid"] for row in sources}
+
+
+def searchable(query: str) -> str:
+    """The query without control characters and surrogates, at most 60 words; may be empty."""
+    printable = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in query[: 20 * MAX_CHARACTERS])
+    words = unicodedata.normalize("NFKC", printable).split()[:MAX_WORDS]
+    return " ".join(words)[:MAX_CHARACTERS].strip()
+
+
+def has_terms(text: str) -> bool:
+    """Whether full text could find anything: at least one letter or digit of any script."""
+    return any(character.isalnum() for character in text)

@@ -20,10 +20,10 @@ from agentic_rag.stores.graphiti.library import (
     NodeSearchMethod,
 )
 from agentic_rag.stores.graphiti.links import Known, LinkReader
-from agentic_rag.stores.graphiti.query_text import searchable
 from agentic_rag.stores.graphiti.restriction import RestrictedFilters, as_of_filters
 from agentic_rag.stores.graphiti.rows import utc
 from agentic_rag.stores.graphiti.schemas import Kind
+from agentic_rag.stores.graphiti.search_interface import searchable
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 MAX_ENTITY_CHUNKS = 50

@@ -22,12 +22,16 @@ from agentic_rag.stores.graphiti.contribution import (
     settled,
     texts,
 )
-from agentic_rag.stores.graphiti.cypher import NoGraph
-from agentic_rag.stores.graphiti.labels import labels_given, relabelled
 from agentic_rag.stores.graphiti.library import EmbedderClient, add_nodes_and_edges_bulk_tx
 from agentic_rag.stores.graphiti.repair import named
 from agentic_rag.stores.graphiti.schemas import Row
-from agentic_rag.stores.graphiti.summaries import touched_by_reading, without_facts
+from agentic_rag.stores.graphiti.server_graph import NoGraph
+from agentic_rag.stores.graphiti.shared_entities import (
+    labels_given,
+    relabelled,
+    touched_by_reading,
+    without_facts,
+)
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 EMBED_BATCH = 2_048

@@ -44,9 +44,7 @@ async def test_cypher_reads_what_was_written(store: GraphitiStore) -> None:
 
 async def test_cypher_that_writes_is_refused(store: GraphitiStore) -> None:
     await store.replace_documents("notes", [note("one", "tea")])
-    with pytest.raises(
-        StoreError, match=r"only reads .*CREATE \(n:Entity.*write through Graphiti's methods"
-    ):
+    with pytest.raises(StoreError, match=r"only reads .*CREATE \(n:Entity.*write through Graphiti's methods"):
         await values(store, "CREATE (n:Entity {uuid: 'a'})")
     with pytest.raises(RuntimeError, match="MATHC"):
         await values(store, "MATHC (n) RETURN n")
