@@ -32,29 +32,30 @@ class BlockingRag:
 
     def ask(self, question: str, **options: Any) -> Answer:
         """See ``Rag.ask``."""
-        return self._wait(self.rag.ask, question, **options)
+        return self.wait(self.rag.ask, question, **options)
 
     def ingest(self, paths: Any, **options: Any) -> IngestReport:
         """See ``Rag.ingest``."""
-        return self._wait(self.rag.ingest, paths, **options)
+        return self.wait(self.rag.ingest, paths, **options)
 
     def remove(self, paths: Any, **options: Any) -> IngestReport:
         """See ``Rag.remove``."""
-        return self._wait(self.rag.remove, paths, **options)
+        return self.wait(self.rag.remove, paths, **options)
 
     def reindex(self, dataset: str = "default", **options: Any) -> ReindexReport:
         """See ``Rag.reindex``."""
-        return self._wait(self.rag.reindex, dataset, **options)
+        return self.wait(self.rag.reindex, dataset, **options)
 
     def search(self, query: str, **options: Any) -> list[RetrievalResult]:
         """See ``Rag.search``."""
-        return self._wait(self.rag.search, query, **options)
+        return self.wait(self.rag.search, query, **options)
 
     def invoke(self, state: Mapping[str, Any], config: Any = None, *, context: Any = None) -> dict[str, Any]:
         """``rag.graph.ainvoke``, waited for."""
-        return self._wait(self.rag.graph.ainvoke, state, config, context=context)
+        return self.wait(self.rag.graph.ainvoke, state, config, context=context)
 
-    def _wait(self, call: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
+    def wait(self, call: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
+        """Whatever else of ``rag`` is to be awaited: ``rag.wait(rag.rag.knowledge.counts, "notes")``."""
         waiting: Callable[[], Awaitable[T]] = partial(call, *arguments, **options)
         return self._portal.call(waiting)
 

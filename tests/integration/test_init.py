@@ -29,6 +29,7 @@ def test_its_notes_are_asked_without_an_event_loop(tmp_path: Path, monkeypatch: 
         state = rag.invoke({"query": "Why was my loaf flat?", "operation": "document_retrieval"})
         assert state["messages"][-1].text == state["answer"]
         assert state["messages"][-1].additional_kwargs["citations"] == state["citations"]
+        assert rag.wait(rag.rag.knowledge.counts, "default").episodes > 0
         assert rag.remove("notes").documents == 0
 
 
