@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from agentic_rag.answering.facts import is_plain
-from agentic_rag.rerank.mistakes import failures
+from agentic_rag.answering.passages import is_plain
+from agentic_rag.rerank.features import failures
 from agentic_rag.text import content_tokens, tokens
 from agentic_rag.text.sentences import split_sentences
 

@@ -8,6 +8,10 @@ from agentic_rag.domain.documents import (
     DocumentGraph,
     Entity,
     Fact,
+    Findings,
+    GraphHit,
+    Hit,
+    HitKind,
     Link,
     Mention,
     Metadata,
@@ -16,7 +20,6 @@ from agentic_rag.domain.documents import (
     result_text,
     search_text,
 )
-from agentic_rag.domain.hits import Findings, GraphHit, Hit, HitKind
 
 __all__ = [
     "Block",

@@ -7,11 +7,9 @@ from typing import Literal, TypedDict
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import checked_count
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.unified_result import UnifiedResult, checked_count
 from agentic_rag.settings.parameters import CASCADE_MIN_SCORE, CASCADE_THRESHOLD
 
 Relevance = Callable[[Hit], float | None]

@@ -6,10 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import WeighedHits, checked_count, checked_weight, merge, summed
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
+from agentic_rag.fusion.unified_result import (
+    UnifiedResult,
+    WeighedHits,
+    checked_count,
+    checked_weight,
+    merge,
+    summed,
+)
 
 
 def reciprocal_rank_fusion(

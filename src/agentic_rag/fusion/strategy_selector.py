@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, overload
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.odds import probability
 from agentic_rag.errors import ConfigError, UnknownOperation
-from agentic_rag.fusion.adaptive_weights import adapted_weights
 from agentic_rag.fusion.cascade_retrieval import Relevance, decide_tier, fuse_tiers
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
 from agentic_rag.fusion.weighted_fusion import fuse_scores, normalise
 from agentic_rag.settings.parameters import FusionParameters, FusionStrategy
@@ -234,7 +234,7 @@ def fuse_for_operation(
         operation: by either of its names.
         graphiti_results, lancedb_results: as for ``execute_fusion``.
         parameters: the caller's; what they leave unset is the operation's.
-        telling: in [0, 1], how much the graph knows of the question (see ``adaptive_weights``); None: not known.
+        telling: in [0, 1], how much the graph knows of the question (see ``adapted_weights``); None: not known.
             The rule acts only where the caller gave no weight, and ``parameters.adapt`` is on.
 
     Returns:
@@ -333,3 +333,32 @@ _STRATEGIES: Mapping[FusionStrategy, _Carry] = {
     FusionStrategy.WEIGHTED_LANCEDB: _weighted,
     FusionStrategy.CASCADE: _cascade,
 }
+
+
+STEEPNESS, EVEN = 4.0, 0.57
+"""EVEN is the mean over two vaults' questions that name something. Chosen on these and on the first halves of the
+multi-hop sets and LoCoMo (``evaluation/bench_quality.py --ablation`` has the whole page with and without)."""
+
+
+def adapted_weights(weights: tuple[float, float], telling: float) -> tuple[float, float]:
+    """Weights (graph, vector store) that follow how much the graph knows of a question; of the same sum, one of 0 stays 0.
+
+        odds(graph's weight) · e^(STEEPNESS · (t − EVEN))
+
+    ``t`` is how telling the start of the graph's walk is (see ``retrieval.calibration.GraphRelevance``): 1 where the
+    question names what one passage speaks of, .3 where it names a person who is everywhere, .4 where it names nothing
+    and facts are near. At EVEN the operation's weights are as they are. The vector store searches every question
+    alike, so what it knows does not vary as the graph's does.
+
+    Args:
+        weights: the operation's, at least 0.
+        telling: ``t``, in [0, 1].
+
+    >>> [round(weight, 2) for weight in adapted_weights((0.3, 0.7), 1.0)]
+    [0.71, 0.29]
+    """
+    graph, vector = weights
+    if graph == 0 or vector == 0:
+        return weights
+    odds = math.log(graph) - math.log(vector) + STEEPNESS * (telling - EVEN)
+    return probability(odds) * (graph + vector), probability(-odds) * (graph + vector)

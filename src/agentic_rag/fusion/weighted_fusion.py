@@ -8,10 +8,8 @@ from typing import Literal, NamedTuple
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import WeighedHits, checked_count, checked_weight, merge
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
+from agentic_rag.fusion.unified_result import UnifiedResult, WeighedHits, checked_count, checked_weight, merge
 
 Normalization = Literal["min_max", "z_score"]
 WEIGHT_TOLERANCE = 1e-6

@@ -24,10 +24,10 @@ from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
 from agentic_rag.post_retrieval.tools import check_tools
+from agentic_rag.rerank.features import judged
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
-from agentic_rag.rerank.relevance import judged
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
-from agentic_rag.retrieval.projection import linked_hits
+from agentic_rag.retrieval.schemas import linked_hits
 from agentic_rag.settings.parameters import Parameters, RerankParameters
 
 ACTIONS = ("none", "rerank", "filter", "merge")

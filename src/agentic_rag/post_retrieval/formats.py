@@ -7,12 +7,8 @@ from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.post_retrieval.config import FormatStep
-from agentic_rag.post_retrieval.items import Items, MemoryItem
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest
-from agentic_rag.post_retrieval.templates import filled
-from agentic_rag.post_retrieval.tools import PostRetrievalTools
-from agentic_rag.post_retrieval.turns import lines_of
+from agentic_rag.post_retrieval.config import FormatStep, filled
+from agentic_rag.post_retrieval.items import Items, MemoryItem, StepOutcome, StepRequest, lines_of
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 UNKNOWN = "unknown"
@@ -21,9 +17,7 @@ UNKNOWN = "unknown"
 Format = Callable[[FormatStep, Items], str]
 
 
-async def formatted(
-    step: FormatStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def formatted(step: FormatStep, items: Items, request: StepRequest) -> StepOutcome:
     """The memories as they are, and written down."""
     return StepOutcome(items, body=FORMATS[step.format_type](step, items))
 

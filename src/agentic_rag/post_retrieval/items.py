@@ -1,9 +1,10 @@
-"""Post-retrieval, the memories: read from what a service gave, given back with all that came along."""
+"""Post-retrieval, the memories, and what every step takes and gives: read from a service's answer, given back whole."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import InputError
 from agentic_rag.post_retrieval.config import UNKNOWN_SCORE
+from agentic_rag.post_retrieval.tools import PostRetrievalTools
 
 _KEYS = frozenset({"text", "score", "metadata", "entry_id", "embedding"})
 
@@ -165,3 +167,95 @@ def _written(item: MemoryItem) -> Memory:
     )
     memory.update(item.rest)  # type: ignore[typeddict-item]  # keys the service added of its own
     return memory
+
+
+# No space behind the date and one behind the colon, so that neither "(aside) see: this" nor "(photo)http://…" is a
+# turn of somebody.
+_TURN = re.compile(
+    r"(?P<lead>\((?P<date>[^()\n]*)\)(?P<speaker>[^\s:][^:\n]{0,59}):(?=\s|\Z)[ \t]?)(?P<text>.*)", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLine:
+    """One line of a memory's text; ``lead + text`` is the line."""
+
+    text: str
+    lead: str = ""
+    """``(date)Speaker: ``, or "" where the line does not begin a turn."""
+    speaker: str = ""
+    date: str = ""
+    """As written; "" where the line has none."""
+
+
+def lines_of(text: str) -> list[MemoryLine]:
+    """All lines, in order; joined by line feeds they are the text.
+
+    >>> [(line.date, line.speaker, line.text) for line in lines_of("(2023-08-01)Alice: Hello")]
+    [('2023-08-01', 'Alice', 'Hello')]
+    """
+    return [_line(line) for line in text.split("\n")]
+
+
+def turns_of(text: str) -> list[MemoryLine]:
+    """The lines that say something, without the white space around it; a name alone is said by nobody."""
+    return [
+        replace(line, text=line.text.strip()) if line.text.strip() else MemoryLine(line.lead.strip())
+        for line in lines_of(text)
+        if (line.lead + line.text).strip()
+    ]
+
+
+def _line(line: str) -> MemoryLine:
+    found = _TURN.fullmatch(line)
+    if found is None:
+        return MemoryLine(line)
+    return MemoryLine(found["text"], found["lead"], found["speaker"].strip(), found["date"].strip())
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """What was asked, as the operators before have it."""
+
+    question: str
+    tools: PostRetrievalTools
+    query_embedding: tuple[float, ...] | None = None
+    """Made by PreRetrieval; this operator makes none."""
+    reference_time: str | None = None
+    """The question's now, ISO 8601."""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], tools: PostRetrievalTools) -> StepRequest:
+        """The request in an operator's data; ``InputError`` where a value is of the wrong kind."""
+        question, now = data.get("question", ""), data.get("reference_time")
+        if not isinstance(question, str):
+            raise InputError(f"question is a string, not {type(question).__name__}")
+        if not isinstance(now, str | None):
+            raise InputError(f"reference_time is an ISO 8601 string, not {type(now).__name__}")
+        given = data.get("query_embedding")
+        embedding = None if given is None else vector(given, "the data have a query_embedding")
+        return cls(question, tools, embedding, now)
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What a step made of the memories."""
+
+    items: Items
+    reason: str | None = None
+    """What is worth knowing; always there where ``degraded``."""
+    degraded: bool = False
+    """Less was done than the step is for."""
+    preface: str = ""
+    """Stands above all memories in history_text."""
+    body: str | None = None
+    """All memories, written; None: each memory's text on its own line."""
+
+
+Handler = Callable[[Any, Items, StepRequest], Awaitable[StepOutcome]]
+"""Carries out one type of an action; its first argument is that action's section of the settings."""
+
+
+def joined_reasons(*reasons: str | None) -> str | None:
+    """Reasons on one line; None where there is none."""
+    return "; ".join(reason for reason in reasons if reason) or None

@@ -23,9 +23,9 @@ from agentic_rag.retrieval.calibration import (
     SCRIPT_PAIRS,
     Calibration,
     Coefficients,
+    GraphRelevance,
     Sense,
 )
-from agentic_rag.retrieval.graph_relevance import GraphRelevance
 from agentic_rag.text.cache import TextCache
 
 SCRIPTS = ("latin", "cjk")

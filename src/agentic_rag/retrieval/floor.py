@@ -18,8 +18,7 @@ import numpy as np
 
 from agentic_rag.domain import search_text
 from agentic_rag.domain.ports import DatasetProfile, FloatArray
-from agentic_rag.retrieval.calibration import COSINE_UNIT, MOST_WORDS, Calibration, script_pair
-from agentic_rag.retrieval.evidence import Legs
+from agentic_rag.retrieval.calibration import COSINE_UNIT, MOST_WORDS, Calibration, Legs, script_pair
 from agentic_rag.text import content_tokens, coverage, script, script_beside
 
 Nats = Callable[[str], float]

@@ -25,13 +25,11 @@ from agentic_rag.domain.ports import (
     ScoredChunk,
 )
 from agentic_rag.errors import ManifestMismatch, StoreError
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.calibration import FACTS, NEAR_FACT, START_FACTS, Calibration
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
-from agentic_rag.retrieval.graph_relevance import FACTS, NEAR_FACT, START_FACTS
 from agentic_rag.retrieval.passage_graph import PassageGraph
-from agentic_rag.retrieval.projection import alone, hits_of, ranked
-from agentic_rag.retrieval.schemas import Linked
+from agentic_rag.retrieval.schemas import Linked, alone, hits_of, ranked
 from agentic_rag.text import Script, script
 
 WITHIN_LIMIT = 2000
@@ -75,7 +73,7 @@ class _Start:
     entities: Mapping[int, float]
     """Weights by place."""
     telling: float
-    """In (0, 1]; see ``graph_relevance``."""
+    """In (0, 1]; see ``GraphRelevance``."""
     names: list[str]
     """What the question names."""
 
@@ -140,7 +138,7 @@ class GraphEngine:
 
         A walk over the graph starts at the entities that the question names, or, where it names none, at the
         ends of the facts nearest to it, and at the passages that the store's own search found best. How often
-        it visits a chunk judges the chunk (see ``graph_relevance``); the chunk's own words and vector do not.
+        it visits a chunk judges the chunk (see ``GraphRelevance``); the chunk's own words and vector do not.
         Nothing is found where the question names nothing and no fact is near.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown

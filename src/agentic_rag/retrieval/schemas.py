@@ -1,12 +1,15 @@
-"""What a search returns."""
+"""What a search returns: results of the vector store, hits of the graph with the facts that support them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import Chunk, GraphHit, Hit
+from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.text import Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +84,96 @@ class Linked(NamedTuple):
     """Of the link, in (0, 1]; see ``PassageGraph.linked``."""
     relevance: float
     """Of the chunk for the question, in [0, 1], by its cosine; 0 where its vector cannot be read."""
+
+
+MAX_FACTS = 5
+"""Facts kept as evidence on one chunk, best first."""
+
+
+def hits_of(
+    chunks: Mapping[str, Chunk],
+    relevance: Mapping[str, float],
+    visits: Mapping[str, float],
+    entities: Mapping[str, Sequence[str]],
+    found: Sequence[GraphHit],
+) -> list[Hit]:
+    """One hit a chunk, relevance descending, then id.
+
+    Args:
+        chunks: those that the walk visited and that may be returned, by id.
+        relevance: of each, in [0, 1].
+        visits: of each at least, in (0, 1].
+        entities: names of what the question names that each mentions.
+        found: what the graph's search found; its facts are told on the chunks they come from.
+    """
+    facts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for hit in found:
+        if hit.kind == "edge":
+            for chunk_id in hit.chunk_ids:
+                facts[chunk_id].append(_fact(hit))
+    return ranked(
+        [
+            _hit(
+                chunk,
+                relevance[chunk.id],
+                {"walk": visits[chunk.id], "entities": list(entities[chunk.id])},
+                facts.get(chunk.id, []),
+            )
+            for chunk in chunks.values()
+        ]
+    )
+
+
+def linked_hits(chunks: Sequence[tuple[Chunk, float]]) -> list[Hit]:
+    """Chunks that a link led to, by their relevance in [0, 1], descending, then id."""
+    return ranked([_hit(chunk, relevance, {}, []) for chunk, relevance in chunks])
+
+
+def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[dict[str, Any]]) -> Hit:
+    """Of a chunk, not ranked yet."""
+    return {
+        "id": chunk.id,
+        "content": chunk.text,
+        "type": "edge" if facts else "episode",
+        "rank": 0,
+        "score": relevance,
+        "metadata": chunk_metadata(chunk),
+        "evidence": evidence,
+        "facts": facts[:MAX_FACTS],
+    }
+
+
+def alone(hit: GraphHit, calibration: Calibration, asked_in: Script) -> Hit:
+    """A thing that comes from no chunk, as a hit of its own: judged by its cosine, which is all that is known of it."""
+    score = None
+    if hit.cosine is not None:
+        score = calibration.of_text(hit.cosine, asked_in, hit.text)
+    return {
+        "id": hit.id,
+        "content": hit.text,
+        "type": hit.kind,
+        "rank": 0,
+        "score": score,
+        "metadata": {"name": hit.name},
+        "evidence": {},
+        "facts": [_fact(hit)] if hit.kind == "edge" else [],
+    }
+
+
+def ranked(hits: Sequence[Hit]) -> list[Hit]:
+    """By score descending (without one: last), then id; ranks from 1."""
+    ordered = sorted(hits, key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
+    return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
+
+
+def _fact(hit: GraphHit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "name": hit.name,
+        "text": hit.text,
+        "source": hit.source_name,
+        "target": hit.target_name,
+        "valid_at": hit.valid_at.isoformat() if hit.valid_at else None,
+        "invalid_at": hit.invalid_at.isoformat() if hit.invalid_at else None,
+        "cosine": hit.cosine,
+    }

@@ -16,10 +16,9 @@ from agentic_rag.domain.filters import Expression, parse_filters
 from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.retrieval import graph_engine
-from agentic_rag.retrieval.calibration import Calibration, Sense
+from agentic_rag.retrieval.calibration import FACTS, Calibration, Sense
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.retrieval.graph_relevance import FACTS
 from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.stores.in_memory import InMemoryChunkStore

@@ -17,9 +17,8 @@ from agentic_rag.domain.ports import (
     Restriction,
     ScoredChunk,
 )
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.calibration import Calibration, Legs, Vectors, gathered, likeness
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
-from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
 from agentic_rag.text import script

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.domain.ports import Restriction
-from agentic_rag.retrieval.evidence import Legs, Vectors
+from agentic_rag.retrieval.calibration import Legs, Vectors
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies.base import BaseStrategy
 
