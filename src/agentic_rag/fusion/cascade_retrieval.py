@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypedDict
 
 from agentic_rag.domain import Hit
@@ -113,7 +113,6 @@ async def cascade_retrieval(
     num_results: int = 10,
     k: int = 60,
     relevance: Relevance | None = None,
-    episode_chunks: Mapping[str, str] | None = None,
 ) -> tuple[list[UnifiedResult], CascadeReport]:
     """Search the graph; if too few hits are relevant, search the vector store too and fuse both by RRF.
 
@@ -128,14 +127,13 @@ async def cascade_retrieval(
         num_results: return at most this many.
         k: of the fusion in tier 2, and of the graph's own rank scores in tier 1.
         relevance: see ``decide_tier``.
-        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
     Returns:
         Results with ``tier`` 1 if the graph found them and 2 if only the vector store did; the report.
     """
     checked_count("num_results", num_results)
     checked_count("k", k)
-    hits = read_graphiti(await search_graphiti(query), episode_chunks)
+    hits = read_graphiti(await search_graphiti(query))
     report = decide_tier(hits, graphiti_threshold, graphiti_min_score, relevance=relevance)
     found: list[Hit] | None = None
     if report["decision"] == "fallback" and use_lancedb_fallback:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, time
 from enum import Enum
+from itertools import islice, zip_longest
 from operator import itemgetter
 from typing import Any, Protocol, cast, get_args
 
@@ -37,11 +38,7 @@ def read_lancedb(rows: LanceDBResults) -> list[Hit]:
         return cast(list[Hit], items)
     if all(map(_ROW_KEYS.isdisjoint, items)):
         return read_hits(items, "lancedb")
-    found = [_read_row(row, rank) for rank, row in enumerate(items, start=1)]
-    best = _once(found)
-    for rank, hit in enumerate(best, start=1):
-        hit["rank"] = rank
-    return best
+    return _ranked([_read_row(row) for row in items])
 
 
 def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
@@ -62,7 +59,11 @@ def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
         raise InputError(
             f"{unranked} of {len(found)} {source} hits have no rank; give all of them one, or none"
         )
-    found.sort(key=_by_score)
+    return _ranked(sorted(found, key=_by_score))
+
+
+def _ranked(found: Sequence[Hit]) -> list[Hit]:
+    """Each id once, ranks from 1 in the order given."""
     best = _once(found)
     for rank, hit in enumerate(best, start=1):
         hit["rank"] = rank
@@ -89,7 +90,8 @@ def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[s
     return listed
 
 
-_VALUES = itemgetter("id", "content", "type", "rank", "score", "metadata", "evidence", "facts")
+_KEYS = ("id", "content", "type", "rank", "score", "metadata", "evidence", "facts")
+_VALUES = itemgetter(*_KEYS)
 
 
 def _are_read(items: Sequence[Mapping[str, Any]]) -> bool:
@@ -221,23 +223,10 @@ def join_facts(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[
 _DISTANCES = ("_distance", "distance")
 """LanceDB's own name first: a table's column of the other name may mean something else."""
 _ROW_KEYS = frozenset({"chunk_id", "text", *_DISTANCES, "_score", "_relevance_score"})
-_NOT_METADATA = {
-    "chunk_id",
-    "id",
-    "text",
-    "content",
-    "vector",
-    "embedding",
-    "metadata",
-    "evidence",
-    "facts",
-    "type",
-    "rank",
-    "score",
-}
+_NOT_METADATA = {"chunk_id", "text", "vector", "embedding", *_KEYS}
 
 
-def _read_row(row: Mapping[str, Any], rank: int) -> Hit:
+def _read_row(row: Mapping[str, Any]) -> Hit:
     identity = as_identity(row["chunk_id"] if "chunk_id" in row else row.get("id"), "lancedb")
     content = row.get("text", row.get("content"))
     given = row.get("metadata")
@@ -246,7 +235,7 @@ def _read_row(row: Mapping[str, Any], rank: int) -> Hit:
         "id": identity,
         "content": "" if content is None else str(content),
         "type": "document",
-        "rank": rank,
+        "rank": 0,
         "score": _row_score(row, identity),
         "metadata": {**columns, **(plain(given) if isinstance(given, Mapping) else {})},
         "evidence": {},
@@ -324,80 +313,61 @@ def read_graphiti(results: GraphitiResults, episode_chunks: Mapping[str, str] | 
     return read_hits(results, "graphiti")
 
 
-@dataclass(slots=True)
-class _Evidence:
-    """What the kinds of one ``SearchResults`` say about one identity, while it is gathered."""
-
-    content: str
-    type: str
-    rank: int
-    metadata: dict[str, Any]
-    kinds: set[str] = field(default_factory=set)
-    facts: list[dict[str, Any]] = field(default_factory=list)
-
-
 def _read_search_results(results: SearchResultsLike, episode_chunks: Mapping[str, str]) -> list[Hit]:
     named = {episode.uuid: episode.name or episode.uuid for episode in results.episodes}
 
     def chunk_of(uuid: str) -> str:
         return episode_chunks.get(uuid) or named.get(uuid) or uuid
 
-    found: dict[str, _Evidence] = {}
+    found: dict[str, Hit] = {}
+    kinds: dict[str, set[str]] = defaultdict(set)
+
+    def add(identity: str, kind: str, rank: int, content: str, metadata: dict[str, Any]) -> Hit:
+        hit = found.setdefault(
+            as_identity(identity, "graphiti"), _graph_hit(identity, kind, rank, content, metadata)
+        )
+        hit["rank"] = min(hit["rank"], rank)
+        kinds[identity].add(kind)
+        return hit
+
+    # Episodes come first, so a chunk's own text and type stand wherever the results hold its episode.
     for rank, (episode, score) in enumerate(_scored(results, "episode"), start=1):
         metadata = _metadata(episode, ("group_id", "source_description", "valid_at"), score)
         more = plain(getattr(episode, "episode_metadata", None))
         metadata = {"episode_uuid": episode.uuid, **metadata, **(more if isinstance(more, dict) else {})}
-        _add(found, chunk_of(episode.uuid), "episode", rank, episode.content, metadata)
+        add(chunk_of(episode.uuid), "episode", rank, episode.content, metadata)
     for rank, (edge, score) in enumerate(_scored(results, "edge"), start=1):
-        fact = _fact(edge, rank, score)
         chunks = dict.fromkeys(chunk_of(uuid) for uuid in edge.episodes or ())
         for identity in chunks or (edge.uuid,):
-            _add(found, identity, "edge", rank, edge.fact, {}, fact)
+            hit = add(identity, "edge", rank, edge.fact, {})
+            hit["facts"] = join_facts(hit["facts"], [_fact(edge, rank, score)])
     for kind in ("node", "community"):
         for rank, (node, score) in enumerate(_scored(results, kind), start=1):
             metadata = _metadata(node, ("name", "group_id", "labels", "attributes"), score)
             text = f"{node.name}: {node.summary}" if node.summary else node.name
-            _add(found, node.uuid, kind, rank, text, metadata)
-    order = sorted(found, key=lambda identity: (found[identity].rank, -len(found[identity].kinds), identity))
-    return [_evidence_hit(identity, found[identity], rank) for rank, identity in enumerate(order, start=1)]
+            add(node.uuid, kind, rank, text, metadata)
+    order = sorted(found.values(), key=lambda hit: (hit["rank"], -len(kinds[hit["id"]]), hit["id"]))
+    return _ranked(order)
+
+
+def _graph_hit(identity: str, kind: str, rank: int, content: str, metadata: dict[str, Any]) -> Hit:
+    return {
+        "id": identity,
+        "content": content,
+        "type": kind,
+        "rank": rank,
+        "score": None,
+        "metadata": metadata,
+        "evidence": {},
+        "facts": [],
+    }
 
 
 def _scored(results: SearchResultsLike, kind: str) -> list[tuple[Any, float | None]]:
     """The things of a kind with Graphiti's reranker score, None where the parallel list is shorter."""
     things = list(getattr(results, "communities" if kind == "community" else f"{kind}s"))
-    scores = list(getattr(results, f"{kind}_reranker_scores", None) or ())[: len(things)]
-    return list(zip(things, scores + [None] * (len(things) - len(scores)), strict=True))
-
-
-def _add(
-    found: dict[str, _Evidence],
-    identity: str,
-    kind: str,
-    rank: int,
-    content: str,
-    metadata: dict[str, Any],
-    fact: dict[str, Any] | None = None,
-) -> None:
-    """Episodes come first, so a chunk's own text and type stand wherever the results hold its episode."""
-    as_identity(identity, "graphiti")
-    evidence = found.setdefault(identity, _Evidence(content, kind, rank, metadata))
-    evidence.rank = min(evidence.rank, rank)
-    evidence.kinds.add(kind)
-    if fact is not None and all(known["id"] != fact["id"] for known in evidence.facts):
-        evidence.facts.append(fact)
-
-
-def _evidence_hit(identity: str, evidence: _Evidence, rank: int) -> Hit:
-    return {
-        "id": identity,
-        "content": evidence.content,
-        "type": evidence.type,
-        "rank": rank,
-        "score": None,
-        "metadata": evidence.metadata,
-        "evidence": {},
-        "facts": evidence.facts,
-    }
+    scores = list(getattr(results, f"{kind}_reranker_scores", None) or ())
+    return list(islice(zip_longest(things, scores), len(things)))
 
 
 def _metadata(thing: Any, names: Sequence[str], reranker_score: float | None) -> dict[str, Any]:

@@ -25,7 +25,6 @@ def reciprocal_rank_fusion(
     graphiti_weight: float = 1.0,
     lancedb_weight: float = 1.0,
     limit: int | None = None,
-    episode_chunks: Mapping[str, str] | None = None,
 ) -> list[UnifiedResult]:
     """Fuse by rank alone: ``score(d) = Σ_i w_i / (k + rank_i(d))``, rank from 1, k = 60.
 
@@ -38,7 +37,6 @@ def reciprocal_rank_fusion(
         k: at least 1; the larger, the less the first ranks stand out.
         graphiti_weight, lancedb_weight: at least 0, only their ratio matters; 0 leaves the source out.
         limit: return at most this many; None returns all.
-        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
     Raises:
         ConfigError: ``k``, ``limit`` or a weight out of range, or both weights 0.
@@ -52,7 +50,7 @@ def reciprocal_rank_fusion(
     [('b', 'graphiti+lancedb'), ('a', 'graphiti')]
     """
     sources = {
-        "graphiti": (read_graphiti(graphiti_results, episode_chunks), graphiti_weight),
+        "graphiti": (read_graphiti(graphiti_results), graphiti_weight),
         "lancedb": (read_lancedb(lancedb_results), lancedb_weight),
     }
     return fuse_ranks(sources, k, limit=limit)

@@ -11,7 +11,7 @@ from typing import Any, overload
 from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
 from agentic_rag.errors import ConfigError, UnknownOperation
-from agentic_rag.fusion.cascade_retrieval import Relevance, decide_tier, fuse_tiers
+from agentic_rag.fusion.cascade_retrieval import decide_tier, fuse_tiers
 from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
 from agentic_rag.fusion.unified_result import UnifiedResult
@@ -144,10 +144,7 @@ def resolve_parameters(
     # Another strategy's weights and bounds would mean something else, so they go with their own.
     own = profile.parameters if strategy is profile.strategy else FusionParameters()
     count, score = own.enough()
-    if strategy in DEFAULT_WEIGHTS:
-        weights = given.sum_weights(own.sum_weights(DEFAULT_WEIGHTS[strategy]))
-    else:
-        weights = given.rank_weights()
+    weights = _weights(strategy, given, own)
     return given.model_copy(
         update={
             "strategy": strategy,
@@ -190,9 +187,6 @@ def execute_fusion(
     graphiti_results: GraphitiResults | None,
     lancedb_results: LanceDBResults | None,
     parameters: FusionParameters | None = None,
-    *,
-    relevance: Relevance | None = None,
-    episode_chunks: Mapping[str, str] | None = None,
 ) -> FusionOutcome:
     """Fuse two given lists by a strategy.
 
@@ -202,22 +196,31 @@ def execute_fusion(
         lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
         parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
             under the cascade; for an operation's own give those of ``resolve_parameters``.
-        relevance: the cascade's calibrated relevance of a graph hit; see ``decide_tier``.
-        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
     Raises:
         ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
         InputError: a hit that cannot be read.
     """
     chosen = parse_strategy(strategy)
-    graph = [] if graphiti_results is None else read_graphiti(graphiti_results, episode_chunks)
+    graph = [] if graphiti_results is None else read_graphiti(graphiti_results)
     vector = None if lancedb_results is None else read_lancedb(lancedb_results)
     settings = FusionParameters() if parameters is None else parameters
-    results, told = _STRATEGIES[chosen](chosen, graph, vector, settings, relevance)
-    counts = {"graphiti": len(graph), "lancedb": 0 if vector is None else len(vector), "fused": len(results)}
-    report = {"strategy": chosen.value, "tier": None, "counts": counts, **told}
-    report["parameters"]["limit"] = settings.limit
+    weights = _weights(chosen, settings)
+    results, own, told = _STRATEGIES[chosen](graph, vector, weights, settings)
+    used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1], "limit": settings.limit}
+    counts = {"graphiti": len(graph), "lancedb": len(vector or []), "fused": len(results)}
+    report = {"strategy": chosen.value, "tier": None, "counts": counts, "parameters": used, **told}
     return FusionOutcome(results, report)
+
+
+def _weights(strategy: FusionStrategy, *parameters: FusionParameters) -> tuple[float, float]:
+    """Weights (graph, vector store): of the first parameters that set one, else the strategy's default."""
+    if strategy not in DEFAULT_WEIGHTS:
+        return parameters[0].rank_weights()
+    weights = DEFAULT_WEIGHTS[strategy]
+    for given in reversed(parameters):
+        weights = given.sum_weights(weights)
+    return weights
 
 
 def fuse_for_operation(
@@ -261,73 +264,69 @@ def fuse_for_operation(
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 
 
-_Told = tuple[list[UnifiedResult], dict[str, Any]]
+_Told = tuple[list[UnifiedResult], dict[str, Any], dict[str, Any]]
+"""Results, the strategy's own parameters in effect, and the rest of its report."""
 
 
 def _rrf(
-    strategy: FusionStrategy,
     graph: Sequence[Hit],
     vector: Sequence[Hit] | None,
+    weights: tuple[float, float],
     parameters: FusionParameters,
-    relevance: Relevance | None,
 ) -> _Told:
-    weights = parameters.rank_weights()
-    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
-    used = {"k": parameters.k, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
-    results = fuse_ranks(sources, parameters.k, limit=parameters.limit)
-    return results, {"parameters": used, "reason": "both sources' ranks count alike, times their weights"}
+    results = fuse_ranks(_weighed(graph, vector, weights), parameters.k, limit=parameters.limit)
+    reason = "both sources' ranks count alike, times their weights"
+    return results, {"k": parameters.k}, {"reason": reason}
 
 
 def _weighted(
-    strategy: FusionStrategy,
     graph: Sequence[Hit],
     vector: Sequence[Hit] | None,
+    weights: tuple[float, float],
     parameters: FusionParameters,
-    relevance: Relevance | None,
 ) -> _Told:
-    weights = parameters.sum_weights(DEFAULT_WEIGHTS[strategy])
-    how = parameters.normalization
-    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
+    how, sources = parameters.normalization, _weighed(graph, vector, weights)
     results = fuse_scores(sources, how, limit=parameters.limit)
     basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
-    used = {"normalization": how, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
-    reason = "normalised scores times weights"
-    return results, {"parameters": used, "normalised_by": basis, "reason": reason}
+    return (
+        results,
+        {"normalization": how},
+        {"normalised_by": basis, "reason": "normalised scores times weights"},
+    )
 
 
 def _cascade(
-    strategy: FusionStrategy,
     graph: Sequence[Hit],
     vector: Sequence[Hit] | None,
+    weights: tuple[float, float],
     parameters: FusionParameters,
-    relevance: Relevance | None,
 ) -> _Told:
     threshold, floor = parameters.enough()
-    weights = parameters.rank_weights()
     results, report = fuse_tiers(
         graph,
         vector,
-        decide_tier(graph, threshold, floor, relevance=relevance),
+        decide_tier(graph, threshold, floor),
         use_lancedb_fallback=parameters.use_lancedb_fallback,
         k=parameters.k,
         weights=weights,
         limit=parameters.limit,
     )
-    used = {
+    own = {
         "graphiti_threshold": threshold,
         "graphiti_min_score": floor,
         "use_lancedb_fallback": parameters.use_lancedb_fallback,
         "k": parameters.k,
-        "graphiti_weight": weights[0],
-        "lancedb_weight": weights[1],
     }
-    return results, {"parameters": used, **report}
+    return results, own, {**report}
 
 
-_Carry = Callable[
-    [FusionStrategy, Sequence[Hit], Sequence[Hit] | None, FusionParameters, Relevance | None], _Told
-]
-_STRATEGIES: Mapping[FusionStrategy, _Carry] = {
+def _weighed(
+    graph: Sequence[Hit], vector: Sequence[Hit] | None, weights: tuple[float, float]
+) -> dict[str, tuple[Sequence[Hit], float]]:
+    return dict(zip(SOURCES, zip((graph, vector or []), weights, strict=True), strict=True))
+
+
+_STRATEGIES: Mapping[FusionStrategy, Callable[..., _Told]] = {
     FusionStrategy.RRF: _rrf,
     FusionStrategy.WEIGHTED_GRAPHITI: _weighted,
     FusionStrategy.WEIGHTED_LANCEDB: _weighted,

@@ -277,11 +277,6 @@ def test_the_cascade_when_the_graph_is_not_enough(
     assert (outcome.report["tier"], outcome.report["decision"]) == (tier, decision)
 
 
-def test_the_cascade_judges_by_the_given_relevance():
-    outcome = execute_fusion("cascade", GRAPH, VECTOR, relevance=lambda hit: 0.1)
-    assert outcome.report["high_quality"] == 0
-
-
 @pytest.mark.parametrize("strategy", list(FusionStrategy))
 def test_reports_are_plain_values_and_nothing_found_is_no_error(strategy: FusionStrategy):
     for graph, vector in ((None, None), ([], []), (GRAPH, None), (None, VECTOR), (GRAPH, VECTOR)):
