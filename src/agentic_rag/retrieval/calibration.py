@@ -13,7 +13,7 @@ what a walk over the graph visits, on the same scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,6 +23,8 @@ from agentic_rag.domain.odds import probability
 from agentic_rag.domain.ports import FloatArray, ScoredChunk
 from agentic_rag.text import Script, content_tokens, coverage, script, script_beside
 
+Judge = Callable[[float, str], float]
+"""Relevance in [0, 1] by the cosine with the query, and the text that was compared."""
 SCRIPT_PAIRS = ("latin", "cjk", "latin_cjk", "cjk_latin")
 """See ``script_pair``."""
 COSINE_UNIT = 0.03
@@ -165,9 +167,9 @@ class Calibration:
         """Relevance of something judged by its cosine alone (a fact, an entity name)."""
         return self.relevance(Evidence(cosine, None, cosine, None, cosine, scripts))
 
-    def of_text(self, cosine: float, asked_in: Script, text: str) -> float:
-        """The same of a text, for a query in a script."""
-        return self.of_cosine(cosine, (asked_in, script_beside(asked_in, text)))
+    def judge(self, asked_in: Script) -> Judge:
+        """The same of any text, for a query in a script."""
+        return lambda cosine, text: self.of_cosine(cosine, (asked_in, script_beside(asked_in, text)))
 
     def _distance(self, evidence: Evidence, pair: str) -> float:
         known = evidence.cosine if evidence.cosine is not None else evidence.worst_cosine

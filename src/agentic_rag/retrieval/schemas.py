@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from agentic_rag.domain import Chunk, GraphHit, Hit
-from agentic_rag.retrieval.calibration import Calibration
-from agentic_rag.text import Script
+from agentic_rag.retrieval.calibration import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +142,9 @@ def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[d
     }
 
 
-def alone(hit: GraphHit, calibration: Calibration, asked_in: Script) -> Hit:
+def alone(hit: GraphHit, judge: Judge) -> Hit:
     """A thing that comes from no chunk, as a hit of its own: judged by its cosine, which is all that is known of it."""
-    score = None
-    if hit.cosine is not None:
-        score = calibration.of_text(hit.cosine, asked_in, hit.text)
+    score = None if hit.cosine is None else judge(hit.cosine, hit.text)
     return {
         "id": hit.id,
         "content": hit.text,

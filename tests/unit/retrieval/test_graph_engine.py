@@ -190,11 +190,6 @@ async def test_what_is_nearest_to_the_question_is_not_found_where_no_walk_comes_
     assert await made.ids("Nobody knows about the Filmographer") == []
 
 
-async def test_search_gives_the_hits_alone():
-    made = await world()
-    assert await made.engine.search("notes", FILM, limit=2) == (await made.find(FILM, 2)).hits
-
-
 @pytest.mark.parametrize("question", ["where was somebody born?", "nine arches", "something else altogether"])
 async def test_where_nothing_is_named_and_no_fact_is_near_there_is_nothing(question: str):
     assert await (await world()).find(question) == nothing()
