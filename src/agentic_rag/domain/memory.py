@@ -47,7 +47,6 @@ class MemoryService(Protocol):
             metadata: JSON values, given back as they are. Services and operators read ``timestamp`` (ISO
                 8601), ``session_id``, ``dialog_id``, ``speaker`` and ``importance`` where they are there.
         """
-        ...
 
     async def retrieve(
         self,
@@ -67,7 +66,6 @@ class MemoryService(Protocol):
             metadata: only memories whose metadata have these values; None or {} for all.
             top_k: most memories, at least 1; None: the service's own default.
         """
-        ...
 
 
 @runtime_checkable
@@ -76,7 +74,6 @@ class Deletes(Protocol):
 
     async def delete(self, entry_id: str) -> bool:
         """Forget a memory; False where there is none of that id."""
-        ...
 
 
 @runtime_checkable
@@ -88,7 +85,6 @@ class Neighbours(Protocol):
 
         [] for an unknown id. The memory itself is not among them.
         """
-        ...
 
 
 @runtime_checkable
@@ -97,7 +93,6 @@ class NeighboursOfMany(Protocol):
 
     async def neighbours_of(self, entry_ids: Sequence[str], *, top_k: int) -> dict[str, list[Memory]]:
         """By each of the ids, what ``Neighbours.neighbours`` gives."""
-        ...
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.domain.memory import merged_sources
 from agentic_rag.errors import ModelError
 from agentic_rag.post_retrieval.config import AugmentStep, filled
-from agentic_rag.post_retrieval.items import Handler, Items, MemoryItem, StepOutcome, StepRequest
+from agentic_rag.post_retrieval.items import Handlers, Items, MemoryItem, StepOutcome, StepRequest
 from agentic_rag.post_retrieval.tools import says_none
 from agentic_rag.text.prompts import fenced
 
@@ -59,7 +59,7 @@ async def context(step: AugmentStep, items: Items, request: StepRequest) -> Step
     return StepOutcome(tuple(_in_context(item, step) for item in items))
 
 
-AUGMENTS: Mapping[str, Handler] = {"reflection": reflection, "context": context}
+AUGMENTS: Handlers = {"reflection": reflection, "context": context}
 
 
 def _insights(reply: str, items: Items) -> list[MemoryItem]:

@@ -13,7 +13,7 @@ from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.errors import ModelError
 from agentic_rag.post_retrieval.config import CompressStep
 from agentic_rag.post_retrieval.items import (
-    Handler,
+    Handlers,
     Items,
     MemoryItem,
     StepOutcome,
@@ -104,7 +104,7 @@ async def llm(step: CompressStep, items: Items, request: StepRequest) -> StepOut
     return StepOutcome(kept.items, reason, degraded=kept.degraded or cut or grown > 0)
 
 
-COMPRESSIONS: Mapping[str, Handler] = {"extractive": extractive, "llm": llm}
+COMPRESSIONS: Handlers = {"extractive": extractive, "llm": llm}
 
 
 def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter) -> StepOutcome:

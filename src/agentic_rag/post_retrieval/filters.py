@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agentic_rag.errors import ModelError
 from agentic_rag.post_retrieval.config import FilterStep
 from agentic_rag.post_retrieval.items import (
-    Handler,
+    Handlers,
     Items,
     MemoryItem,
     StepOutcome,
@@ -71,7 +71,7 @@ async def llm(step: FilterStep, items: Items, request: StepRequest) -> StepOutco
     return StepOutcome(in_place(items, [item for kept in await answers(judge, batches) for item in kept]))
 
 
-FILTERS: Mapping[str, Handler] = {
+FILTERS: Handlers = {
     "token_budget": token_budget,
     "threshold": threshold,
     "top_k": top_k,

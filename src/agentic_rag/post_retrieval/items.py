@@ -252,8 +252,8 @@ class StepOutcome:
     """All memories, written; None: each memory's text on its own line."""
 
 
-Handler = Callable[[Any, Items, StepRequest], Awaitable[StepOutcome]]
-"""Carries out one type of an action; its first argument is that action's section of the settings."""
+Handlers = Mapping[str | None, Callable[[Any, Items, StepRequest], Awaitable[StepOutcome]]]
+"""What carries out an action, by type; the first argument is that action's section of the settings."""
 
 
 def joined_reasons(*reasons: str | None) -> str | None:

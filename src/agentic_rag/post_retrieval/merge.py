@@ -9,7 +9,7 @@ from dataclasses import replace
 from agentic_rag.domain.memory import Neighbours, NeighboursOfMany
 from agentic_rag.post_retrieval.config import MergeStep, SecondaryQuery, filled
 from agentic_rag.post_retrieval.items import (
-    Handler,
+    Handlers,
     Items,
     MemoryItem,
     StepOutcome,
@@ -65,7 +65,7 @@ async def multi_query(step: MergeStep, items: Items, request: StepRequest) -> St
     return StepOutcome(_ordered(united(joined)))
 
 
-MERGES: Mapping[str, Handler] = {"link_expand": link_expand, "multi_query": multi_query}
+MERGES: Handlers = {"link_expand": link_expand, "multi_query": multi_query}
 
 
 def united(items: Iterable[MemoryItem]) -> Items:

@@ -18,7 +18,7 @@ from agentic_rag.post_retrieval.config import (
 from agentic_rag.post_retrieval.filters import FILTERS
 from agentic_rag.post_retrieval.formats import FORMATS, formatted
 from agentic_rag.post_retrieval.items import (
-    Handler,
+    Handlers,
     Items,
     StepOutcome,
     StepRequest,
@@ -37,7 +37,7 @@ async def unchanged(step: NoneStep, items: Items, request: StepRequest) -> StepO
     return StepOutcome(items)
 
 
-ACTIONS: Mapping[str, Mapping[str | None, Handler]] = {
+ACTIONS: Mapping[str, Handlers] = {
     "none": {None: unchanged},
     "rerank": dict.fromkeys(RERANKS, rerank),
     "filter": FILTERS,

@@ -19,7 +19,6 @@ class Rerankers(Protocol):
 
     def check(self, parameters: RerankParameters) -> None:
         """Raises ``ConfigError`` where the method asks for a model that is not configured; loads nothing."""
-        ...
 
     def model(self, parameters: RerankParameters) -> Reranker:
         """The model that one of BY_MODEL asks.
@@ -28,7 +27,6 @@ class Rerankers(Protocol):
             ConfigError: as ``check``.
             MissingExtra, ModelError: it cannot be loaded.
         """
-        ...
 
 
 async def rerank_by_model(
