@@ -67,10 +67,9 @@ class Quote:
 
 
 def best_quotes(
-    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice | None = None
+    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice = Choice()
 ) -> list[Quote]:
     """Up to ``limit`` sentences of the first results, best first; ties by result order, then offset."""
-    choice = choice or Choice()
     candidates = sorted(_candidates(query, results[: choice.results], choice), key=_by_score)
     scored = _capped(candidates, choice.per_document)
     near = [quote for quote in scored if quote.score >= scored[0].score - choice.margin]
@@ -107,16 +106,13 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
             said = not _ONLY_MARKUP.match(text) if properties else is_statement(quote)
             points = 0.0 if choice.worth is None else choice.worth(quote)
             if said and points > -math.inf and not (choice.prose and _NOT_PROSE.search(text)):
-                quote = _rescored(quote, score + points)
+                quote = replace(quote, score=score + points)
                 found.append((quote, set(tokens(readable(text)))))
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
     return [
-        _rescored(
-            quote,
-            quote.score + SHARED * sum(rarity[token] for token in words & asked) / total,
-        )
+        replace(quote, score=quote.score + SHARED * sum(rarity[token] for token in words & asked) / total)
         for quote, words in found
     ]
 
@@ -214,10 +210,6 @@ def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
 def statement(text: str) -> str:
     """What a quote says, as a key: without marks, case and punctuation."""
     return " ".join(tokens(readable(text)))
-
-
-def _rescored(quote: Quote, score: float) -> Quote:
-    return replace(quote, score=float(score))
 
 
 _WIKILINK = re.compile(r"!?\[\[([^\]|#]*)(#[^\]|]*)?(?:\|([^\]]*))?\]\]")

@@ -251,3 +251,27 @@ class Hit(TypedDict):
     ``entities`` of the graph."""
     facts: list[dict[str, Any]]
     """What of the graph supports it."""
+
+
+def new_hit(
+    identity: str,
+    content: str,
+    kind: HitKind,
+    *,
+    rank: int = 0,
+    score: float | None = None,
+    metadata: dict[str, Any] | None = None,
+    evidence: dict[str, Any] | None = None,
+    facts: list[dict[str, Any]] | None = None,
+) -> Hit:
+    """A hit with what is given; rank 0 stands for one that is not ranked yet."""
+    return {
+        "id": identity,
+        "content": content,
+        "type": kind,
+        "rank": rank,
+        "score": score,
+        "metadata": metadata or {},
+        "evidence": evidence or {},
+        "facts": facts or [],
+    }

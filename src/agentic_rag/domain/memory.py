@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NotRequired, Protocol, runtime_checkable
 
+import numpy as np
 from typing_extensions import TypedDict
 
 from agentic_rag.domain.ports import FloatArray
@@ -126,8 +127,4 @@ def merged_sources(every: Iterable[Mapping[str, Any] | None]) -> list[Any]:
 
 def vector_of(given: Sequence[float] | FloatArray | None) -> FloatArray | None:
     """A vector as float32, whatever kind of sequence it came as."""
-    if given is None:
-        return None
-    import numpy as np
-
-    return np.asarray(given, dtype=np.float32)
+    return None if given is None else np.asarray(given, dtype=np.float32)

@@ -11,7 +11,7 @@ from itertools import islice, zip_longest
 from operator import itemgetter
 from typing import Any, Protocol, cast, get_args
 
-from agentic_rag.domain import Hit, HitKind
+from agentic_rag.domain import Hit, HitKind, new_hit
 from agentic_rag.errors import InputError
 
 TYPES: frozenset[str] = frozenset(get_args(HitKind))
@@ -231,16 +231,13 @@ def _read_row(row: Mapping[str, Any]) -> Hit:
     content = row.get("text", row.get("content"))
     given = row.get("metadata")
     columns = {name: plain(value) for name, value in row.items() if name not in _NOT_METADATA}
-    return {
-        "id": identity,
-        "content": "" if content is None else str(content),
-        "type": "document",
-        "rank": 0,
-        "score": _row_score(row, identity),
-        "metadata": {**columns, **(plain(given) if isinstance(given, Mapping) else {})},
-        "evidence": {},
-        "facts": [],
-    }
+    return new_hit(
+        identity,
+        "" if content is None else str(content),
+        "document",
+        score=_row_score(row, identity),
+        metadata={**columns, **(plain(given) if isinstance(given, Mapping) else {})},
+    )
 
 
 def _row_score(row: Mapping[str, Any], identity: str) -> float | None:
@@ -322,9 +319,9 @@ def _read_search_results(results: SearchResultsLike, episode_chunks: Mapping[str
     found: dict[str, Hit] = {}
     kinds: dict[str, set[str]] = defaultdict(set)
 
-    def add(identity: str, kind: str, rank: int, content: str, metadata: dict[str, Any]) -> Hit:
+    def add(identity: str, kind: HitKind, rank: int, content: str, metadata: dict[str, Any]) -> Hit:
         hit = found.setdefault(
-            as_identity(identity, "graphiti"), _graph_hit(identity, kind, rank, content, metadata)
+            as_identity(identity, "graphiti"), new_hit(identity, content, kind, rank=rank, metadata=metadata)
         )
         hit["rank"] = min(hit["rank"], rank)
         kinds[identity].add(kind)
@@ -341,26 +338,14 @@ def _read_search_results(results: SearchResultsLike, episode_chunks: Mapping[str
         for identity in chunks or (edge.uuid,):
             hit = add(identity, "edge", rank, edge.fact, {})
             hit["facts"] = join_facts(hit["facts"], [_fact(edge, rank, score)])
-    for kind in ("node", "community"):
+    others: tuple[HitKind, HitKind] = ("node", "community")
+    for kind in others:
         for rank, (node, score) in enumerate(_scored(results, kind), start=1):
             metadata = _metadata(node, ("name", "group_id", "labels", "attributes"), score)
             text = f"{node.name}: {node.summary}" if node.summary else node.name
             add(node.uuid, kind, rank, text, metadata)
     order = sorted(found.values(), key=lambda hit: (hit["rank"], -len(kinds[hit["id"]]), hit["id"]))
     return _ranked(order)
-
-
-def _graph_hit(identity: str, kind: str, rank: int, content: str, metadata: dict[str, Any]) -> Hit:
-    return {
-        "id": identity,
-        "content": content,
-        "type": kind,
-        "rank": rank,
-        "score": None,
-        "metadata": metadata,
-        "evidence": {},
-        "facts": [],
-    }
 
 
 def _scored(results: SearchResultsLike, kind: str) -> list[tuple[Any, float | None]]:

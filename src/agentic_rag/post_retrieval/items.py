@@ -128,9 +128,13 @@ def _read(memory: Any, place: int) -> MemoryItem:
 def _number(value: Any, place: int) -> float | None:
     if value is None:
         return None
-    if isinstance(value, str | bool | bytes):
+    try:
+        number = math.nan if isinstance(value, str | bool | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
         raise InputError(f"memory_data[{place}] has score {value!r:.80}; give a finite number or None")
-    return _finite(value, f"memory_data[{place}] has a score")
+    return number
 
 
 def vector(value: Any, whose: str) -> tuple[float, ...]:
@@ -146,16 +150,6 @@ def vector(value: Any, whose: str) -> tuple[float, ...]:
     if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise InputError(f"{whose} that is no list of finite numbers: {value!r:.80}")
     return tuple(numbers.tolist())
-
-
-def _finite(value: Any, whose: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{whose} that is no number: {value!r:.80}") from error
-    if not math.isfinite(number):
-        raise InputError(f"{whose} that is not finite: {value!r:.80}")
-    return number
 
 
 def _written(item: MemoryItem) -> Memory:

@@ -22,7 +22,7 @@ from agentic_rag.post_retrieval.items import (
     kept_best,
 )
 from agentic_rag.post_retrieval.merge import links_of, ties_between
-from agentic_rag.rerank.model import relevances
+from agentic_rag.rerank import relevances
 
 
 @dataclass(frozen=True, slots=True)

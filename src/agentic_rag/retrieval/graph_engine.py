@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.ports import (
     ChunkSearch,
-    DatasetProfile,
     Embedding,
     FloatArray,
     GraphLinks,
@@ -40,6 +39,7 @@ WIDENING = 4
 MIN_PER_KIND = 25
 """Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule."""
 
+T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -283,20 +283,10 @@ class GraphEngine:
         passages: Sequence[ScoredChunk],
     ) -> bool:
         """Whether the question does to this dataset: the facts nearest to gibberish are near as well."""
-        profile = await self._profile(dataset)
+        profile = await self._read(self._chunks.profile(dataset), None)
         calibration = await self._calibration.of_cosines()
         doubted = doubt(calibration, question, {"dense": passages}, vector, profile, self._nats)
         return doubted is not None and doubted <= 0
-
-    async def _profile(self, dataset: str) -> DatasetProfile | None:
-        """None where the vector store fails."""
-        try:
-            return await self._chunks.profile(dataset)
-        except ManifestMismatch:
-            raise
-        except StoreError as error:
-            _LOGGER.warning("nothing is known of the dataset %r: %s", dataset, error)
-            return None
 
     async def _passages(
         self, scope: _Scope, found: Sequence[GraphHit], vector: FloatArray
@@ -312,19 +302,20 @@ class GraphEngine:
     ) -> tuple[dict[str, Chunk], dict[str, float]]:
         """The chunks, and the cosines of those whose vectors can be read, by id."""
         chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(dataset, list(ids)), self._vectors(dataset, ids)
+            self._graph.get_chunks(dataset, list(ids)),
+            self._read(self._chunks.get_vectors(dataset, list(ids)), {}),
         )
         return chunks, {i: float(np.dot(vectors[i], vector)) for i in chunks if i in vectors}
 
-    async def _vectors(self, dataset: str, ids: Collection[str]) -> dict[str, FloatArray]:
-        """Empty where the vector store fails: the walk then starts at the entities alone."""
+    async def _read(self, reading: Awaitable[T], without: T) -> T:
+        """What the vector store has; ``without`` where it fails, so that the graph answers alone."""
         try:
-            return await self._chunks.get_vectors(dataset, list(ids))
+            return await reading
         except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
             raise
         except StoreError as error:
-            _LOGGER.warning("the walk starts without passages, whose vectors cannot be read: %s", error)
-            return {}
+            _LOGGER.warning("the graph is searched without what the vector store has: %s", error)
+            return without
 
 
 def _named(graph: PassageGraph, question: str) -> _Start | None:

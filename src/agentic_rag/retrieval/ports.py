@@ -10,7 +10,7 @@ from agentic_rag.domain import Findings
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.schemas import Judged, Linked, RetrievalResult
+from agentic_rag.retrieval.schemas import Judged, Linked
 
 Filters = Mapping[str, Any] | Expression | None
 
@@ -75,19 +75,6 @@ class VectorSearch(Protocol):
         Raises:
             StoreError, ModelError: something behind it failed.
         """
-
-    async def search(
-        self,
-        dataset_id: str,
-        query_text: str,
-        top_k: int = ...,
-        score_threshold: float | None = None,
-        filters: Filters = None,
-        *,
-        as_of: datetime | None = None,
-        strategy: Strategy | None = None,
-    ) -> list[RetrievalResult]:
-        """The results of ``find``."""
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]

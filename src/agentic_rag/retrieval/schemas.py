@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from agentic_rag.domain import Chunk, GraphHit, Hit
+from agentic_rag.domain import Chunk, GraphHit, Hit, new_hit
 from agentic_rag.retrieval.calibration import Judge
 
 
@@ -130,31 +130,22 @@ def linked_hits(chunks: Sequence[tuple[Chunk, float]]) -> list[Hit]:
 
 def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[dict[str, Any]]) -> Hit:
     """Of a chunk, not ranked yet."""
-    return {
-        "id": chunk.id,
-        "content": chunk.text,
-        "type": "edge" if facts else "episode",
-        "rank": 0,
-        "score": relevance,
-        "metadata": chunk_metadata(chunk),
-        "evidence": evidence,
-        "facts": facts[:MAX_FACTS],
-    }
+    return new_hit(
+        chunk.id,
+        chunk.text,
+        "edge" if facts else "episode",
+        score=relevance,
+        metadata=chunk_metadata(chunk),
+        evidence=evidence,
+        facts=facts[:MAX_FACTS],
+    )
 
 
 def alone(hit: GraphHit, judge: Judge) -> Hit:
     """A thing that comes from no chunk, as a hit of its own: judged by its cosine, which is all that is known of it."""
     score = None if hit.cosine is None else judge(hit.cosine, hit.text)
-    return {
-        "id": hit.id,
-        "content": hit.text,
-        "type": hit.kind,
-        "rank": 0,
-        "score": score,
-        "metadata": {"name": hit.name},
-        "evidence": {},
-        "facts": [_fact(hit)] if hit.kind == "edge" else [],
-    }
+    facts = [_fact(hit)] if hit.kind == "edge" else []
+    return new_hit(hit.id, hit.text, hit.kind, score=score, metadata={"name": hit.name}, facts=facts)
 
 
 def ranked(hits: Sequence[Hit]) -> list[Hit]:
