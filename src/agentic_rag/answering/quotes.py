@@ -70,14 +70,13 @@ def best_quotes(
     query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice = Choice()
 ) -> list[Quote]:
     """Up to ``limit`` sentences of the first results, best first; ties by result order, then offset."""
-    candidates = sorted(_candidates(query, results[: choice.results], choice), key=_by_score)
+    candidates = sorted(
+        _candidates(query, results[: choice.results], choice),
+        key=lambda quote: (-quote.score, quote.order, quote.start),
+    )
     scored = _capped(candidates, choice.per_document)
     near = [quote for quote in scored if quote.score >= scored[0].score - choice.margin]
     return _distinct(near)[:limit]
-
-
-def _by_score(quote: Quote) -> tuple[float, int, int]:
-    return -quote.score, quote.order, quote.start
 
 
 def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -> list[Quote]:

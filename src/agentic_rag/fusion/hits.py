@@ -53,13 +53,17 @@ def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
     found = [_read_hit(item, source) for item in given]
     unranked = sum(hit["rank"] == 0 for hit in found)
     if unranked == 0:
-        found.sort(key=_by_rank)
+        found.sort(
+            key=lambda hit: (hit["rank"], math.inf if hit["score"] is None else -hit["score"], hit["id"])
+        )
         return _once(found)
     if unranked < len(found):
         raise InputError(
             f"{unranked} of {len(found)} {source} hits have no rank; give all of them one, or none"
         )
-    return _ranked(sorted(found, key=_by_score))
+    return _ranked(
+        sorted(found, key=lambda hit: (math.inf, "") if hit["score"] is None else (-hit["score"], hit["id"]))
+    )
 
 
 def _ranked(found: Sequence[Hit]) -> list[Hit]:
@@ -68,16 +72,6 @@ def _ranked(found: Sequence[Hit]) -> list[Hit]:
     for rank, hit in enumerate(best, start=1):
         hit["rank"] = rank
     return best
-
-
-def _by_rank(hit: Hit) -> tuple[int, float, str]:
-    score = hit["score"]
-    return hit["rank"], math.inf if score is None else -score, hit["id"]
-
-
-def _by_score(hit: Hit) -> tuple[float, str]:
-    score = hit["score"]
-    return (math.inf, "") if score is None else (-score, hit["id"])
 
 
 def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[str, Any]]:

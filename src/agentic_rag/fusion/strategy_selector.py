@@ -206,7 +206,8 @@ def execute_fusion(
     vector = None if lancedb_results is None else read_lancedb(lancedb_results)
     settings = FusionParameters() if parameters is None else parameters
     weights = _weights(chosen, settings)
-    results, own, told = _STRATEGIES[chosen](graph, vector, weights, settings)
+    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
+    results, own, told = _STRATEGIES[chosen](sources, vector is not None, settings)
     used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1], "limit": settings.limit}
     counts = {"graphiti": len(graph), "lancedb": len(vector or []), "fused": len(results)}
     report = {"strategy": chosen.value, "tier": None, "counts": counts, "parameters": used, **told}
@@ -264,51 +265,35 @@ def fuse_for_operation(
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 
 
+_Sources = Mapping[str, tuple[Sequence[Hit], float]]
 _Told = tuple[list[UnifiedResult], dict[str, Any], dict[str, Any]]
 """Results, the strategy's own parameters in effect, and the rest of its report."""
 
 
-def _rrf(
-    graph: Sequence[Hit],
-    vector: Sequence[Hit] | None,
-    weights: tuple[float, float],
-    parameters: FusionParameters,
-) -> _Told:
-    results = fuse_ranks(_weighed(graph, vector, weights), parameters.k, limit=parameters.limit)
+def _rrf(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
+    results = fuse_ranks(sources, parameters.k, limit=parameters.limit)
     reason = "both sources' ranks count alike, times their weights"
     return results, {"k": parameters.k}, {"reason": reason}
 
 
-def _weighted(
-    graph: Sequence[Hit],
-    vector: Sequence[Hit] | None,
-    weights: tuple[float, float],
-    parameters: FusionParameters,
-) -> _Told:
-    how, sources = parameters.normalization, _weighed(graph, vector, weights)
+def _weighted(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
+    how = parameters.normalization
     results = fuse_scores(sources, how, limit=parameters.limit)
     basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
-    return (
-        results,
-        {"normalization": how},
-        {"normalised_by": basis, "reason": "normalised scores times weights"},
-    )
+    told = {"normalised_by": basis, "reason": "normalised scores times weights"}
+    return results, {"normalization": how}, told
 
 
-def _cascade(
-    graph: Sequence[Hit],
-    vector: Sequence[Hit] | None,
-    weights: tuple[float, float],
-    parameters: FusionParameters,
-) -> _Told:
+def _cascade(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
     threshold, floor = parameters.enough()
+    (graph, graph_weight), (vector, vector_weight) = (sources[name] for name in SOURCES)
     results, report = fuse_tiers(
         graph,
-        vector,
+        vector if asked else None,
         decide_tier(graph, threshold, floor),
         use_lancedb_fallback=parameters.use_lancedb_fallback,
         k=parameters.k,
-        weights=weights,
+        weights=(graph_weight, vector_weight),
         limit=parameters.limit,
     )
     own = {
@@ -320,18 +305,13 @@ def _cascade(
     return results, own, {**report}
 
 
-def _weighed(
-    graph: Sequence[Hit], vector: Sequence[Hit] | None, weights: tuple[float, float]
-) -> dict[str, tuple[Sequence[Hit], float]]:
-    return dict(zip(SOURCES, zip((graph, vector or []), weights, strict=True), strict=True))
-
-
-_STRATEGIES: Mapping[FusionStrategy, Callable[..., _Told]] = {
+_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters], _Told]] = {
     FusionStrategy.RRF: _rrf,
     FusionStrategy.WEIGHTED_GRAPHITI: _weighted,
     FusionStrategy.WEIGHTED_LANCEDB: _weighted,
     FusionStrategy.CASCADE: _cascade,
 }
+"""Each takes the sources' hits with their weights, and whether the vector store was asked at all."""
 
 
 STEEPNESS, EVEN = 4.0, 0.57

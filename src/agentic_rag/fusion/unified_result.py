@@ -188,7 +188,10 @@ def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str |
                 facts = join_facts(facts, hit["facts"])
             if _ranks_better(hit, best):
                 best = hit
-        passage = best if best["type"] in PASSAGES else _passage(best, finds)
+        # The chunk's own text, where one of them has it.
+        passage = next(
+            (hit for hit in (best, *(hit for _, hit, _ in finds)) if hit["type"] in PASSAGES), best
+        )
         metadata.update(best["metadata"])
     text, kind, raw = passage["content"], passage["type"], best["score"]
     rrf_score = score if reciprocal else 0.0
@@ -206,11 +209,6 @@ def _ranks_better(hit: Hit, best: Hit) -> bool:
     if hit["rank"] != best["rank"]:
         return hit["rank"] < best["rank"]
     return best["score"] is None and hit["score"] is not None
-
-
-def _passage(best: Hit, finds: list[_Find]) -> Hit:
-    """The hit whose content is the chunk's own text, else the best one."""
-    return next((hit for _, hit, _ in finds if hit["type"] in PASSAGES), best)
 
 
 def checked_weight(name: str, weight: float) -> float:

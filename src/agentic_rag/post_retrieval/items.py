@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -74,7 +74,19 @@ def read_memories(memories: Any, start: int = 0) -> Items:
 
 def as_memories(items: Sequence[MemoryItem]) -> list[Memory]:
     """Memory dicts of items, in order; ``embedding`` only where there is one."""
-    return [_written(item) for item in items]
+    return [
+        cast(
+            Memory,
+            {
+                "text": item.text,
+                "metadata": None if item.metadata is None else dict(item.metadata),
+                "entry_id": item.entry_id,
+                "score": item.score,
+                **item.rest,
+            },
+        )
+        for item in items
+    ]
 
 
 def by_score(item: MemoryItem) -> tuple[float, str, int]:
@@ -150,17 +162,6 @@ def vector(value: Any, whose: str) -> tuple[float, ...]:
     if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise InputError(f"{whose} that is no list of finite numbers: {value!r:.80}")
     return tuple(numbers.tolist())
-
-
-def _written(item: MemoryItem) -> Memory:
-    memory = Memory(
-        text=item.text,
-        metadata=None if item.metadata is None else dict(item.metadata),
-        entry_id=item.entry_id,
-        score=item.score,
-    )
-    memory.update(item.rest)  # type: ignore[typeddict-item]  # keys the service added of its own
-    return memory
 
 
 # No space behind the date and one behind the colon, so that neither "(aside) see: this" nor "(photo)http://…" is a

@@ -151,9 +151,10 @@ class Calibration:
         model = self.models[ran]
         logit = model.intercept[family]
         if ran != "sparse":
-            distance = self._distance(evidence, pair)
+            known = evidence.worst_cosine if evidence.cosine is None else evidence.cosine
+            distance = self._distance(known, pair)
             logit += model.cosine[family] * distance
-            logit += model.below_best * min(0.0, distance - self._best_distance(evidence, pair))
+            logit += model.below_best * min(0.0, distance - self._distance(evidence.best_cosine, pair))
             logit += model.likeness * evidence.likeness / self.unit(evidence.scripts[0])
         if ran != "dense" and evidence.best_bm25:
             level = bm25_level(evidence)
@@ -171,14 +172,9 @@ class Calibration:
         """The same of any text, for a query in a script."""
         return lambda cosine, text: self.of_cosine(cosine, (asked_in, script_beside(asked_in, text)))
 
-    def _distance(self, evidence: Evidence, pair: str) -> float:
-        known = evidence.cosine if evidence.cosine is not None else evidence.worst_cosine
-        return 0.0 if known is None else (known - self.centres[pair]) / self.units[pair]
-
-    def _best_distance(self, evidence: Evidence, pair: str) -> float:
-        if evidence.best_cosine is None:
-            return 0.0
-        return (evidence.best_cosine - self.centres[pair]) / self.units[pair]
+    def _distance(self, cosine: float | None, pair: str) -> float:
+        """Steps from the level of relevant pairs; 0 where nothing is known."""
+        return 0.0 if cosine is None else (cosine - self.centres[pair]) / self.units[pair]
 
 
 def bm25_level(evidence: Evidence) -> float:

@@ -325,20 +325,16 @@ def _named(graph: PassageGraph, question: str) -> _Start | None:
 
 
 def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _Start | None:
-    """At the ends of the nearest facts."""
-    ends: dict[int, float] = {}
-    for relevance, fact in _nearest_facts(found, judge):
-        for place in graph.places((fact.source_name, fact.target_name)):
-            if place is not None:
-                ends[place] = ends.get(place, 0.0) + relevance**2
-    rarity = graph.rarity(ends)
-    return _Start({place: ends[place] * rarity[place] for place in ends}, FACTS, []) if ends else None
-
-
-def _nearest_facts(found: Sequence[GraphHit], judge: Judge) -> list[tuple[float, GraphHit]]:
-    """The best START_FACTS facts with their relevance, where the best of them reaches NEAR_FACT."""
+    """At the ends of the best START_FACTS facts, where the best of them reaches NEAR_FACT."""
     facts = [
         (judge(hit.cosine, hit.text), hit) for hit in found if hit.kind == "edge" and hit.cosine is not None
     ]
     facts.sort(key=lambda pair: (-pair[0], pair[1].id))
-    return facts[:START_FACTS] if facts and facts[0][0] >= NEAR_FACT else []
+    if not facts or facts[0][0] < NEAR_FACT:
+        return None
+    ends: dict[int, float] = {}
+    for relevance, fact in facts[:START_FACTS]:
+        for place in graph.places((fact.source_name, fact.target_name)):
+            ends[place] = ends.get(place, 0.0) + relevance**2
+    rarity = graph.rarity(ends)
+    return _Start({place: ends[place] * rarity[place] for place in ends}, FACTS, []) if ends else None

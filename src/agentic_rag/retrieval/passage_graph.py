@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -90,9 +90,10 @@ class PassageGraph:
         """``log(1 + N / df)`` of entities by their places."""
         return {place: float(self._rarity[place]) for place in places}
 
-    def places(self, names: Iterable[str | None]) -> list[int | None]:
-        """Where entities of such names are; None for one that is not there."""
-        return [None if name is None else self._by_key.get(entity_key(name)) for name in names]
+    def places(self, names: Iterable[str | None]) -> list[int]:
+        """Where the entities of such names are that are there."""
+        keys = [entity_key(name) for name in names if name is not None]
+        return [self._by_key[key] for key in keys if key in self._by_key]
 
     def telling(self, named: Collection[int]) -> float:
         """How telling the most telling of the named entities is that has a place of its own, in (0, 1].
@@ -291,7 +292,7 @@ class EntityNames:
         """The index behind the longest name that starts at a word, and its entities."""
         for last in range(min(len(words), first + MAX_WORDS), first, -1):
             span = question[words[first].start() : words[last - 1].end()]
-            for name in _spellings(span):
+            for name in dict.fromkeys((span, _POSSESSIVE.sub("", span))):
                 places = self._by_name.get(entity_key(name), [])
                 telling = [place for place in places if self._tells(name, last - first, place)]
                 if telling:
@@ -305,9 +306,3 @@ class EntityNames:
         if _SINGLE.fullmatch(name) or name.casefold() in STOPWORDS:
             return False
         return not name[0].islower() or (len(name) >= LOOSE_LETTERS and place in self._placed)
-
-
-def _spellings(span: str) -> Iterator[str]:
-    yield span
-    if (short := _POSSESSIVE.sub("", span)) != span:
-        yield short
