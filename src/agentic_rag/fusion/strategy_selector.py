@@ -33,7 +33,6 @@ class OperationProfile:
     """An operation in the user's words, and the strategy that suits it with its parameters."""
 
     words: str
-    purpose: str
     strategy: FusionStrategy
     parameters: FusionParameters
     """The strategy's, for this operation; what is unset is the strategy's default. ``k`` is never unset, so
@@ -42,28 +41,18 @@ class OperationProfile:
 
 OPERATIONS: Mapping[CanvasOperation, OperationProfile] = {
     CanvasOperation.VERIFICATION_CANVAS: OperationProfile(
-        "检验白板生成",
-        "make a board of questions that checks what I know",
-        FusionStrategy.RRF,
-        FusionParameters(k=60),
+        "检验白板生成", FusionStrategy.RRF, FusionParameters(k=60)
     ),
     CanvasOperation.WEAK_POINT_CLUSTERING: OperationProfile(
         "薄弱点聚类",
-        "group what I get wrong",
         FusionStrategy.WEIGHTED_GRAPHITI,
         FusionParameters(graphiti_weight=0.7, lancedb_weight=0.3),
     ),
     CanvasOperation.CONCEPT_RELATION: OperationProfile(
-        "概念关联检索",
-        "how do these concepts hang together",
-        FusionStrategy.CASCADE,
-        FusionParameters(graphiti_threshold=3, graphiti_min_score=0.6),
+        "概念关联检索", FusionStrategy.CASCADE, FusionParameters(graphiti_threshold=3, graphiti_min_score=0.6)
     ),
     CanvasOperation.DOCUMENT_RETRIEVAL: OperationProfile(
-        "文档检索",
-        "find the passage",
-        FusionStrategy.WEIGHTED_LANCEDB,
-        FusionParameters(graphiti_weight=0.3, lancedb_weight=0.7),
+        "文档检索", FusionStrategy.WEIGHTED_LANCEDB, FusionParameters(graphiti_weight=0.3, lancedb_weight=0.7)
     ),
 }
 """What each operation is fused by; ``resolve_parameters`` puts the caller's parameters on top."""

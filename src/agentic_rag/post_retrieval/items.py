@@ -57,19 +57,18 @@ class MemoryItem:
 Items = tuple[MemoryItem, ...]
 
 
-def read_memories(memories: Any, start: int = 0) -> Items:
+def read_memories(memories: Any) -> Items:
     """Items of memory dicts, in order; only ``text`` must be there.
 
     Args:
         memories: as ``MemoryService.retrieve`` gives them.
-        start: place of the first.
 
     Raises:
         InputError: no list, or a memory that cannot be read; the message says which.
     """
     if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
         raise InputError(f"memory_data is a list of memories, not {type(memories).__name__}")
-    return tuple(_read(memory, start + n) for n, memory in enumerate(memories))
+    return tuple(_read(memory, n) for n, memory in enumerate(memories))
 
 
 def as_memories(items: Sequence[MemoryItem]) -> list[Memory]:

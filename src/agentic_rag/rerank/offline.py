@@ -2,13 +2,7 @@
 
     key = prior · ln(fused score / the best's) + Σ weight · term
 
-    time     its dates fit the time that the question states
-    mistake  weak-point clustering: it records what somebody got wrong
-    window   dialogue: relevance of the turns right before and after
-    speaker  dialogue: the question names the one who speaks
-    length   dialogue: a longer turn says more
-
-Each term in log-odds times its weight in ``RerankParameters`` (see ``features``). The relevance of the results,
+Each term (see ``features.TERMS``) in log-odds times its weight in ``RerankParameters``. The relevance of the results,
 by both sources (see ``relevance_odds``) and the terms but ``mistake``, which says what is asked for and not how well it
 answers, is dealt out in the order of the key: the first has the greatest, and so on. So ``rerank_score`` is a
 relevance in [0, 1], whatever the strategy's own scale is.

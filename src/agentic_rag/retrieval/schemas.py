@@ -110,17 +110,8 @@ def hits_of(
         if hit.kind == "edge":
             for chunk_id in hit.chunk_ids:
                 facts[chunk_id].append(_fact(hit))
-    return ranked(
-        [
-            _hit(
-                chunk,
-                relevance[chunk.id],
-                {"walk": visits[chunk.id], "entities": list(entities[chunk.id])},
-                facts.get(chunk.id, []),
-            )
-            for chunk in chunks.values()
-        ]
-    )
+    evidence = {i: {"walk": visits[i], "entities": list(entities[i])} for i in chunks}
+    return ranked([_hit(chunk, relevance[i], evidence[i], facts.get(i, [])) for i, chunk in chunks.items()])
 
 
 def linked_hits(chunks: Sequence[tuple[Chunk, float]]) -> list[Hit]:
