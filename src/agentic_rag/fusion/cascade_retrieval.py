@@ -71,8 +71,11 @@ def decide_tier(
         raise ConfigError(f"graphiti_min_score is {min_score!r}; give a relevance from 0 to 1")
     judge = score_as_relevance if relevance is None else relevance
     hits = read_graphiti(graphiti_hits)
-    judged = _judged(hits, judge)
-    high = sum(value >= min_score for value in judged)
+    judged = {hit["id"]: value for hit in hits if (value := judge(hit)) is not None}
+    for identity, value in judged.items():
+        if not 0 <= value <= 1:
+            raise InputError(f"relevance of {identity!r} is {value!r}; a calibrated relevance is from 0 to 1")
+    high = sum(value >= min_score for value in judged.values())
     enough = high >= threshold
     unjudged = len(hits) - len(judged)
     return {
@@ -86,20 +89,6 @@ def decide_tier(
         "reason": f"{high} of {len(hits)} graph hits have relevance ≥ {min_score:g}, {threshold} needed"
         + (f"; {unjudged} carry no calibrated relevance" if unjudged else ""),
     }
-
-
-def _judged(hits: Sequence[Hit], judge: Relevance) -> list[float]:
-    values = []
-    for hit in hits:
-        value = judge(hit)
-        if value is None:
-            continue
-        if not 0 <= value <= 1:
-            raise InputError(
-                f"relevance of {hit['id']!r} is {value!r}; a calibrated relevance is from 0 to 1"
-            )
-        values.append(value)
-    return values
 
 
 async def cascade_retrieval(

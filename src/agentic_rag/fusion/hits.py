@@ -154,12 +154,8 @@ def _object(value: Any, name: str, identity: str, source: str) -> dict[str, Any]
 def _facts(value: Any, identity: str, source: str) -> list[dict[str, Any]]:
     if value is None:
         return []
-    if isinstance(value, list | tuple):
-        for fact in value:
-            if type(fact) is not dict:
-                break
-        else:
-            return list(value)
+    if isinstance(value, list | tuple) and set(map(type, value)) <= {dict}:
+        return list(value)
     raise InputError(f"{source} hit {identity!r} has facts {value!r:.80}; give a list of objects")
 
 
@@ -172,16 +168,15 @@ def as_identity(value: Any, source: str) -> str:
 def _score(value: Any, identity: str, source: str) -> float | None:
     if value is None or (type(value) is float and math.isfinite(value)):
         return value
-    if type(value) is not float:
-        try:
-            value = float(value) if not isinstance(value, str | bool) else math.nan
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
-    if not math.isfinite(value):
+    try:
+        number = math.nan if isinstance(value, str | bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
         raise InputError(
             f"{source} hit {identity!r} has a score that is no finite number; give a number or None"
         )
-    return cast(float, value)
+    return number
 
 
 def _once(hits: Sequence[Hit]) -> list[Hit]:

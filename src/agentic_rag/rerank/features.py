@@ -66,15 +66,14 @@ def _around(results: Sequence[Result], odds: Sequence[float]) -> list[float]:
     """Mean log-odds of the passage before and the passage after; one that no source found counts as the last."""
     lowest = min(odds)
     places = {_place(result): value for result, value in zip(results, odds, strict=True)}
-    means = []
-    for result in results:
+
+    def around(result: Result) -> float:
         document, ordinal = _place(result)
         if not isinstance(ordinal, int):
-            means.append(lowest)
-            continue
-        around = [places.get((document, ordinal + step), lowest) for step in (-1, 1)]
-        means.append(sum(around) / len(around))
-    return means
+            return lowest
+        return (places.get((document, ordinal - 1), lowest) + places.get((document, ordinal + 1), lowest)) / 2
+
+    return [around(result) for result in results]
 
 
 def _place(result: Result) -> tuple[Any, Any]:
