@@ -90,7 +90,7 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
         notes.add(note)
         fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
         failed = failures(content)
-        properties = _is_properties(result)
+        properties = result["metadata"].get("kind") == "properties"
         spans = _properties(content, asked) if properties else split_sentences(content)
         if properties and leads and not spans:
             spans = _properties(content, _nearest(result["facts"]))
@@ -239,11 +239,7 @@ def is_failure(quote: Quote) -> bool:
 
 def is_property(quote: Quote) -> bool:
     """Whether it says something of its note and does not name it."""
-    return _is_properties(quote.result)
-
-
-def _is_properties(result: Mapping[str, Any]) -> bool:
-    return bool(result["metadata"].get("kind") == "properties")
+    return bool(quote.result["metadata"].get("kind") == "properties")
 
 
 def _unmarked(quote: Quote) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from agentic_rag.domain.memory import Neighbours, NeighboursOfMany
@@ -107,17 +106,3 @@ async def links_of(service: Neighbours, entry_ids: Sequence[str], top_k: int) ->
 def strength(link: MemoryItem) -> float:
     """Of a link, in [0, 1]; one without a number counts whole."""
     return 1.0 if link.score is None else min(1.0, max(0.0, link.score))
-
-
-def ties_between(places: Mapping[str, int], links: Mapping[str, Items]) -> dict[tuple[int, int], float]:
-    """Weight of each pair of places, the stronger of its two directions; links to other memories are left out."""
-    ties: dict[tuple[int, int], float] = {}
-    for entry_id, linked in links.items():
-        for link in linked:
-            there = places.get(link.entry_id)
-            here = places[entry_id]
-            if there is None or there == here or not strength(link) > 0:
-                continue
-            pair = (min(here, there), max(here, there))
-            ties[pair] = max(ties.get(pair, -math.inf), strength(link))
-    return ties

@@ -21,7 +21,7 @@ from agentic_rag.post_retrieval.items import (
     joined_reasons,
     kept_best,
 )
-from agentic_rag.post_retrieval.merge import links_of, ties_between
+from agentic_rag.post_retrieval.merge import links_of, strength
 from agentic_rag.rerank import relevances
 
 
@@ -252,6 +252,20 @@ def _unread(given: str | None, newest: str) -> str:
 
 
 Floats = NDArray[np.float64]
+
+
+def ties_between(places: Mapping[str, int], links: Mapping[str, Items]) -> dict[tuple[int, int], float]:
+    """Weight of each pair of places, the stronger of its two directions; links to other memories are left out."""
+    ties: dict[tuple[int, int], float] = {}
+    for entry_id, linked in links.items():
+        for link in linked:
+            there = places.get(link.entry_id)
+            here = places[entry_id]
+            if there is None or there == here or not strength(link) > 0:
+                continue
+            pair = (min(here, there), max(here, there))
+            ties[pair] = max(ties.get(pair, -math.inf), strength(link))
+    return ties
 
 
 def personalised_pagerank(
