@@ -36,7 +36,7 @@ from agentic_rag.evaluation.systems import Systems, Task
 from agentic_rag.evaluation.tuning.replay import Collected, Replay, with_changes
 from agentic_rag.evaluation.tuning.run import collect
 from agentic_rag.fusion.strategy_selector import OPERATIONS
-from agentic_rag.rerank.moved import ranked_ids
+from agentic_rag.rerank.offline import ranked_ids
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
 from figures import Row, report, row
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding

@@ -48,11 +48,12 @@ from agentic_rag.retrieval.calibration import (
     Evidence,
     Sense,
     bm25_level,
+    gathered,
+    likeness,
     script_pair,
 )
 from agentic_rag.retrieval.embedding_calibration import SCRIPTS, Measured, fitted_calibration, measured
 from agentic_rag.retrieval.engine import MIN_CANDIDATES
-from agentic_rag.retrieval.evidence import gathered, likeness
 from agentic_rag.retrieval.floor import NO_WORDS, cost, nearer, ordinary_cosine, standing_out
 from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import lance_connection

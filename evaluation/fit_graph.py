@@ -31,7 +31,7 @@ from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import silent
 from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.run import dataset_of, ingested, ranking_of
-from agentic_rag.retrieval.graph_relevance import FEWEST_VISITS, GraphRelevance
+from agentic_rag.retrieval.calibration import FEWEST_VISITS, GraphRelevance
 from fit_calibration import cross_entropy, solved
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 

@@ -26,7 +26,7 @@ from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
 from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
-from agentic_rag.rerank.model import Rerankers
+from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 from agentic_rag.settings.parameters import FusionStrategy, Overrides, Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState

@@ -28,7 +28,7 @@ from agentic_rag.models.chat import as_chat, chat_from_config
 from agentic_rag.models.remote import check_embedding
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
-from agentic_rag.rerank.model import BY_MODEL, Rerankers
+from agentic_rag.rerank import BY_MODEL, Rerankers
 from agentic_rag.retrieval.embedding_calibration import (
     EmbeddingCalibration,
     KeptLevels,

@@ -366,7 +366,7 @@ async def test_datasets_do_not_see_each_other(vault: Path, tmp_path: Path) -> No
         both = await everything(rag)
         assert await rag.ledger.datasets() == ["notes", "笔记"]
         found = await rag.search("Oolong", dataset="笔记")
-        hits = await rag.graph_engine.search("笔记", "Oolong", limit=20)
+        hits = (await rag.graph_engine.find("笔记", "Oolong", limit=20)).hits
         (other / "Oolong.md").unlink()
         await rag.ingest(other, dataset="笔记")
         after = await everything(rag)

@@ -63,7 +63,7 @@ async def found(rag: Rag) -> list[Any]:
     every: list[Any] = []
     for query in QUERIES:
         every.append([(r.id, r.score, r.legs) for r in await rag.search(query, top_k=20)])
-        hits = await rag.graph_engine.search("default", query, limit=20)
+        hits = (await rag.graph_engine.find("default", query, limit=20)).hits
         every.append([(hit["id"], hit["score"], len(hit["facts"])) for hit in hits])
     return every
 
@@ -152,7 +152,7 @@ async def test_another_model_is_refused_with_the_line_that_mends_it(vault: Path,
         calls = [
             lambda: rag.search("leaf"),
             lambda: rag.search("leaf", strategy="sparse"),
-            lambda: rag.graph_engine.search("default", "leaf", limit=3),
+            lambda: rag.graph_engine.find("default", "leaf", limit=3),
             lambda: rag.knowledge.search("default", "leaf", vector, limit=3),
             lambda: rag.graph.ainvoke({"query": "leaf"}),
             lambda: rag.ingest(write_notes(vault, [3], also="changed")),

@@ -26,8 +26,7 @@ from agentic_rag.errors import (
     StoreError,
     UnknownOperation,
 )
-from agentic_rag.fusion.adaptive_weights import adapted_weights
-from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.fusion.strategy_selector import CanvasOperation, adapted_weights
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.retrieval.engine import RetrievalEngine

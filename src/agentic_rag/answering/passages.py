@@ -1,11 +1,9 @@
-"""A result as a chat model reads it: the text alone seldom says what it is about, and never from when it is."""
+"""A result as a chat model reads it, with its facts as they are drawn: the text alone seldom says what it is about."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-
-from agentic_rag.answering.facts import arrow, is_plain
 
 MOST_FACTS = 5
 """Of the graph, for each passage."""
@@ -38,3 +36,17 @@ def _dated(fact: Mapping[str, Any]) -> str:
 def _day(moment: Any) -> str:
     """ISO 8601, without a time that says nothing."""
     return str(moment or "").removesuffix(_MIDNIGHT)
+
+
+_PLAIN_RELATIONS = frozenset({"LINKS_TO", "MENTIONS", "CONTAINS", "HAS_TAG", "TALKS_ABOUT"})
+
+
+def is_plain(fact: Mapping[str, Any]) -> bool:
+    """Whether nobody said how the two are related."""
+    return str(fact["name"]) in _PLAIN_RELATIONS
+
+
+def arrow(fact: Mapping[str, Any]) -> str:
+    """``source —relation→ target``."""
+    relation = str(fact["name"]).replace("_", " ").lower()
+    return f"{fact['source']} —{relation}→ {fact['target']}"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from agentic_rag.answering.facts import is_plain
-from agentic_rag.rerank.mistakes import failures
+from agentic_rag.answering.passages import is_plain
+from agentic_rag.rerank.features import failures
 from agentic_rag.text import content_tokens, tokens
 from agentic_rag.text.sentences import split_sentences
 
@@ -67,18 +67,16 @@ class Quote:
 
 
 def best_quotes(
-    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice | None = None
+    query: str, results: Sequence[dict[str, Any]], *, limit: int, choice: Choice = Choice()
 ) -> list[Quote]:
     """Up to ``limit`` sentences of the first results, best first; ties by result order, then offset."""
-    choice = choice or Choice()
-    candidates = sorted(_candidates(query, results[: choice.results], choice), key=_by_score)
+    candidates = sorted(
+        _candidates(query, results[: choice.results], choice),
+        key=lambda quote: (-quote.score, quote.order, quote.start),
+    )
     scored = _capped(candidates, choice.per_document)
     near = [quote for quote in scored if quote.score >= scored[0].score - choice.margin]
     return _distinct(near)[:limit]
-
-
-def _by_score(quote: Quote) -> tuple[float, int, int]:
-    return -quote.score, quote.order, quote.start
 
 
 def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -> list[Quote]:
@@ -92,7 +90,7 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
         notes.add(note)
         fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
         failed = failures(content)
-        properties = _is_properties(result)
+        properties = result["metadata"].get("kind") == "properties"
         spans = _properties(content, asked) if properties else split_sentences(content)
         if properties and leads and not spans:
             spans = _properties(content, _nearest(result["facts"]))
@@ -107,16 +105,13 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
             said = not _ONLY_MARKUP.match(text) if properties else is_statement(quote)
             points = 0.0 if choice.worth is None else choice.worth(quote)
             if said and points > -math.inf and not (choice.prose and _NOT_PROSE.search(text)):
-                quote = _rescored(quote, score + points)
+                quote = replace(quote, score=score + points)
                 found.append((quote, set(tokens(readable(text)))))
     frequency = Counter(token for _, words in found for token in words & asked)
     rarity = {token: math.log(1 + len(found) / count) for token, count in frequency.items()}
     total = sum(rarity.values()) or 1.0
     return [
-        _rescored(
-            quote,
-            quote.score + SHARED * sum(rarity[token] for token in words & asked) / total,
-        )
+        replace(quote, score=quote.score + SHARED * sum(rarity[token] for token in words & asked) / total)
         for quote, words in found
     ]
 
@@ -216,10 +211,6 @@ def statement(text: str) -> str:
     return " ".join(tokens(readable(text)))
 
 
-def _rescored(quote: Quote, score: float) -> Quote:
-    return replace(quote, score=float(score))
-
-
 _WIKILINK = re.compile(r"!?\[\[([^\]|#]*)(#[^\]|]*)?(?:\|([^\]]*))?\]\]")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"\*\*|__|==|~~|`|%%.*?%%|%%|(?<![\w*])\*(?=\w)|(?<=\w)\*(?![\w*])")
@@ -248,11 +239,7 @@ def is_failure(quote: Quote) -> bool:
 
 def is_property(quote: Quote) -> bool:
     """Whether it says something of its note and does not name it."""
-    return _is_properties(quote.result)
-
-
-def _is_properties(result: Mapping[str, Any]) -> bool:
-    return bool(result["metadata"].get("kind") == "properties")
+    return bool(quote.result["metadata"].get("kind") == "properties")
 
 
 def _unmarked(quote: Quote) -> str:

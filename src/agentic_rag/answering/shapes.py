@@ -10,7 +10,7 @@ from typing import Any
 
 from agentic_rag.answering.cards import Card, cards, named, topic, worth
 from agentic_rag.answering.citations import CitationList
-from agentic_rag.answering.facts import arrow, is_plain
+from agentic_rag.answering.passages import arrow, is_plain
 from agentic_rag.answering.quotes import (
     Choice,
     Quote,

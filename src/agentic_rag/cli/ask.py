@@ -12,7 +12,7 @@ from agentic_rag.fusion.strategy_selector import SOURCES
 from agentic_rag.nodes.fuse_results import results_of, telling_of
 from agentic_rag.nodes.request import Request
 from agentic_rag.rag import Answer, open_rag
-from agentic_rag.rerank.moved import moved
+from agentic_rag.rerank.offline import moved
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.state import CanvasRAGState
@@ -35,7 +35,7 @@ async def answer_json(
     *,
     explain: bool = False,
 ) -> dict[str, Any]:
-    """The answer as the contract's JSON; ``explain`` adds ``fusion.moved`` (see ``rerank.moved``).
+    """The answer as the contract's JSON; ``explain`` adds ``fusion.moved`` (see ``rerank.offline.moved``).
 
     Raises:
         InputError: the question is empty, or something given cannot be read.

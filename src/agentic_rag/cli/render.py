@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agentic_rag.answering.facts import arrow
+from agentic_rag.answering.passages import arrow
 from agentic_rag.ingest.report import IngestReport
 
 SHOWN_FILES = 20

@@ -1,40 +1,277 @@
-"""The words every stage shares: documents, chunks, the graph derived from them, hits. All are frozen values."""
+"""The words every stage shares: documents, their chunks, the graph derived from them, and the hits found among them.
 
-from agentic_rag.domain.documents import (
-    Block,
-    BlockKind,
-    Chunk,
-    Document,
-    DocumentGraph,
-    Entity,
-    Fact,
-    Link,
-    Mention,
-    Metadata,
-    Relation,
-    filterable,
-    result_text,
-    search_text,
-)
-from agentic_rag.domain.hits import Findings, GraphHit, Hit, HitKind
+All are frozen values. Offsets are code points, half-open, into ``Document.text``.
+"""
 
-__all__ = [
-    "Block",
-    "BlockKind",
-    "Chunk",
-    "Document",
-    "DocumentGraph",
-    "Entity",
-    "Fact",
-    "Findings",
-    "GraphHit",
-    "Hit",
-    "HitKind",
-    "Link",
-    "Mention",
-    "Metadata",
-    "Relation",
-    "filterable",
-    "result_text",
-    "search_text",
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+BlockKind = Literal[
+    "properties", "heading", "paragraph", "list", "code", "table", "callout", "quote", "html", "turn", "card"
 ]
+Metadata = Mapping[str, Any]
+"""User metadata: JSON values only (str, int, float, bool, None, lists and objects of them)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A structural piece of a document: the smallest thing chunking keeps whole when it can."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    heading_path: tuple[str, ...] = ()
+    key: str | None = None
+    """Stable local key the source itself gives (a dialogue turn's ``D1:3``, a canvas node's id)."""
+    date: datetime | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A reference written by the author: wikilink, embed, Markdown link to a file, property link."""
+
+    target: str
+    """As written, without heading, block and alias: ``Note``, ``folder/Note``, ``picture.png``."""
+    start: int
+    end: int
+    heading: str | None = None
+    block: str | None = None
+    alias: str | None = None
+    embed: bool = False
+    relation: str | None = None
+    """Property key or Dataview field the link stands under (``author:: [[Kevin Kelly]]``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation the author drew: a labelled canvas edge, a group that holds a card.
+
+    ``source`` and ``target`` name things: a note name as a wikilink would, or free text of a card.
+    """
+
+    source: str
+    target: str
+    name: str
+    """Label as written (``causes``), or ``LINKS_TO`` / ``CONTAINS`` where the author gave none."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A note, file, canvas, record or conversation session, parsed."""
+
+    id: str
+    """Unique within a dataset: path relative to the ingested root (POSIX, NFC), BEIR ``_id``, or ``conv-26/session_1``."""
+    path: str
+    title: str
+    text: str
+    kind: Literal["markdown", "text", "canvas", "session", "record"]
+    blocks: tuple[Block, ...]
+    """In order, without overlap; together they cover the text up to white space."""
+    metadata: Metadata = field(default_factory=dict)
+    date: datetime | None = None
+    aliases: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    url: str | None = None
+    """Opens the document where it lives (``obsidian://open?…`` for a vault note)."""
+    warnings: tuple[str, ...] = ()
+    """What of it could not be read, for the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The unit of retrieval. ``document.text[start:end] == text``; a document's chunks partition its text."""
+
+    id: str
+    """``<document id>#<local key>``: unique in a dataset, unchanged while its own text and heading path are."""
+    document_id: str
+    text: str
+    start: int
+    end: int
+    ordinal: int
+    """Position in the document, from 0."""
+    title: str
+    path: str
+    kind: str
+    heading_path: tuple[str, ...] = ()
+    date: datetime | None = None
+    url: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+def filterable(chunk: Chunk) -> dict[str, Any]:
+    """What filters see: the chunk's place in its source, and its metadata, which go before where both have a key.
+
+    ``date`` is ISO 8601, of a day alone where it is one's beginning in UTC.
+    """
+    place = {
+        "document_id": chunk.document_id,
+        "path": chunk.path,
+        "title": chunk.title,
+        "heading_path": list(chunk.heading_path),
+        "kind": chunk.kind,
+        "date": None if chunk.date is None else _as_written(chunk.date),
+    }
+    return {**place, **{key: value for key, value in chunk.metadata.items() if value is not None}}
+
+
+def _as_written(date: datetime) -> str:
+    moment = date if date.tzinfo is None else date.astimezone(UTC)
+    return moment.date().isoformat() if moment.time() == time() else moment.isoformat()
+
+
+def search_text(chunk: Chunk) -> str:
+    """What full text and the embedding read: title, heading path, text; joined as the model likes it."""
+    return _under(chunk.title, chunk.heading_path, chunk.text)
+
+
+def result_text(result: Mapping[str, Any]) -> str:
+    """``search_text`` of a result's ``content`` and ``metadata``: the text alone seldom says what it is about."""
+    metadata = result["metadata"]
+    return _under(metadata.get("title"), metadata.get("heading_path") or (), result["content"])
+
+
+def _under(title: str | None, headings: Iterable[str], text: str) -> str:
+    return ". ".join([*(str(part) for part in (title, *headings) if part), text.strip()])
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something the documents speak of. ``key`` identifies it within a dataset (see ``entity_key``)."""
+
+    key: str
+    name: str
+    labels: tuple[str, ...] = ()
+    """``Note``, ``Tag``, ``Person``, ``Thing``, ``Heading``, ``Card``, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A relation between two entities with the sentence that says so, from one chunk."""
+
+    source: str
+    target: str
+    name: str
+    """``LINKS_TO``, ``MENTIONS``, ``HAS_TAG``, a property key or canvas label in UPPER_SNAKE, …"""
+    text: str
+    """The sentence, as written."""
+    chunk_id: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A chunk speaks of an entity (Graphiti's episodic edge)."""
+
+    entity: str
+    chunk_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentGraph:
+    """What one document contributes to the knowledge graph. Entities named here may be shared with others."""
+
+    document_id: str
+    chunks: tuple[Chunk, ...]
+    entities: tuple[Entity, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+
+    def all_mentions(self) -> tuple[Mention, ...]:
+        """Those given and those of the facts, whose chunks mention both ends; each once."""
+        of_facts = (Mention(end, fact.chunk_id) for fact in self.facts for end in (fact.source, fact.target))
+        return tuple(dict.fromkeys((*self.mentions, *of_facts)))
+
+
+HitKind = Literal["node", "edge", "episode", "community", "document"]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphHit:
+    """One thing the graph's search found, before it is projected to chunks."""
+
+    kind: Literal["node", "edge", "episode", "community"]
+    id: str
+    """Graphiti uuid."""
+    name: str
+    """Entity name, relation name, or chunk id of an episode."""
+    text: str
+    """Fact sentence, entity summary or name, episode content."""
+    rank: int
+    """From 1, within its kind, as Graphiti's own reranker ordered it."""
+    cosine: float | None
+    """Cosine of query and fact / name / passage in [-1, 1]; None where no vector was compared."""
+    bm25: float | None
+    chunk_ids: tuple[str, ...]
+    """Chunks of the episodes it came from, in id order; empty for a thing without an episode."""
+    source_name: str | None = None
+    target_name: str | None = None
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one source found for a question."""
+
+    hits: list[Hit]
+    """Best first."""
+    question: dict[str, Any]
+    """What the source knows of the question itself: ``names`` and ``telling`` of the graph, ``familiarity`` of the
+    vector store. Plain values."""
+
+
+class Hit(TypedDict):
+    """One source's result, projected to the chunk it supports. Plain JSON values."""
+
+    id: str
+    """Chunk id; the thing's own uuid where the graph names no chunk."""
+    content: str
+    type: str
+    """``node``, ``edge``, ``episode``, ``community`` or ``document``."""
+    rank: int
+    """From 1 within the source."""
+    score: float | None
+    """The source's own, higher is better; None where it gave none."""
+    metadata: dict[str, Any]
+    """The chunk's place in its source and the note's own properties; nothing else."""
+    evidence: dict[str, Any]
+    """What the source's judgement rests on: ``legs`` and ``tokens`` of the vector store, ``walk`` and
+    ``entities`` of the graph."""
+    facts: list[dict[str, Any]]
+    """What of the graph supports it."""
+
+
+def new_hit(
+    identity: str,
+    content: str,
+    kind: HitKind,
+    *,
+    rank: int = 0,
+    score: float | None = None,
+    metadata: dict[str, Any] | None = None,
+    evidence: dict[str, Any] | None = None,
+    facts: list[dict[str, Any]] | None = None,
+) -> Hit:
+    """A hit with what is given; rank 0 stands for one that is not ranked yet."""
+    return {
+        "id": identity,
+        "content": content,
+        "type": kind,
+        "rank": rank,
+        "score": score,
+        "metadata": metadata or {},
+        "evidence": evidence or {},
+        "facts": facts or [],
+    }

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import ge, gt, le, lt
 from typing import Any, Literal
 
 from agentic_rag.errors import FilterError
@@ -223,23 +224,16 @@ def same(stored: Any, value: Scalar) -> bool:
     return type(stored) is type(value) and bool(stored == value)
 
 
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "$gt": lambda a, b: a > b,
-    "$gte": lambda a, b: a >= b,
-    "$lt": lambda a, b: a < b,
-    "$lte": lambda a, b: a <= b,
-}
+_ORDER: dict[str, Callable[[Any, Any], bool]] = dict(zip(_ORDERED, (gt, ge, lt, le), strict=True))
 
 
 def _ordered(stored: Any, value: Any, holds: Callable[[Any, Any], bool]) -> bool:
     """Numbers compare with numbers, texts (and ISO dates) with texts; anything else does not hold."""
-    if isinstance(stored, bool) or stored is None:
+    if isinstance(stored, bool):
         return False
-    if isinstance(stored, int | float) and isinstance(value, int | float):
-        return holds(stored, value)
-    if isinstance(stored, str) and isinstance(value, str):
-        return holds(stored, value)
-    return False
+    numbers = isinstance(stored, int | float) and isinstance(value, int | float)
+    texts = isinstance(stored, str) and isinstance(value, str)
+    return (numbers or texts) and holds(stored, value)
 
 
 def keys_of(expression: Expression) -> set[str]:

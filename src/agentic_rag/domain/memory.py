@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NotRequired, Protocol, runtime_checkable
 
+import numpy as np
 from typing_extensions import TypedDict
 
 from agentic_rag.domain.ports import FloatArray
@@ -47,7 +48,6 @@ class MemoryService(Protocol):
             metadata: JSON values, given back as they are. Services and operators read ``timestamp`` (ISO
                 8601), ``session_id``, ``dialog_id``, ``speaker`` and ``importance`` where they are there.
         """
-        ...
 
     async def retrieve(
         self,
@@ -67,7 +67,6 @@ class MemoryService(Protocol):
             metadata: only memories whose metadata have these values; None or {} for all.
             top_k: most memories, at least 1; None: the service's own default.
         """
-        ...
 
 
 @runtime_checkable
@@ -76,7 +75,6 @@ class Deletes(Protocol):
 
     async def delete(self, entry_id: str) -> bool:
         """Forget a memory; False where there is none of that id."""
-        ...
 
 
 @runtime_checkable
@@ -88,7 +86,6 @@ class Neighbours(Protocol):
 
         [] for an unknown id. The memory itself is not among them.
         """
-        ...
 
 
 @runtime_checkable
@@ -97,7 +94,6 @@ class NeighboursOfMany(Protocol):
 
     async def neighbours_of(self, entry_ids: Sequence[str], *, top_k: int) -> dict[str, list[Memory]]:
         """By each of the ids, what ``Neighbours.neighbours`` gives."""
-        ...
 
 
 @runtime_checkable
@@ -131,8 +127,4 @@ def merged_sources(every: Iterable[Mapping[str, Any] | None]) -> list[Any]:
 
 def vector_of(given: Sequence[float] | FloatArray | None) -> FloatArray | None:
     """A vector as float32, whatever kind of sequence it came as."""
-    if given is None:
-        return None
-    import numpy as np
-
-    return np.asarray(given, dtype=np.float32)
+    return None if given is None else np.asarray(given, dtype=np.float32)

@@ -35,18 +35,15 @@ class Embedding(Protocol):
     @property
     def name(self) -> str:
         """Identifies the model in the store's manifest."""
-        ...
 
     @property
     def dimension(self) -> int: ...
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of questions, float32, shape (len(texts), dimension), L2 norm 1."""
-        ...
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         """Vectors of stored text, float32, shape (len(texts), dimension), L2 norm 1."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,6 @@ class Remembering(Protocol):
 
     def forget(self) -> None:
         """Make it anew the next time."""
-        ...
 
 
 @runtime_checkable
@@ -74,11 +70,9 @@ class TokenEmbedding(Embedding, Protocol):
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
         """The vectors of ``embed_passages``, and the tokens of each text."""
-        ...
 
     async def question_tokens(self, text: str) -> QuestionTokens:
         """A question's tokens, in the space of the passages'."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,23 +174,18 @@ class ChunkReader(Protocol):
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         """The chunks that exist among the ids."""
-        ...
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         """Stored unit vectors of the chunks that exist among the ids."""
-        ...
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
         """Packed token vectors of those chunks among the ids that were stored with them."""
-        ...
 
     async def count(self, dataset: str) -> int:
         """Number of chunks; 0 for an unknown dataset."""
-        ...
 
     async def datasets(self) -> list[str]:
         """Names of the datasets that were ever written, sorted."""
-        ...
 
 
 @runtime_checkable
@@ -207,7 +196,6 @@ class ChunkSearch(ChunkReader, Protocol):
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         """Nearest chunks by cosine, descending, ties by chunk id; [] for a dataset without chunks."""
-        ...
 
     async def search_sparse(
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
@@ -216,7 +204,6 @@ class ChunkSearch(ChunkReader, Protocol):
 
         Any text is accepted; one without a searchable term gives [].
         """
-        ...
 
     async def search_both(
         self,
@@ -232,19 +219,15 @@ class ChunkSearch(ChunkReader, Protocol):
 
         Each leg may leave out chunks that lie beyond the first ``wanted`` of both.
         """
-        ...
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         """Up to ``limit`` chunk ids that the restriction lets pass, in id order."""
-        ...
 
     async def filter_keys(self, dataset: str) -> set[str]:
         """Keys under which a chunk has something to filter by (see ``domain.filterable``), or had lately."""
-        ...
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
         """As of a minute ago at the most, what this process wrote since included; None without chunks."""
-        ...
 
 
 @runtime_checkable
@@ -256,19 +239,15 @@ class ChunkWriter(ChunkReader, Protocol):
 
         Raises ``InputError`` on a duplicate document id, ``ManifestMismatch`` on a wrong dimension.
         """
-        ...
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Remove every chunk of the documents; unknown ids are ignored."""
-        ...
 
     async def document_ids(self, dataset: str) -> set[str]:
         """Every document that has a chunk."""
-        ...
 
     async def optimize(self, dataset: str) -> None:
         """Compact and index what was written since; search is right without it, only slower."""
-        ...
 
 
 @runtime_checkable
@@ -280,7 +259,6 @@ class ChunkStore(ChunkSearch, ChunkWriter, Protocol):
 
         Never ``ManifestMismatch``: what it tells of the model is what the vectors were made with.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,11 +301,9 @@ class GraphStore(Protocol):
         An entity lives while a fact or mention names it. All given documents change together, or,
         after a crash, are put right by calling again.
         """
-        ...
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Remove episodes, facts and mentions of the documents, and entities nothing names any more."""
-        ...
 
     async def search(
         self,
@@ -344,7 +320,6 @@ class GraphStore(Protocol):
         ``within``: only what comes from these chunk ids; ``as_of`` as in ``Restriction``. Any query
         text is accepted; [] for a dataset without a graph.
         """
-        ...
 
     async def links(self, dataset: str) -> GraphLinks | None:
         """Every chunk and entity and how they are linked; None where there is none.
@@ -352,23 +327,18 @@ class GraphStore(Protocol):
         The same object as long as nothing has changed. Reading a large graph (over 5,000 chunks) anew after
         every write would cost more than it brings: it may lie behind, by ten times as long as reading takes.
         """
-        ...
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         """Chunks as the graph's episodes hold them (so that the graph can answer alone)."""
-        ...
 
     async def counts(self, dataset: str) -> GraphCounts:
         """Numbers of things held; zeros for an unknown dataset."""
-        ...
 
     async def optimize(self, dataset: str) -> None:
         """Compact and index what was written since."""
-        ...
 
     async def stats(self, dataset: str) -> StoreStats:
         """A table each of ``entities``, ``facts``, ``episodes`` and ``mentions`` where they exist; see ``ChunkStore``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,15 +363,12 @@ class GraphExtractor(Protocol):
         An episode that keeps failing is quarantined with the reason, and its text stays searchable;
         the others go on. Given again, only what was not read, or has changed, is read.
         """
-        ...
 
     async def forget(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Drop what is noted of documents that were removed."""
-        ...
 
     async def close(self) -> None:
         """Close the connections to the model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,17 +396,14 @@ class Ledger(Protocol):
 
     async def records(self, dataset: str) -> dict[str, DocumentRecord]:
         """By document id."""
-        ...
 
     async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
         """Insert or overwrite, all or none."""
-        ...
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None: ...
 
     async def datasets(self) -> list[str]:
         """Names of the datasets that hold a record, sorted."""
-        ...
 
 
 @runtime_checkable
@@ -448,7 +412,6 @@ class Reranker(Protocol):
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
         """One relevance in [0, 1] per passage, same order."""
-        ...
 
 
 @runtime_checkable
@@ -457,4 +420,3 @@ class Chat(Protocol):
 
     async def complete(self, system: str, user: str) -> str:
         """The model's text; raises ``ModelError``."""
-        ...

@@ -71,7 +71,8 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> Similar
     found = np.full(len(passages), -1.0)
     if not counts.any() or not len(question.vectors):
         return Similarities(found.tolist(), -1.0)
-    tokens = _unpacked(np.frombuffer(b"".join(passages), dtype=np.uint8).reshape(-1, width))
+    pairs = np.frombuffer(b"".join(passages), dtype=np.uint8).reshape(-1, width)
+    tokens = _PAIRS.take(pairs, axis=0).reshape(len(pairs), -1)
     lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
     cosines = question.vectors @ tokens.T / np.maximum(lengths, 1e-9)
     full = np.flatnonzero(counts)
@@ -80,8 +81,3 @@ def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> Similar
     found[full] = question.weights @ nearest - LENGTH * np.log(counts[full] / TYPICAL)
     together = question.weights @ nearest.max(axis=1) - LENGTH * np.log(counts.sum() / TYPICAL)
     return Similarities(found.tolist(), float(together))
-
-
-def _unpacked(pairs: NDArray[np.uint8]) -> Floats:
-    """Tokens in whole steps, shape (tokens, dimension), from bytes of shape (tokens, dimension / 2)."""
-    return _PAIRS.take(pairs, axis=0).reshape(len(pairs), -1)

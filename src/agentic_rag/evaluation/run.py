@@ -22,7 +22,7 @@ from agentic_rag.evaluation.scores import mean_figures, measured, system_figures
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.rag import Rag
-from agentic_rag.rerank.model import BY_MODEL
+from agentic_rag.rerank import BY_MODEL
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.settings.parameters import Parameters
 

@@ -1,6 +1,5 @@
 """Fusion: two sources' hits become one ranked list, in the way the operation needs it. Pure, no I/O."""
 
-from agentic_rag.fusion.adaptive_weights import adapted_weights
 from agentic_rag.fusion.cascade_retrieval import (
     CascadeReport,
     Relevance,
@@ -19,6 +18,7 @@ from agentic_rag.fusion.strategy_selector import (
     CanvasOperation,
     FusionOutcome,
     OperationProfile,
+    adapted_weights,
     choose_strategy,
     execute_fusion,
     fuse_for_operation,

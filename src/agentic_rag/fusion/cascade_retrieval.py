@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypedDict
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import checked_count
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.unified_result import UnifiedResult, checked_count
 from agentic_rag.settings.parameters import CASCADE_MIN_SCORE, CASCADE_THRESHOLD
 
 Relevance = Callable[[Hit], float | None]
@@ -73,8 +71,11 @@ def decide_tier(
         raise ConfigError(f"graphiti_min_score is {min_score!r}; give a relevance from 0 to 1")
     judge = score_as_relevance if relevance is None else relevance
     hits = read_graphiti(graphiti_hits)
-    judged = _judged(hits, judge)
-    high = sum(value >= min_score for value in judged)
+    judged = {hit["id"]: value for hit in hits if (value := judge(hit)) is not None}
+    for identity, value in judged.items():
+        if not 0 <= value <= 1:
+            raise InputError(f"relevance of {identity!r} is {value!r}; a calibrated relevance is from 0 to 1")
+    high = sum(value >= min_score for value in judged.values())
     enough = high >= threshold
     unjudged = len(hits) - len(judged)
     return {
@@ -90,20 +91,6 @@ def decide_tier(
     }
 
 
-def _judged(hits: Sequence[Hit], judge: Relevance) -> list[float]:
-    values = []
-    for hit in hits:
-        value = judge(hit)
-        if value is None:
-            continue
-        if not 0 <= value <= 1:
-            raise InputError(
-                f"relevance of {hit['id']!r} is {value!r}; a calibrated relevance is from 0 to 1"
-            )
-        values.append(value)
-    return values
-
-
 async def cascade_retrieval(
     query: str,
     search_graphiti: SearchGraphiti,
@@ -115,7 +102,6 @@ async def cascade_retrieval(
     num_results: int = 10,
     k: int = 60,
     relevance: Relevance | None = None,
-    episode_chunks: Mapping[str, str] | None = None,
 ) -> tuple[list[UnifiedResult], CascadeReport]:
     """Search the graph; if too few hits are relevant, search the vector store too and fuse both by RRF.
 
@@ -130,14 +116,13 @@ async def cascade_retrieval(
         num_results: return at most this many.
         k: of the fusion in tier 2, and of the graph's own rank scores in tier 1.
         relevance: see ``decide_tier``.
-        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
     Returns:
         Results with ``tier`` 1 if the graph found them and 2 if only the vector store did; the report.
     """
     checked_count("num_results", num_results)
     checked_count("k", k)
-    hits = read_graphiti(await search_graphiti(query), episode_chunks)
+    hits = read_graphiti(await search_graphiti(query))
     report = decide_tier(hits, graphiti_threshold, graphiti_min_score, relevance=relevance)
     found: list[Hit] | None = None
     if report["decision"] == "fallback" and use_lancedb_fallback:

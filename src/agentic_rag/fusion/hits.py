@@ -1,15 +1,17 @@
-"""Fusion, first step: the one shape of a hit, and the readers of lists of hits and of LanceDB rows."""
+"""Fusion, first step: read hits, LanceDB rows, and Graphiti's ``SearchResults`` by its fields, into one shape."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, time
 from enum import Enum
+from itertools import islice, zip_longest
 from operator import itemgetter
-from typing import Any, cast, get_args
+from typing import Any, Protocol, cast, get_args
 
-from agentic_rag.domain import Hit, HitKind
+from agentic_rag.domain import Hit, HitKind, new_hit
 from agentic_rag.errors import InputError
 
 TYPES: frozenset[str] = frozenset(get_args(HitKind))
@@ -36,11 +38,7 @@ def read_lancedb(rows: LanceDBResults) -> list[Hit]:
         return cast(list[Hit], items)
     if all(map(_ROW_KEYS.isdisjoint, items)):
         return read_hits(items, "lancedb")
-    found = [_read_row(row, rank) for rank, row in enumerate(items, start=1)]
-    best = _once(found)
-    for rank, hit in enumerate(best, start=1):
-        hit["rank"] = rank
-    return best
+    return _ranked([_read_row(row) for row in items])
 
 
 def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
@@ -55,27 +53,25 @@ def read_hits(items: Iterable[Mapping[str, object]], source: str) -> list[Hit]:
     found = [_read_hit(item, source) for item in given]
     unranked = sum(hit["rank"] == 0 for hit in found)
     if unranked == 0:
-        found.sort(key=_by_rank)
+        found.sort(
+            key=lambda hit: (hit["rank"], math.inf if hit["score"] is None else -hit["score"], hit["id"])
+        )
         return _once(found)
     if unranked < len(found):
         raise InputError(
             f"{unranked} of {len(found)} {source} hits have no rank; give all of them one, or none"
         )
-    found.sort(key=_by_score)
+    return _ranked(
+        sorted(found, key=lambda hit: (math.inf, "") if hit["score"] is None else (-hit["score"], hit["id"]))
+    )
+
+
+def _ranked(found: Sequence[Hit]) -> list[Hit]:
+    """Each id once, ranks from 1 in the order given."""
     best = _once(found)
     for rank, hit in enumerate(best, start=1):
         hit["rank"] = rank
     return best
-
-
-def _by_rank(hit: Hit) -> tuple[int, float, str]:
-    score = hit["score"]
-    return hit["rank"], math.inf if score is None else -score, hit["id"]
-
-
-def _by_score(hit: Hit) -> tuple[float, str]:
-    score = hit["score"]
-    return (math.inf, "") if score is None else (-score, hit["id"])
 
 
 def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[str, Any]]:
@@ -88,7 +84,8 @@ def _items(items: Iterable[Mapping[str, object]], source: str) -> list[Mapping[s
     return listed
 
 
-_VALUES = itemgetter("id", "content", "type", "rank", "score", "metadata", "evidence", "facts")
+_KEYS = ("id", "content", "type", "rank", "score", "metadata", "evidence", "facts")
+_VALUES = itemgetter(*_KEYS)
 
 
 def _are_read(items: Sequence[Mapping[str, Any]]) -> bool:
@@ -157,12 +154,8 @@ def _object(value: Any, name: str, identity: str, source: str) -> dict[str, Any]
 def _facts(value: Any, identity: str, source: str) -> list[dict[str, Any]]:
     if value is None:
         return []
-    if isinstance(value, list | tuple):
-        for fact in value:
-            if type(fact) is not dict:
-                break
-        else:
-            return list(value)
+    if isinstance(value, list | tuple) and set(map(type, value)) <= {dict}:
+        return list(value)
     raise InputError(f"{source} hit {identity!r} has facts {value!r:.80}; give a list of objects")
 
 
@@ -175,16 +168,15 @@ def as_identity(value: Any, source: str) -> str:
 def _score(value: Any, identity: str, source: str) -> float | None:
     if value is None or (type(value) is float and math.isfinite(value)):
         return value
-    if type(value) is not float:
-        try:
-            value = float(value) if not isinstance(value, str | bool) else math.nan
-        except (TypeError, ValueError, OverflowError):
-            value = math.nan
-    if not math.isfinite(value):
+    try:
+        number = math.nan if isinstance(value, str | bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
         raise InputError(
             f"{source} hit {identity!r} has a score that is no finite number; give a number or None"
         )
-    return cast(float, value)
+    return number
 
 
 def _once(hits: Sequence[Hit]) -> list[Hit]:
@@ -220,37 +212,21 @@ def join_facts(first: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[
 _DISTANCES = ("_distance", "distance")
 """LanceDB's own name first: a table's column of the other name may mean something else."""
 _ROW_KEYS = frozenset({"chunk_id", "text", *_DISTANCES, "_score", "_relevance_score"})
-_NOT_METADATA = {
-    "chunk_id",
-    "id",
-    "text",
-    "content",
-    "vector",
-    "embedding",
-    "metadata",
-    "evidence",
-    "facts",
-    "type",
-    "rank",
-    "score",
-}
+_NOT_METADATA = {"chunk_id", "text", "vector", "embedding", *_KEYS}
 
 
-def _read_row(row: Mapping[str, Any], rank: int) -> Hit:
+def _read_row(row: Mapping[str, Any]) -> Hit:
     identity = as_identity(row["chunk_id"] if "chunk_id" in row else row.get("id"), "lancedb")
     content = row.get("text", row.get("content"))
     given = row.get("metadata")
     columns = {name: plain(value) for name, value in row.items() if name not in _NOT_METADATA}
-    return {
-        "id": identity,
-        "content": "" if content is None else str(content),
-        "type": "document",
-        "rank": rank,
-        "score": _row_score(row, identity),
-        "metadata": {**columns, **(plain(given) if isinstance(given, Mapping) else {})},
-        "evidence": {},
-        "facts": [],
-    }
+    return new_hit(
+        identity,
+        "" if content is None else str(content),
+        "document",
+        score=_row_score(row, identity),
+        metadata={**columns, **(plain(given) if isinstance(given, Mapping) else {})},
+    )
 
 
 def _row_score(row: Mapping[str, Any], identity: str) -> float | None:
@@ -283,3 +259,107 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return plain(value.tolist())
     return str(value)
+
+
+class SearchResultsLike(Protocol):
+    """The fields of ``graphiti_core.search.search_config.SearchResults`` that are read here."""
+
+    @property
+    def edges(self) -> Sequence[Any]: ...
+    @property
+    def nodes(self) -> Sequence[Any]: ...
+    @property
+    def episodes(self) -> Sequence[Any]: ...
+    @property
+    def communities(self) -> Sequence[Any]: ...
+
+
+GraphitiResults = SearchResultsLike | Iterable[Mapping[str, object]]
+
+
+def read_graphiti(results: GraphitiResults, episode_chunks: Mapping[str, str] | None = None) -> list[Hit]:
+    """The graph's side as hits, best first, one per chunk.
+
+    Args:
+        results: hits, or Graphiti's ``SearchResults``.
+        episode_chunks: episode uuid to chunk id, for ``SearchResults``. An episode that it does not
+            name gives its own ``name`` if it is among the results, else its uuid.
+
+    From ``SearchResults`` an edge counts for each chunk its episodes came from and is kept there as a
+    fact; what names no chunk stays a result of its own under its uuid. A chunk takes its best rank
+    over the kinds; at equal rank the chunk that more kinds name comes first, then by id. Graphiti's
+    reranker scores say "ranked first somewhere", not "relevant", so they are kept beside the evidence
+    and ``score`` is None.
+
+    Raises:
+        InputError: a hit without an id, with an impossible rank, or with a score that is no number.
+    """
+    if hasattr(results, "edges") and hasattr(results, "episodes"):
+        return _read_search_results(cast(SearchResultsLike, results), episode_chunks or {})
+    return read_hits(results, "graphiti")
+
+
+def _read_search_results(results: SearchResultsLike, episode_chunks: Mapping[str, str]) -> list[Hit]:
+    named = {episode.uuid: episode.name or episode.uuid for episode in results.episodes}
+
+    def chunk_of(uuid: str) -> str:
+        return episode_chunks.get(uuid) or named.get(uuid) or uuid
+
+    found: dict[str, Hit] = {}
+    kinds: dict[str, set[str]] = defaultdict(set)
+
+    def add(identity: str, kind: HitKind, rank: int, content: str, metadata: dict[str, Any]) -> Hit:
+        hit = found.setdefault(
+            as_identity(identity, "graphiti"), new_hit(identity, content, kind, rank=rank, metadata=metadata)
+        )
+        hit["rank"] = min(hit["rank"], rank)
+        kinds[identity].add(kind)
+        return hit
+
+    # Episodes come first, so a chunk's own text and type stand wherever the results hold its episode.
+    for rank, (episode, score) in enumerate(_scored(results, "episode"), start=1):
+        metadata = _metadata(episode, ("group_id", "source_description", "valid_at"), score)
+        more = plain(getattr(episode, "episode_metadata", None))
+        metadata = {"episode_uuid": episode.uuid, **metadata, **(more if isinstance(more, dict) else {})}
+        add(chunk_of(episode.uuid), "episode", rank, episode.content, metadata)
+    for rank, (edge, score) in enumerate(_scored(results, "edge"), start=1):
+        chunks = dict.fromkeys(chunk_of(uuid) for uuid in edge.episodes or ())
+        for identity in chunks or (edge.uuid,):
+            hit = add(identity, "edge", rank, edge.fact, {})
+            hit["facts"] = join_facts(hit["facts"], [_fact(edge, rank, score)])
+    others: tuple[HitKind, HitKind] = ("node", "community")
+    for kind in others:
+        for rank, (node, score) in enumerate(_scored(results, kind), start=1):
+            metadata = _metadata(node, ("name", "group_id", "labels", "attributes"), score)
+            text = f"{node.name}: {node.summary}" if node.summary else node.name
+            add(node.uuid, kind, rank, text, metadata)
+    order = sorted(found.values(), key=lambda hit: (hit["rank"], -len(kinds[hit["id"]]), hit["id"]))
+    return _ranked(order)
+
+
+def _scored(results: SearchResultsLike, kind: str) -> list[tuple[Any, float | None]]:
+    """The things of a kind with Graphiti's reranker score, None where the parallel list is shorter."""
+    things = list(getattr(results, "communities" if kind == "community" else f"{kind}s"))
+    scores = list(getattr(results, f"{kind}_reranker_scores", None) or ())
+    return list(islice(zip_longest(things, scores), len(things)))
+
+
+def _metadata(thing: Any, names: Sequence[str], reranker_score: float | None) -> dict[str, Any]:
+    values = {name: plain(getattr(thing, name, None)) for name in names}
+    values["reranker_score"] = plain(reranker_score)
+    return {name: value for name, value in values.items() if value not in (None, "", [], {})}
+
+
+def _fact(edge: Any, rank: int, reranker_score: float | None) -> dict[str, Any]:
+    return {
+        "kind": "edge",
+        "id": edge.uuid,
+        "name": edge.name,
+        "text": edge.fact,
+        "rank": rank,
+        "source": getattr(edge, "source_node_uuid", None),
+        "target": getattr(edge, "target_node_uuid", None),
+        "valid_at": plain(getattr(edge, "valid_at", None)),
+        "invalid_at": plain(getattr(edge, "invalid_at", None)),
+        "reranker_score": plain(reranker_score),
+    }

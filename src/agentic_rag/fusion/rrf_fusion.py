@@ -6,10 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import WeighedHits, checked_count, checked_weight, merge, summed
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
+from agentic_rag.fusion.unified_result import (
+    UnifiedResult,
+    WeighedHits,
+    checked_count,
+    checked_weight,
+    merge,
+    summed,
+)
 
 
 def reciprocal_rank_fusion(
@@ -20,7 +25,6 @@ def reciprocal_rank_fusion(
     graphiti_weight: float = 1.0,
     lancedb_weight: float = 1.0,
     limit: int | None = None,
-    episode_chunks: Mapping[str, str] | None = None,
 ) -> list[UnifiedResult]:
     """Fuse by rank alone: ``score(d) = Σ_i w_i / (k + rank_i(d))``, rank from 1, k = 60.
 
@@ -33,7 +37,6 @@ def reciprocal_rank_fusion(
         k: at least 1; the larger, the less the first ranks stand out.
         graphiti_weight, lancedb_weight: at least 0, only their ratio matters; 0 leaves the source out.
         limit: return at most this many; None returns all.
-        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
     Raises:
         ConfigError: ``k``, ``limit`` or a weight out of range, or both weights 0.
@@ -47,7 +50,7 @@ def reciprocal_rank_fusion(
     [('b', 'graphiti+lancedb'), ('a', 'graphiti')]
     """
     sources = {
-        "graphiti": (read_graphiti(graphiti_results, episode_chunks), graphiti_weight),
+        "graphiti": (read_graphiti(graphiti_results), graphiti_weight),
         "lancedb": (read_lancedb(lancedb_results), lancedb_weight),
     }
     return fuse_ranks(sources, k, limit=limit)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, overload
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.odds import probability
 from agentic_rag.errors import ConfigError, UnknownOperation
-from agentic_rag.fusion.adaptive_weights import adapted_weights
-from agentic_rag.fusion.cascade_retrieval import Relevance, decide_tier, fuse_tiers
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
+from agentic_rag.fusion.cascade_retrieval import decide_tier, fuse_tiers
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
 from agentic_rag.fusion.unified_result import UnifiedResult
 from agentic_rag.fusion.weighted_fusion import fuse_scores, normalise
 from agentic_rag.settings.parameters import FusionParameters, FusionStrategy
@@ -33,7 +33,6 @@ class OperationProfile:
     """An operation in the user's words, and the strategy that suits it with its parameters."""
 
     words: str
-    purpose: str
     strategy: FusionStrategy
     parameters: FusionParameters
     """The strategy's, for this operation; what is unset is the strategy's default. ``k`` is never unset, so
@@ -42,28 +41,18 @@ class OperationProfile:
 
 OPERATIONS: Mapping[CanvasOperation, OperationProfile] = {
     CanvasOperation.VERIFICATION_CANVAS: OperationProfile(
-        "检验白板生成",
-        "make a board of questions that checks what I know",
-        FusionStrategy.RRF,
-        FusionParameters(k=60),
+        "检验白板生成", FusionStrategy.RRF, FusionParameters(k=60)
     ),
     CanvasOperation.WEAK_POINT_CLUSTERING: OperationProfile(
         "薄弱点聚类",
-        "group what I get wrong",
         FusionStrategy.WEIGHTED_GRAPHITI,
         FusionParameters(graphiti_weight=0.7, lancedb_weight=0.3),
     ),
     CanvasOperation.CONCEPT_RELATION: OperationProfile(
-        "概念关联检索",
-        "how do these concepts hang together",
-        FusionStrategy.CASCADE,
-        FusionParameters(graphiti_threshold=3, graphiti_min_score=0.6),
+        "概念关联检索", FusionStrategy.CASCADE, FusionParameters(graphiti_threshold=3, graphiti_min_score=0.6)
     ),
     CanvasOperation.DOCUMENT_RETRIEVAL: OperationProfile(
-        "文档检索",
-        "find the passage",
-        FusionStrategy.WEIGHTED_LANCEDB,
-        FusionParameters(graphiti_weight=0.3, lancedb_weight=0.7),
+        "文档检索", FusionStrategy.WEIGHTED_LANCEDB, FusionParameters(graphiti_weight=0.3, lancedb_weight=0.7)
     ),
 }
 """What each operation is fused by; ``resolve_parameters`` puts the caller's parameters on top."""
@@ -144,10 +133,7 @@ def resolve_parameters(
     # Another strategy's weights and bounds would mean something else, so they go with their own.
     own = profile.parameters if strategy is profile.strategy else FusionParameters()
     count, score = own.enough()
-    if strategy in DEFAULT_WEIGHTS:
-        weights = given.sum_weights(own.sum_weights(DEFAULT_WEIGHTS[strategy]))
-    else:
-        weights = given.rank_weights()
+    weights = _weights(strategy, given, own)
     return given.model_copy(
         update={
             "strategy": strategy,
@@ -190,9 +176,6 @@ def execute_fusion(
     graphiti_results: GraphitiResults | None,
     lancedb_results: LanceDBResults | None,
     parameters: FusionParameters | None = None,
-    *,
-    relevance: Relevance | None = None,
-    episode_chunks: Mapping[str, str] | None = None,
 ) -> FusionOutcome:
     """Fuse two given lists by a strategy.
 
@@ -202,22 +185,32 @@ def execute_fusion(
         lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
         parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
             under the cascade; for an operation's own give those of ``resolve_parameters``.
-        relevance: the cascade's calibrated relevance of a graph hit; see ``decide_tier``.
-        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
     Raises:
         ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
         InputError: a hit that cannot be read.
     """
     chosen = parse_strategy(strategy)
-    graph = [] if graphiti_results is None else read_graphiti(graphiti_results, episode_chunks)
+    graph = [] if graphiti_results is None else read_graphiti(graphiti_results)
     vector = None if lancedb_results is None else read_lancedb(lancedb_results)
     settings = FusionParameters() if parameters is None else parameters
-    results, told = _STRATEGIES[chosen](chosen, graph, vector, settings, relevance)
-    counts = {"graphiti": len(graph), "lancedb": 0 if vector is None else len(vector), "fused": len(results)}
-    report = {"strategy": chosen.value, "tier": None, "counts": counts, **told}
-    report["parameters"]["limit"] = settings.limit
+    weights = _weights(chosen, settings)
+    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
+    results, own, told = _STRATEGIES[chosen](sources, vector is not None, settings)
+    used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1], "limit": settings.limit}
+    counts = {"graphiti": len(graph), "lancedb": len(vector or []), "fused": len(results)}
+    report = {"strategy": chosen.value, "tier": None, "counts": counts, "parameters": used, **told}
     return FusionOutcome(results, report)
+
+
+def _weights(strategy: FusionStrategy, *parameters: FusionParameters) -> tuple[float, float]:
+    """Weights (graph, vector store): of the first parameters that set one, else the strategy's default."""
+    if strategy not in DEFAULT_WEIGHTS:
+        return parameters[0].rank_weights()
+    weights = DEFAULT_WEIGHTS[strategy]
+    for given in reversed(parameters):
+        weights = given.sum_weights(weights)
+    return weights
 
 
 def fuse_for_operation(
@@ -234,7 +227,7 @@ def fuse_for_operation(
         operation: by either of its names.
         graphiti_results, lancedb_results: as for ``execute_fusion``.
         parameters: the caller's; what they leave unset is the operation's.
-        telling: in [0, 1], how much the graph knows of the question (see ``adaptive_weights``); None: not known.
+        telling: in [0, 1], how much the graph knows of the question (see ``adapted_weights``); None: not known.
             The rule acts only where the caller gave no weight, and ``parameters.adapt`` is on.
 
     Returns:
@@ -261,75 +254,79 @@ def fuse_for_operation(
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
 
 
-_Told = tuple[list[UnifiedResult], dict[str, Any]]
+_Sources = Mapping[str, tuple[Sequence[Hit], float]]
+_Told = tuple[list[UnifiedResult], dict[str, Any], dict[str, Any]]
+"""Results, the strategy's own parameters in effect, and the rest of its report."""
 
 
-def _rrf(
-    strategy: FusionStrategy,
-    graph: Sequence[Hit],
-    vector: Sequence[Hit] | None,
-    parameters: FusionParameters,
-    relevance: Relevance | None,
-) -> _Told:
-    weights = parameters.rank_weights()
-    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
-    used = {"k": parameters.k, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
+def _rrf(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
     results = fuse_ranks(sources, parameters.k, limit=parameters.limit)
-    return results, {"parameters": used, "reason": "both sources' ranks count alike, times their weights"}
+    reason = "both sources' ranks count alike, times their weights"
+    return results, {"k": parameters.k}, {"reason": reason}
 
 
-def _weighted(
-    strategy: FusionStrategy,
-    graph: Sequence[Hit],
-    vector: Sequence[Hit] | None,
-    parameters: FusionParameters,
-    relevance: Relevance | None,
-) -> _Told:
-    weights = parameters.sum_weights(DEFAULT_WEIGHTS[strategy])
+def _weighted(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
     how = parameters.normalization
-    sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
     results = fuse_scores(sources, how, limit=parameters.limit)
     basis = {name: normalise(hits, how).basis for name, (hits, _) in sources.items()}
-    used = {"normalization": how, "graphiti_weight": weights[0], "lancedb_weight": weights[1]}
-    reason = "normalised scores times weights"
-    return results, {"parameters": used, "normalised_by": basis, "reason": reason}
+    told = {"normalised_by": basis, "reason": "normalised scores times weights"}
+    return results, {"normalization": how}, told
 
 
-def _cascade(
-    strategy: FusionStrategy,
-    graph: Sequence[Hit],
-    vector: Sequence[Hit] | None,
-    parameters: FusionParameters,
-    relevance: Relevance | None,
-) -> _Told:
+def _cascade(sources: _Sources, asked: bool, parameters: FusionParameters) -> _Told:
     threshold, floor = parameters.enough()
-    weights = parameters.rank_weights()
+    (graph, graph_weight), (vector, vector_weight) = (sources[name] for name in SOURCES)
     results, report = fuse_tiers(
         graph,
-        vector,
-        decide_tier(graph, threshold, floor, relevance=relevance),
+        vector if asked else None,
+        decide_tier(graph, threshold, floor),
         use_lancedb_fallback=parameters.use_lancedb_fallback,
         k=parameters.k,
-        weights=weights,
+        weights=(graph_weight, vector_weight),
         limit=parameters.limit,
     )
-    used = {
+    own = {
         "graphiti_threshold": threshold,
         "graphiti_min_score": floor,
         "use_lancedb_fallback": parameters.use_lancedb_fallback,
         "k": parameters.k,
-        "graphiti_weight": weights[0],
-        "lancedb_weight": weights[1],
     }
-    return results, {"parameters": used, **report}
+    return results, own, {**report}
 
 
-_Carry = Callable[
-    [FusionStrategy, Sequence[Hit], Sequence[Hit] | None, FusionParameters, Relevance | None], _Told
-]
-_STRATEGIES: Mapping[FusionStrategy, _Carry] = {
+_STRATEGIES: Mapping[FusionStrategy, Callable[[_Sources, bool, FusionParameters], _Told]] = {
     FusionStrategy.RRF: _rrf,
     FusionStrategy.WEIGHTED_GRAPHITI: _weighted,
     FusionStrategy.WEIGHTED_LANCEDB: _weighted,
     FusionStrategy.CASCADE: _cascade,
 }
+"""Each takes the sources' hits with their weights, and whether the vector store was asked at all."""
+
+
+STEEPNESS, EVEN = 4.0, 0.57
+"""EVEN is the mean over two vaults' questions that name something. Chosen on these and on the first halves of the
+multi-hop sets and LoCoMo (``evaluation/bench_quality.py --ablation`` has the whole page with and without)."""
+
+
+def adapted_weights(weights: tuple[float, float], telling: float) -> tuple[float, float]:
+    """Weights (graph, vector store) that follow how much the graph knows of a question; of the same sum, one of 0 stays 0.
+
+        odds(graph's weight) · e^(STEEPNESS · (t − EVEN))
+
+    ``t`` is how telling the start of the graph's walk is (see ``retrieval.calibration.GraphRelevance``): 1 where the
+    question names what one passage speaks of, .3 where it names a person who is everywhere, .4 where it names nothing
+    and facts are near. At EVEN the operation's weights are as they are. The vector store searches every question
+    alike, so what it knows does not vary as the graph's does.
+
+    Args:
+        weights: the operation's, at least 0.
+        telling: ``t``, in [0, 1].
+
+    >>> [round(weight, 2) for weight in adapted_weights((0.3, 0.7), 1.0)]
+    [0.71, 0.29]
+    """
+    graph, vector = weights
+    if graph == 0 or vector == 0:
+        return weights
+    odds = math.log(graph) - math.log(vector) + STEEPNESS * (telling - EVEN)
+    return probability(odds) * (graph + vector), probability(-odds) * (graph + vector)

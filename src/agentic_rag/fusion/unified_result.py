@@ -1,18 +1,29 @@
-"""What fusion returns: ``UnifiedResult``, and by re-export the readers of what the sources return.
+"""What fusion returns, ``UnifiedResult``, and the sum that every strategy ends in; the readers are re-exported.
 
 Neither Graphiti nor LanceDB is imported; their results are read by their fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
-from typing import Any, cast
+from heapq import nsmallest
+from typing import Any, NamedTuple, cast
 
 from agentic_rag.domain import Hit
-from agentic_rag.errors import InputError
-from agentic_rag.fusion.hits import LanceDBResults, plain, read_hits, read_lancedb
-from agentic_rag.fusion.search_results import GraphitiResults, SearchResultsLike, read_graphiti
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.fusion.hits import (
+    PASSAGES,
+    GraphitiResults,
+    LanceDBResults,
+    SearchResultsLike,
+    join_facts,
+    plain,
+    read_graphiti,
+    read_hits,
+    read_lancedb,
+)
 
 __all__ = [
     "GraphitiResults",
@@ -86,3 +97,129 @@ def unified(*values: Any) -> UnifiedResult:
     result = _Unfrozen(*values)
     result.__class__ = UnifiedResult
     return cast(UnifiedResult, result)
+
+
+class WeighedHits(NamedTuple):
+    """One source's hits, one per id, with what each is worth before its weight."""
+
+    name: str
+    hits: Sequence[Hit]
+    weight: float
+    normalised: Sequence[float]
+
+
+_Find = tuple[WeighedHits, Hit, float]
+"""A leg that holds an identity: its hit there, and the normalised score."""
+
+
+def merge(
+    legs: Sequence[WeighedHits],
+    *,
+    reciprocal: bool = False,
+    limit: int | None = None,
+    first_tier: str | None = None,
+) -> list[UnifiedResult]:
+    """Results by Σ weight · normalised, descending, then id; a leg of weight 0 contributes nothing at all.
+
+    Legs are added in name order, so the sums do not depend on the order in which they are given.
+
+    Args:
+        legs: one per source.
+        reciprocal: the sum is an RRF score.
+        limit: keep this many; None keeps all.
+        first_tier: the leg whose finds are of tier 1, all others being of tier 2; None: no tiers.
+    """
+    used = sorted([leg for leg in legs if leg.weight != 0], key=lambda leg: leg.name)
+    ids = [[hit["id"] for hit in leg.hits] for leg in used]
+    worth = [[leg.weight * value for value in leg.normalised] for leg in used]
+    best = summed(zip(ids, worth, strict=True), limit)
+    places = [dict(zip(own, range(len(own)), strict=True)) for own in ids]
+    held = list(zip(used, places, strict=True))
+    results = []
+    for identity, score in best:
+        finds = [
+            (leg, leg.hits[place], leg.normalised[place])
+            for leg, of_leg in held
+            if (place := of_leg.get(identity)) is not None
+        ]
+        results.append(_unite(finds, score, reciprocal, first_tier))
+    return results
+
+
+def summed(
+    lists: Iterable[tuple[Collection[str], Sequence[float]]], limit: int | None = None
+) -> list[tuple[str, float]]:
+    """Ids with the sum of what each list gives them: by sum descending, then id; the first ``limit`` of them.
+
+    Args:
+        lists: ids, each once, and what each is given; both of one length. Added in the order given.
+        limit: None keeps all.
+    """
+    scores: dict[str, float] = {}
+    for ids, values in lists:
+        given = zip(ids, values, strict=True)
+        if not scores:  # nothing to add to, so no Python a hit
+            scores.update(given)
+        for identity, value in given:
+            scores[identity] = scores.get(identity, 0.0) + value
+    if limit is None:
+        return sorted(scores.items(), key=_place)
+    return nsmallest(limit, scores.items(), key=_place)
+
+
+def _place(scored: tuple[str, float]) -> tuple[float, str]:
+    return -scored[1], scored[0]
+
+
+def _unite(finds: list[_Find], score: float, reciprocal: bool, first_tier: str | None) -> UnifiedResult:
+    """What the legs found under one identity, in name order, as one result."""
+    leg, best, value = finds[0]
+    names, passage = leg.name, best
+    metadata, evidence, facts = {**best["metadata"]}, {**best["evidence"]}, [*best["facts"]]
+    sources = {names: _said(best, value, leg.weight)}
+    tier = None if first_tier is None else 1 if any(leg.name == first_tier for leg, _, _ in finds) else 2
+    if len(finds) > 1:
+        for leg, hit, value in finds[1:]:
+            names = f"{names}+{leg.name}"
+            sources[leg.name] = _said(hit, value, leg.weight)
+            metadata.update(hit["metadata"])
+            evidence.update(hit["evidence"])
+            if hit["facts"]:
+                facts = join_facts(facts, hit["facts"])
+            if _ranks_better(hit, best):
+                best = hit
+        # The chunk's own text, where one of them has it.
+        passage = next(
+            (hit for hit in (best, *(hit for _, hit, _ in finds)) if hit["type"] in PASSAGES), best
+        )
+        metadata.update(best["metadata"])
+    text, kind, raw = passage["content"], passage["type"], best["score"]
+    rrf_score = score if reciprocal else 0.0
+    return unified(
+        best["id"], text, names, kind, raw, rrf_score, metadata, score, None, tier, sources, facts, evidence
+    )
+
+
+def _said(hit: Hit, normalised: float, weight: float) -> dict[str, Any]:
+    return {"rank": hit["rank"], "raw": hit["score"], "normalised": normalised, "weight": weight}
+
+
+def _ranks_better(hit: Hit, best: Hit) -> bool:
+    """By rank; at equal rank one that has a score. What is equal in both stays with the name that comes first."""
+    if hit["rank"] != best["rank"]:
+        return hit["rank"] < best["rank"]
+    return best["score"] is None and hit["score"] is not None
+
+
+def checked_weight(name: str, weight: float) -> float:
+    """The weight as it is; ``ConfigError`` unless it is a finite number of at least 0."""
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+        raise ConfigError(f"{name} is {weight!r}; give a number of at least 0 (0 leaves the source out)")
+    return weight
+
+
+def checked_count(name: str, value: int) -> int:
+    """The count as it is; ``ConfigError`` unless it is a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{name} is {value!r}; give a whole number of at least 1")
+    return value

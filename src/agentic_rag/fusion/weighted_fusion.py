@@ -8,10 +8,8 @@ from typing import Literal, NamedTuple
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
-from agentic_rag.fusion.hits import LanceDBResults, read_lancedb
-from agentic_rag.fusion.merge import WeighedHits, checked_count, checked_weight, merge
-from agentic_rag.fusion.search_results import GraphitiResults, read_graphiti
-from agentic_rag.fusion.unified_result import UnifiedResult
+from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
+from agentic_rag.fusion.unified_result import UnifiedResult, WeighedHits, checked_count, checked_weight, merge
 
 Normalization = Literal["min_max", "z_score"]
 WEIGHT_TOLERANCE = 1e-6
@@ -25,7 +23,6 @@ def weighted_fusion(
     normalization: Normalization = "min_max",
     *,
     limit: int | None = None,
-    episode_chunks: Mapping[str, str] | None = None,
 ) -> list[UnifiedResult]:
     """Fuse by score: ``score(d) = α · norm(graphiti(d)) + β · norm(lancedb(d))`` with α + β = 1.
 
@@ -51,7 +48,6 @@ def weighted_fusion(
         graphiti_weight, lancedb_weight: α and β, at least 0; 0 leaves the source out entirely.
         normalization: ``min_max`` or ``z_score``.
         limit: return at most this many; None returns all.
-        episode_chunks: episode uuid to chunk id, for ``SearchResults``.
 
     Raises:
         ConfigError: weights that do not sum to 1 within 1e-6, or a parameter out of range.
@@ -65,7 +61,7 @@ def weighted_fusion(
     [0.7, 0.3]
     """
     sources = {
-        "graphiti": (read_graphiti(graphiti_results, episode_chunks), graphiti_weight),
+        "graphiti": (read_graphiti(graphiti_results), graphiti_weight),
         "lancedb": (read_lancedb(lancedb_results), lancedb_weight),
     }
     return fuse_scores(sources, normalization, limit=limit)

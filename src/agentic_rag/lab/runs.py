@@ -23,7 +23,7 @@ from agentic_rag.lab.conversation import (
     schedule,
 )
 from agentic_rag.lab.state import MainState
-from agentic_rag.post_retrieval.asking import answers
+from agentic_rag.post_retrieval.tools import answers
 
 Compiled = CompiledStateGraph[Any, Any, Any, Any]
 

@@ -41,7 +41,7 @@ _RATING = re.compile(
 
 
 class ConfiguredRerankers:
-    """``rerank.model.Rerankers`` by what is configured.
+    """``rerank.Rerankers`` by what is configured.
 
     Args:
         chat: what the method ``chat`` asks.

@@ -16,7 +16,7 @@ from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
-from agentic_rag.rerank.relevance import judged
+from agentic_rag.rerank.features import judged
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text.prompts import ANSWER_SYSTEM, fenced
 

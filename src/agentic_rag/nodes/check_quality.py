@@ -6,7 +6,7 @@ import time
 from typing import Any, Literal
 
 from agentic_rag.nodes.request import Request
-from agentic_rag.rerank.relevance import judged
+from agentic_rag.rerank.features import judged
 from agentic_rag.state import CanvasRAGState
 
 Decision = Literal["answer", "rewrite", "abstain"]

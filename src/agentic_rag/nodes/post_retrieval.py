@@ -24,10 +24,10 @@ from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.nodes.retrieve_lancedb import as_hit
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
 from agentic_rag.post_retrieval.tools import check_tools
-from agentic_rag.rerank.model import BY_MODEL, Rerankers
-from agentic_rag.rerank.relevance import judged
+from agentic_rag.rerank import BY_MODEL, Rerankers
+from agentic_rag.rerank.features import judged
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
-from agentic_rag.retrieval.projection import linked_hits
+from agentic_rag.retrieval.schemas import linked_hits
 from agentic_rag.settings.parameters import Parameters, RerankParameters
 
 ACTIONS = ("none", "rerank", "filter", "merge")
@@ -175,9 +175,10 @@ class DatasetMemory:
         top_k: int | None = None,
     ) -> list[Memory]:
         """See ``MemoryService.retrieve``; scores are calibrated relevance in [0, 1]."""
-        found = await self.engine.search(
+        judged = await self.engine.find(
             self.dataset, query or "", top_k or 10, filters=self.filters, as_of=self.as_of
         )
+        found = judged.results
         hits = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
         self._join(reciprocal_rank_fusion([], hits), {result.id: result.score for result in found})
         _, memories = await self.embedded([_memory(self.found[result.id], result.score) for result in found])

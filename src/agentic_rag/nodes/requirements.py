@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.rerank.model import BY_MODEL
+from agentic_rag.rerank import BY_MODEL
 from agentic_rag.settings.parameters import Parameters
 
 

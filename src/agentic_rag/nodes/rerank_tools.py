@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentic_rag.domain.ports import Chat, TokenCounter
-from agentic_rag.rerank.model import Rerankers
+from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.memory import merged_sources
 from agentic_rag.errors import ModelError
-from agentic_rag.post_retrieval.asking import says_none
-from agentic_rag.post_retrieval.config import AugmentStep
-from agentic_rag.post_retrieval.items import Items, MemoryItem
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, settled
-from agentic_rag.post_retrieval.templates import filled
-from agentic_rag.post_retrieval.tools import PostRetrievalTools
+from agentic_rag.post_retrieval.config import AugmentStep, filled
+from agentic_rag.post_retrieval.items import Handlers, Items, MemoryItem, StepOutcome, StepRequest
+from agentic_rag.post_retrieval.tools import says_none
 from agentic_rag.text.prompts import fenced
 
 REFLECTION_SYSTEM = (
@@ -28,21 +25,8 @@ _INSIGHT = re.compile(
     r"(?:[-*•]\s+|\d{1,2}[.)]\s+)?(?P<text>\S.*?)\s*\[(?P<from>\d{1,6}(?:\s*,\s*\d{1,6})*)\]\s*\.?"
 )
 
-Augment = Callable[
-    [AugmentStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]
-]
 
-
-async def augment(
-    step: AugmentStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
-    """The memories with something added."""
-    return await settled(AUGMENTS[step.augment_type](step, items, request, tools))
-
-
-async def reflection(
-    step: AugmentStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def reflection(step: AugmentStep, items: Items, request: StepRequest) -> StepOutcome:
     """Insights of a chat model behind the memories, each with the ``sources`` of the memories it names.
 
     An insight is a memory of metadata ``{"kind": "reflection", "from": entry ids, "sources": …}`` and the
@@ -57,7 +41,7 @@ async def reflection(
         return StepOutcome(items)
     system = REFLECTION_SYSTEM.format(count=step.reflection_count)
     passages = fenced([item.text for item in items])
-    reply = await tools.needed_chat().complete(system, f"{passages}\n\nQuestion: {request.question}")
+    reply = await request.tools.needed_chat().complete(system, f"{passages}\n\nQuestion: {request.question}")
     insights = [] if says_none(reply) else _insights(reply, items)
     known = {item.entry_id for item in items}
     fresh = {item.entry_id: item for item in insights if item.entry_id not in known}
@@ -67,7 +51,7 @@ async def reflection(
     return StepOutcome(items + added, None if added else "the chat model drew no new insight")
 
 
-def context(step: AugmentStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
+async def context(step: AugmentStep, items: Items, request: StepRequest) -> StepOutcome:
     """Metadata and a fixed text, in each memory's text or once above all; a memory without any stays."""
     if step.context_place == "preface":
         lines = [step.context_text, *(_values(name, items) for name in step.context_fields)]
@@ -75,7 +59,7 @@ def context(step: AugmentStep, items: Items, request: StepRequest, tools: PostRe
     return StepOutcome(tuple(_in_context(item, step) for item in items))
 
 
-AUGMENTS: Mapping[str, Augment] = {"reflection": reflection, "context": context}
+AUGMENTS: Handlers = {"reflection": reflection, "context": context}
 
 
 def _insights(reply: str, items: Items) -> list[MemoryItem]:

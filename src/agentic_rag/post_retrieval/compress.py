@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from agentic_rag.domain.ports import TokenCounter
 from agentic_rag.errors import ModelError
-from agentic_rag.post_retrieval.asking import answers, says_none
 from agentic_rag.post_retrieval.config import CompressStep
-from agentic_rag.post_retrieval.items import Items, MemoryItem, best_first
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, joined_reasons, settled
-from agentic_rag.post_retrieval.tools import PostRetrievalTools
-from agentic_rag.post_retrieval.turns import lines_of
+from agentic_rag.post_retrieval.items import (
+    Handlers,
+    Items,
+    MemoryItem,
+    StepOutcome,
+    StepRequest,
+    best_first,
+    joined_reasons,
+    lines_of,
+)
+from agentic_rag.post_retrieval.tools import answers, says_none
 from agentic_rag.text import content_tokens, tokens
 from agentic_rag.text.prompts import fenced
 from agentic_rag.text.sentences import split_sentences
@@ -28,10 +34,6 @@ COMPRESS_SYSTEM = (
 )
 GAP = " … "
 """Where sentences between two others were left out."""
-
-Compress = Callable[
-    [CompressStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +56,7 @@ class MemorySentence:
         return self.behind[self.start : self.end]
 
 
-async def compress(
-    step: CompressStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
-    """The memories, shorter; one that nothing is left of is left out."""
-    if not items:
-        return StepOutcome(items)
-    return await settled(COMPRESSIONS[step.compress_type](step, items, request, tools))
-
-
-async def extractive(
-    step: CompressStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def extractive(step: CompressStep, items: Items, request: StepRequest) -> StepOutcome:
     """Whole sentences, those first that share most with the question, until ``compress_max_tokens`` are full.
 
     A sentence counts by the words it (or its speaker's name) shares with the question, each times
@@ -73,19 +64,17 @@ async def extractive(
     date and speaker of its line. Memories that fit as they are stay as they are.
     """
     return await asyncio.to_thread(
-        shortened, items, request.question, step.compress_max_tokens, tools.count_tokens
+        shortened, items, request.question, step.compress_max_tokens, request.tools.count_tokens
     )
 
 
-async def llm(
-    step: CompressStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def llm(step: CompressStep, items: Items, request: StepRequest) -> StepOutcome:
     """Each memory as a chat model shortens it; what is still too long is then cut as ``extractive`` does.
 
     Raises:
         ModelError: it said nothing of a memory.
     """
-    chat = tools.needed_chat()
+    chat = request.tools.needed_chat()
 
     async def ask(item: MemoryItem) -> str:
         passage = fenced([item.text])
@@ -102,7 +91,7 @@ async def llm(
         item if len(reply) > len(item.text) else replace(item, text=reply) for item, reply in pairs
     )
     kept = await asyncio.to_thread(
-        shortened, shorter, request.question, step.compress_max_tokens, tools.count_tokens
+        shortened, shorter, request.question, step.compress_max_tokens, request.tools.count_tokens
     )
     cut = kept.items != shorter
     reason = joined_reasons(
@@ -115,7 +104,7 @@ async def llm(
     return StepOutcome(kept.items, reason, degraded=kept.degraded or cut or grown > 0)
 
 
-COMPRESSIONS: Mapping[str, Compress] = {"extractive": extractive, "llm": llm}
+COMPRESSIONS: Handlers = {"extractive": extractive, "llm": llm}
 
 
 def shortened(items: Items, question: str, most: int, count_tokens: TokenCounter) -> StepOutcome:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from agentic_rag.errors import ConfigError
-from agentic_rag.post_retrieval.templates import checked, xml_name
 from agentic_rag.settings.parameters import Section, validated
 
 WHERE = "operators.post_retrieval"
@@ -17,11 +18,67 @@ UNKNOWN_SCORE = 0.5
 """Of what nothing is known: the middle of [0, 1]."""
 TIME_FIELD = "timestamp"
 LINK_TOP_K = 5
-TEMPLATE_FIELDS = ("text", "timestamp", "speaker", "score", "index")
 
 Weight = Annotated[float, Field(ge=0, le=1_000_000)]
 Name = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+_XML_NAME = re.compile(r"[^\W\d][\w.-]*")
+
+
+def checked(template: str, known: Sequence[str]) -> str:
+    """The template itself; ``{{`` and ``}}`` in it stand for braces.
+
+    Raises:
+        ValueError: an unknown name, a format (``{score:.2f}``), or a brace that is not closed.
+    """
+    listed = ", ".join(f"{{{name}}}" for name in known)
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        raise ValueError(
+            f"the template {template!r} has a single brace ({error}); write {{{{ for one"
+        ) from error
+    for _, name, form, conversion in parts:
+        if name is None:
+            continue
+        if name not in known:
+            raise ValueError(
+                f"the template {template!r} has the unknown {{{name}}}; use of: {listed}, or {{{{ for a brace"
+            )
+        if form or conversion:
+            raise ValueError(
+                f"the template {template!r} gives {{{name}}} a format; write the name alone: {listed}"
+            )
+    return template
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """The template with each name's value; braces in a value are text.
+
+    >>> filled("{speaker}: {text}", {"speaker": "Alice", "text": "{hello}"})
+    'Alice: {hello}'
+    """
+    return "".join(
+        literal + (values[name] if name is not None else "")
+        for literal, name, _, _ in Formatter().parse(template)
+    )
+
+
+def xml_name(name: str) -> str:
+    """The name itself; ``ValueError`` where XML has no such name."""
+    if not _XML_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name in XML; use letters, digits, '_', '-' and '.', a letter first")
+    return name
+
+
+def _template(*known: str) -> AfterValidator:
+    """Refuses a template that names anything else."""
+    return AfterValidator(lambda template: checked(template, known))
+
+
+XmlName = Annotated[str, Field(min_length=1), AfterValidator(xml_name)]
 
 
 class ActionStep(Section):
@@ -32,15 +89,16 @@ class ActionStep(Section):
         description="first line of history_text, '' for none; the last step that sets it decides",
     )
 
+    @property
+    def kind(self) -> str | None:
+        """Its type, the value of ``rerank_type``, ``filter_type``, …; None for the action none."""
+        return next((getattr(self, name) for name in type(self).model_fields if name.endswith("_type")), None)
+
 
 class NoneStep(ActionStep):
     """Memories stay as they are."""
 
     action: Literal["none"] = "none"
-
-    @property
-    def kind(self) -> str | None:
-        return None
 
 
 class WeightedFactor(Section):
@@ -89,10 +147,6 @@ class RerankStep(ActionStep):
         False, description="ppr: linked memories that are not at hand carry the walk too; none is added"
     )
 
-    @property
-    def kind(self) -> str:
-        return self.rerank_type
-
     @field_validator("weighted_factors")
     @classmethod
     def _weighs(cls, factors: tuple[WeightedFactor, ...]) -> tuple[WeightedFactor, ...]:
@@ -112,10 +166,6 @@ class FilterStep(ActionStep):
     threshold: float = Field(UNKNOWN_SCORE, description="threshold: lowest score that is kept")
     top_k: Count = Field(10, description="top_k: most memories")
     llm_batch_size: Count = Field(20, le=100, description="llm: memories the chat model judges at a time")
-
-    @property
-    def kind(self) -> str:
-        return self.filter_type
 
 
 class SecondaryQuery(Section):
@@ -147,10 +197,6 @@ class MergeStep(ActionStep):
         (), description="multi_query: list of query (with {question}) and top_k"
     )
 
-    @property
-    def kind(self) -> str:
-        return self.merge_type
-
     @model_validator(mode="after")
     def _asks(self) -> MergeStep:
         if self.merge_type == "multi_query" and not self.secondary_queries:
@@ -173,18 +219,9 @@ class AugmentStep(ActionStep):
     context_place: Literal["memory", "preface"] = Field(
         "memory", description="context: in each memory's text, or once above all memories"
     )
-    context_template: str = Field(
+    context_template: Annotated[str, _template("context", "text")] = Field(
         "[{context}] {text}", description="context in a memory: {context} and {text}"
     )
-
-    @property
-    def kind(self) -> str:
-        return self.augment_type
-
-    @field_validator("context_template")
-    @classmethod
-    def _readable(cls, template: str) -> str:
-        return checked(template, ("context", "text"))
 
 
 class CompressStep(ActionStep):
@@ -196,21 +233,12 @@ class CompressStep(ActionStep):
     )
     compress_max_tokens: Count = Field(1000, description="most tokens of all texts together")
 
-    @property
-    def kind(self) -> str:
-        return self.compress_type
-
 
 class XmlTags(Section):
     """Names of the tags of format_type xml."""
 
-    root: Name = Field("memories", description="around all memories")
-    memory: Name = Field("memory", description="around each memory")
-
-    @field_validator("root", "memory")
-    @classmethod
-    def _nameable(cls, name: str) -> str:
-        return xml_name(name)
+    root: XmlName = Field("memories", description="around all memories")
+    memory: XmlName = Field("memory", description="around each memory")
 
 
 class FormatStep(ActionStep):
@@ -218,32 +246,20 @@ class FormatStep(ActionStep):
 
     action: Literal["format"]
     format_type: Literal["template", "structured", "chat", "xml"] = Field(description="how they are written")
-    memory_template: str = Field(
+    memory_template: Annotated[str, _template("text", "timestamp", "speaker", "score", "index")] = Field(
         "{text}", description="template: {text}, {timestamp}, {speaker}, {score}, {index}"
     )
     time_field: Name = Field(TIME_FIELD, description="metadata key of a memory's ISO 8601 time")
     section_field: Name = Field(
         "session_id", description="structured: metadata key whose values are the sections; 'day' for dates"
     )
-    section_heading: str = Field("## {field} {value}", description="structured: {field} and {value}")
+    section_heading: Annotated[str, _template("field", "value")] = Field(
+        "## {field} {value}", description="structured: {field} and {value}"
+    )
     xml_tags: XmlTags = Field(XmlTags(), description="xml: root and memory, names of the tags")
     xml_fields: tuple[Name, ...] = Field(
         (TIME_FIELD, "speaker", "session_id"), description="xml: metadata keys that become attributes"
     )
-
-    @property
-    def kind(self) -> str:
-        return self.format_type
-
-    @field_validator("memory_template")
-    @classmethod
-    def _readable(cls, template: str) -> str:
-        return checked(template, TEMPLATE_FIELDS)
-
-    @field_validator("section_heading")
-    @classmethod
-    def _readable_heading(cls, template: str) -> str:
-        return checked(template, ("field", "value"))
 
     @field_validator("xml_fields")
     @classmethod

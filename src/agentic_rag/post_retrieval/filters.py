@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from agentic_rag.errors import ModelError
-from agentic_rag.post_retrieval.asking import answers, says_none
 from agentic_rag.post_retrieval.config import FilterStep
 from agentic_rag.post_retrieval.items import (
+    Handlers,
     Items,
     MemoryItem,
+    StepOutcome,
+    StepRequest,
     best_first,
     in_place,
     kept_best,
 )
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, settled
-from agentic_rag.post_retrieval.tools import PostRetrievalTools
+from agentic_rag.post_retrieval.tools import answers, says_none
 from agentic_rag.text.prompts import fenced
 
 FILTER_SYSTEM = (
@@ -27,26 +28,15 @@ FILTER_SYSTEM = (
 )
 _NUMBERS = re.compile(r"\s*\[?\s*(\d{1,6}(?:\s*,\s*\d{1,6})*)\s*\]?\s*\.?\s*")
 
-Filter = Callable[[FilterStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]]
 
-
-async def filtered(
-    step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
-    """The memories that stay."""
-    return (
-        await settled(FILTERS[step.filter_type](step, items, request, tools)) if items else StepOutcome(items)
-    )
-
-
-async def token_budget(
-    step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def token_budget(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
     """Best first, each whole or not at all; one that does not fit is passed over and the next is tried.
 
     Where not one fits, none stays: a budget is a promise.
     """
-    counts = await asyncio.to_thread(tools.count_tokens, [item.text for item in items])
+    if not items:
+        return StepOutcome(items)
+    counts = await asyncio.to_thread(request.tools.count_tokens, [item.text for item in items])
     kept = in_place(items, _within(items, counts, step.token_budget))
     reason = None
     if not kept:
@@ -54,7 +44,7 @@ async def token_budget(
     return StepOutcome(kept, reason, degraded=not kept)
 
 
-def threshold(step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
+async def threshold(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
     """Those of at least this score; what nothing scored cannot be judged and stays."""
     kept = tuple(item for item in items if item.score is None or item.score >= step.threshold)
     unscored = sum(item.score is None for item in items)
@@ -62,14 +52,14 @@ def threshold(step: FilterStep, items: Items, request: StepRequest, tools: PostR
     return StepOutcome(kept, reason, degraded=unscored > 0)
 
 
-def top_k(step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
+async def top_k(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
     """The best so many; where nothing is ranked, the newest."""
     return StepOutcome(kept_best(items, step.top_k))
 
 
-async def llm(step: FilterStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> StepOutcome:
+async def llm(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
     """Those a chat model chooses, in batches; ``ModelError`` where its reply is no list of their numbers."""
-    chat = tools.needed_chat()
+    chat = request.tools.needed_chat()
 
     async def judge(batch: Items) -> Items:
         passages = fenced([item.text for item in batch])
@@ -81,7 +71,7 @@ async def llm(step: FilterStep, items: Items, request: StepRequest, tools: PostR
     return StepOutcome(in_place(items, [item for kept in await answers(judge, batches) for item in kept]))
 
 
-FILTERS: Mapping[str, Filter] = {
+FILTERS: Handlers = {
     "token_budget": token_budget,
     "threshold": threshold,
     "top_k": top_k,

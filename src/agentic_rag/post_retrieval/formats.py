@@ -7,12 +7,8 @@ from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.post_retrieval.config import FormatStep
-from agentic_rag.post_retrieval.items import Items, MemoryItem
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest
-from agentic_rag.post_retrieval.templates import filled
-from agentic_rag.post_retrieval.tools import PostRetrievalTools
-from agentic_rag.post_retrieval.turns import lines_of
+from agentic_rag.post_retrieval.config import FormatStep, filled
+from agentic_rag.post_retrieval.items import Items, StepOutcome, StepRequest, lines_of
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 UNKNOWN = "unknown"
@@ -21,9 +17,7 @@ UNKNOWN = "unknown"
 Format = Callable[[FormatStep, Items], str]
 
 
-async def formatted(
-    step: FormatStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def formatted(step: FormatStep, items: Items, request: StepRequest) -> StepOutcome:
     """The memories as they are, and written down."""
     return StepOutcome(items, body=FORMATS[step.format_type](step, items))
 
@@ -49,8 +43,9 @@ def structured(step: FormatStep, items: Items) -> str:
     """A section for each value of ``section_field``, numbers first, in ascending order; those without one last."""
     sections: dict[tuple[int, float, str], list[str]] = {}
     headings: dict[tuple[int, float, str], str] = {}
+    by_day = step.section_field == "day"
     for item in items:
-        value = _section(item, step)
+        value = (_day(item.get(step.time_field)) or None) if by_day else item.get(step.section_field)
         key = _place(value)
         sections.setdefault(key, []).append(item.text)
         headings.setdefault(key, UNKNOWN if value is None else _shown(value))
@@ -95,14 +90,6 @@ def xml(step: FormatStep, items: Items) -> str:
 
 
 FORMATS: Mapping[str, Format] = {"template": template, "structured": structured, "chat": chat, "xml": xml}
-
-
-def _section(item: MemoryItem, step: FormatStep) -> object:
-    return (
-        (_day(item.get(step.time_field)) or None)
-        if step.section_field == "day"
-        else item.get(step.section_field)
-    )
 
 
 def _day(value: object) -> str:

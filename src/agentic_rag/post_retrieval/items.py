@@ -1,12 +1,13 @@
-"""Post-retrieval, the memories: read from what a service gave, given back with all that came along."""
+"""Post-retrieval, the memories, and what every step takes and gives: read from a service's answer, given back whole."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import InputError
 from agentic_rag.post_retrieval.config import UNKNOWN_SCORE
+from agentic_rag.post_retrieval.tools import PostRetrievalTools
 
 _KEYS = frozenset({"text", "score", "metadata", "entry_id", "embedding"})
 
@@ -55,24 +57,35 @@ class MemoryItem:
 Items = tuple[MemoryItem, ...]
 
 
-def read_memories(memories: Any, start: int = 0) -> Items:
+def read_memories(memories: Any) -> Items:
     """Items of memory dicts, in order; only ``text`` must be there.
 
     Args:
         memories: as ``MemoryService.retrieve`` gives them.
-        start: place of the first.
 
     Raises:
         InputError: no list, or a memory that cannot be read; the message says which.
     """
     if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
         raise InputError(f"memory_data is a list of memories, not {type(memories).__name__}")
-    return tuple(_read(memory, start + n) for n, memory in enumerate(memories))
+    return tuple(_read(memory, n) for n, memory in enumerate(memories))
 
 
 def as_memories(items: Sequence[MemoryItem]) -> list[Memory]:
     """Memory dicts of items, in order; ``embedding`` only where there is one."""
-    return [_written(item) for item in items]
+    return [
+        cast(
+            Memory,
+            {
+                "text": item.text,
+                "metadata": None if item.metadata is None else dict(item.metadata),
+                "entry_id": item.entry_id,
+                "score": item.score,
+                **item.rest,
+            },
+        )
+        for item in items
+    ]
 
 
 def by_score(item: MemoryItem) -> tuple[float, str, int]:
@@ -126,9 +139,13 @@ def _read(memory: Any, place: int) -> MemoryItem:
 def _number(value: Any, place: int) -> float | None:
     if value is None:
         return None
-    if isinstance(value, str | bool | bytes):
+    try:
+        number = math.nan if isinstance(value, str | bool | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
         raise InputError(f"memory_data[{place}] has score {value!r:.80}; give a finite number or None")
-    return _finite(value, f"memory_data[{place}] has a score")
+    return number
 
 
 def vector(value: Any, whose: str) -> tuple[float, ...]:
@@ -146,22 +163,93 @@ def vector(value: Any, whose: str) -> tuple[float, ...]:
     return tuple(numbers.tolist())
 
 
-def _finite(value: Any, whose: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{whose} that is no number: {value!r:.80}") from error
-    if not math.isfinite(number):
-        raise InputError(f"{whose} that is not finite: {value!r:.80}")
-    return number
+# No space behind the date and one behind the colon, so that neither "(aside) see: this" nor "(photo)http://…" is a
+# turn of somebody.
+_TURN = re.compile(
+    r"(?P<lead>\((?P<date>[^()\n]*)\)(?P<speaker>[^\s:][^:\n]{0,59}):(?=\s|\Z)[ \t]?)(?P<text>.*)", re.DOTALL
+)
 
 
-def _written(item: MemoryItem) -> Memory:
-    memory = Memory(
-        text=item.text,
-        metadata=None if item.metadata is None else dict(item.metadata),
-        entry_id=item.entry_id,
-        score=item.score,
-    )
-    memory.update(item.rest)  # type: ignore[typeddict-item]  # keys the service added of its own
-    return memory
+@dataclass(frozen=True, slots=True)
+class MemoryLine:
+    """One line of a memory's text; ``lead + text`` is the line."""
+
+    text: str
+    lead: str = ""
+    """``(date)Speaker: ``, or "" where the line does not begin a turn."""
+    speaker: str = ""
+    date: str = ""
+    """As written; "" where the line has none."""
+
+
+def lines_of(text: str) -> list[MemoryLine]:
+    """All lines, in order; joined by line feeds they are the text.
+
+    >>> [(line.date, line.speaker, line.text) for line in lines_of("(2023-08-01)Alice: Hello")]
+    [('2023-08-01', 'Alice', 'Hello')]
+    """
+    return [_line(line) for line in text.split("\n")]
+
+
+def turns_of(text: str) -> list[MemoryLine]:
+    """The lines that say something, without the white space around it; a name alone is said by nobody."""
+    return [
+        replace(line, text=line.text.strip()) if line.text.strip() else MemoryLine(line.lead.strip())
+        for line in lines_of(text)
+        if (line.lead + line.text).strip()
+    ]
+
+
+def _line(line: str) -> MemoryLine:
+    found = _TURN.fullmatch(line)
+    if found is None:
+        return MemoryLine(line)
+    return MemoryLine(found["text"], found["lead"], found["speaker"].strip(), found["date"].strip())
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """What was asked, as the operators before have it."""
+
+    question: str
+    tools: PostRetrievalTools
+    query_embedding: tuple[float, ...] | None = None
+    """Made by PreRetrieval; this operator makes none."""
+    reference_time: str | None = None
+    """The question's now, ISO 8601."""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any], tools: PostRetrievalTools) -> StepRequest:
+        """The request in an operator's data; ``InputError`` where a value is of the wrong kind."""
+        question, now = data.get("question", ""), data.get("reference_time")
+        if not isinstance(question, str):
+            raise InputError(f"question is a string, not {type(question).__name__}")
+        if not isinstance(now, str | None):
+            raise InputError(f"reference_time is an ISO 8601 string, not {type(now).__name__}")
+        given = data.get("query_embedding")
+        embedding = None if given is None else vector(given, "the data have a query_embedding")
+        return cls(question, tools, embedding, now)
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What a step made of the memories."""
+
+    items: Items
+    reason: str | None = None
+    """What is worth knowing; always there where ``degraded``."""
+    degraded: bool = False
+    """Less was done than the step is for."""
+    preface: str = ""
+    """Stands above all memories in history_text."""
+    body: str | None = None
+    """All memories, written; None: each memory's text on its own line."""
+
+
+Handlers = Mapping[str | None, Callable[[Any, Items, StepRequest], Awaitable[StepOutcome]]]
+"""What carries out an action, by type; the first argument is that action's section of the settings."""
+
+
+def joined_reasons(*reasons: str | None) -> str | None:
+    """Reasons on one line; None where there is none."""
+    return "; ".join(reason for reason in reasons if reason) or None

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from agentic_rag.post_retrieval.asking import answers
-from agentic_rag.post_retrieval.config import MergeStep, SecondaryQuery
+from agentic_rag.domain.memory import Neighbours, NeighboursOfMany
+from agentic_rag.post_retrieval.config import MergeStep, SecondaryQuery, filled
 from agentic_rag.post_retrieval.items import (
+    Handlers,
     Items,
     MemoryItem,
+    StepOutcome,
+    StepRequest,
     best_first,
     by_score,
     read_memories,
 )
-from agentic_rag.post_retrieval.links import links_of, strength
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, settled
-from agentic_rag.post_retrieval.templates import filled
-from agentic_rag.post_retrieval.tools import PostRetrievalTools, asked_service
-
-Merge = Callable[[MergeStep, Items, StepRequest, PostRetrievalTools], StepOutcome | Awaitable[StepOutcome]]
+from agentic_rag.post_retrieval.tools import answers, asked_service
 
 
-async def merge(
-    step: MergeStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
-    """All memories by score, then id; in the order they were found where nothing is ranked."""
-    return await settled(MERGES[step.merge_type](step, items, request, tools))
-
-
-async def link_expand(
-    step: MergeStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def link_expand(step: MergeStep, items: Items, request: StepRequest) -> StepOutcome:
     """Memories linked to the best ones, then those linked to them, up to ``max_depth`` links away.
 
     A new memory's score is its parent's times the link's strength, the best of those found at its depth;
     a memory that is there already is neither changed nor followed again.
     """
-    service = tools.needed_links()
+    service = request.tools.needed_links()
     known = united(items)
     here = {item.entry_id for item in known}
     followed, joined = list(best_first(known)[: step.expand_top_n]), list(known)
@@ -57,9 +46,7 @@ async def link_expand(
     return StepOutcome(_ordered(joined))
 
 
-async def multi_query(
-    step: MergeStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def multi_query(step: MergeStep, items: Items, request: StepRequest) -> StepOutcome:
     """What the services find for each secondary query; an entry found twice counts with its best score.
 
     A secondary service holds the same memories under the same ids, so that an entry is one entry wherever
@@ -67,7 +54,7 @@ async def multi_query(
     """
 
     async def ask(secondary: SecondaryQuery) -> Items:
-        service = asked_service(secondary, tools)
+        service = asked_service(secondary, request.tools)
         query = filled(secondary.query, {"question": request.question})
         return read_memories(await service.retrieve(query, top_k=secondary.top_k))
 
@@ -77,7 +64,7 @@ async def multi_query(
     return StepOutcome(_ordered(united(joined)))
 
 
-MERGES: Mapping[str, Merge] = {"link_expand": link_expand, "multi_query": multi_query}
+MERGES: Handlers = {"link_expand": link_expand, "multi_query": multi_query}
 
 
 def united(items: Iterable[MemoryItem]) -> Items:
@@ -101,3 +88,21 @@ def _ordered(items: Iterable[MemoryItem]) -> Items:
     if all(item.score is None for item in listed):
         return listed
     return tuple(sorted(listed, key=by_score))
+
+
+async def links_of(service: Neighbours, entry_ids: Sequence[str], top_k: int) -> dict[str, Items]:
+    """The linked memories of each entry, as the service orders them."""
+
+    async def ask(entry_id: str) -> Items:
+        return read_memories(await service.neighbours(entry_id, top_k=top_k))
+
+    distinct = list(dict.fromkeys(entry_id for entry_id in entry_ids if entry_id))
+    if isinstance(service, NeighboursOfMany):
+        found = await service.neighbours_of(distinct, top_k=top_k)
+        return {entry_id: read_memories(found[entry_id]) for entry_id in distinct}
+    return dict(zip(distinct, await answers(ask, distinct), strict=True))
+
+
+def strength(link: MemoryItem) -> float:
+    """Of a link, in [0, 1]; one without a number counts whole."""
+    return 1.0 if link.score is None else min(1.0, max(0.0, link.score))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.post_retrieval.augment import augment
-from agentic_rag.post_retrieval.compress import compress
+from agentic_rag.post_retrieval.augment import AUGMENTS
+from agentic_rag.post_retrieval.compress import COMPRESSIONS
 from agentic_rag.post_retrieval.config import (
     CONVERSATION_FORMAT_PROMPT,
     WHERE,
@@ -15,34 +15,38 @@ from agentic_rag.post_retrieval.config import (
     Step,
     check_order,
 )
-from agentic_rag.post_retrieval.filters import filtered
-from agentic_rag.post_retrieval.formats import formatted
-from agentic_rag.post_retrieval.items import Items, as_memories, read_memories
-from agentic_rag.post_retrieval.merge import merge
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest
-from agentic_rag.post_retrieval.rerank import rerank
+from agentic_rag.post_retrieval.filters import FILTERS
+from agentic_rag.post_retrieval.formats import FORMATS, formatted
+from agentic_rag.post_retrieval.items import (
+    Handlers,
+    Items,
+    StepOutcome,
+    StepRequest,
+    as_memories,
+    read_memories,
+)
+from agentic_rag.post_retrieval.merge import MERGES
+from agentic_rag.post_retrieval.rerank import RERANKS, rerank
 from agentic_rag.post_retrieval.tools import PostRetrievalTools, check_tools
 
 Data = Mapping[str, Any]
-Handler = Callable[[Any, Items, StepRequest, PostRetrievalTools], Awaitable[StepOutcome]]
 
 
-async def unchanged(
-    step: NoneStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def unchanged(step: NoneStep, items: Items, request: StepRequest) -> StepOutcome:
     """Action none."""
     return StepOutcome(items)
 
 
-ACTIONS: Mapping[str, Handler] = {
-    "none": unchanged,
-    "rerank": rerank,
-    "filter": filtered,
-    "merge": merge,
-    "augment": augment,
-    "compress": compress,
-    "format": formatted,
+ACTIONS: Mapping[str, Handlers] = {
+    "none": {None: unchanged},
+    "rerank": dict.fromkeys(RERANKS, rerank),
+    "filter": FILTERS,
+    "merge": MERGES,
+    "augment": AUGMENTS,
+    "compress": COMPRESSIONS,
+    "format": dict.fromkeys(FORMATS, formatted),
 }
+"""What carries out a step, by its action and type."""
 
 
 class PostRetrieval:
@@ -81,12 +85,12 @@ class PostRetrieval:
         """
         if "memory_data" not in data:
             raise InputError("the data have no memory_data; PostRetrieval stands behind MemoryRetrieval")
-        request, items = StepRequest.of(data), read_memories(data["memory_data"])
+        request, items = StepRequest.of(data, self._tools), read_memories(data["memory_data"])
         records: list[dict[str, Any]] = []
         prefaces: list[str] = []
         body: str | None = None
         for step in self._steps:
-            outcome = await ACTIONS[step.action](step, items, request, self._tools)
+            outcome = await ACTIONS[step.action][step.kind](step, items, request)
             records.append(_record(step, len(items), outcome))
             items = outcome.items
             prefaces.append(outcome.preface)

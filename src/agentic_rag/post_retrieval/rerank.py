@@ -3,56 +3,60 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.errors import InputError
 from agentic_rag.post_retrieval.config import UNKNOWN_SCORE, RerankStep, WeightedFactor
-from agentic_rag.post_retrieval.items import Items, MemoryItem, by_score, kept_best
-from agentic_rag.post_retrieval.links import links_of, ties_between
-from agentic_rag.post_retrieval.outcome import StepOutcome, StepRequest, joined_reasons
-from agentic_rag.post_retrieval.pagerank import personalised_pagerank
-from agentic_rag.post_retrieval.tools import PostRetrievalTools
-from agentic_rag.rerank.model import relevances
+from agentic_rag.post_retrieval.items import (
+    Items,
+    MemoryItem,
+    StepOutcome,
+    StepRequest,
+    by_score,
+    joined_reasons,
+    kept_best,
+)
+from agentic_rag.post_retrieval.merge import links_of, strength
+from agentic_rag.rerank import relevances
 
 
 @dataclass(frozen=True, slots=True)
-class Rescored:
-    """A new score for each memory, in the order the memories have."""
+class Valued:
+    """A number for each memory, in the order the memories have; None where it is not known."""
 
-    scores: tuple[float | None, ...]
+    values: tuple[float | None, ...]
     reason: str | None = None
+    """What is worth knowing; always there where ``degraded``."""
     degraded: bool = False
     keeps_order: bool = False
     """Nothing was learnt: scores are the old ones, and the order stays."""
 
 
-Judge = Callable[[RerankStep, Items, StepRequest, PostRetrievalTools], Rescored | Awaitable[Rescored]]
+Judge = Callable[[RerankStep, Items, StepRequest], Awaitable[Valued]]
 
 
-async def rerank(
-    step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> StepOutcome:
+async def rerank(step: RerankStep, items: Items, request: StepRequest) -> StepOutcome:
     """Memories by their new score, then id; the score stands in metadata[rerank_score_field] too."""
     if not items:
         return StepOutcome(items)
-    given = RERANKS[step.rerank_type](step, items, request, tools)
-    judged = given if isinstance(given, Rescored) else await given
+    judged = await RERANKS[step.rerank_type](step, items, request)
     scored = tuple(
         item
         if score is None
         else replace(item, score=score).with_metadata(**{step.rerank_score_field: score})
-        for item, score in zip(items, judged.scores, strict=True)
+        for item, score in zip(items, judged.values, strict=True)
     )
     ranked = scored if judged.keeps_order else tuple(sorted(scored, key=by_score))
     kept = ranked if step.rerank_top_k is None else kept_best(ranked, step.rerank_top_k)
     return StepOutcome(kept, judged.reason, judged.degraded)
 
 
-def semantic(step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> Rescored:
+async def semantic(step: RerankStep, items: Items, request: StepRequest) -> Valued:
     """Cosine of the question's and the memory's vector, in [-1, 1]; a memory without one keeps its score.
 
     Raises:
@@ -69,7 +73,7 @@ def semantic(step: RerankStep, items: Items, request: StepRequest, tools: PostRe
         return _as_before(items, f"none of {lacking} memories has an embedding, so the order stays")
     scores = tuple(item.value if item.embedding is None else cosine(asked, item.embedding) for item in items)
     reason = f"{lacking} of {len(items)} memories have no embedding and keep their score" if lacking else None
-    return Rescored(scores, reason, degraded=lacking > 0)
+    return Valued(scores, reason, degraded=lacking > 0)
 
 
 def cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
@@ -83,30 +87,28 @@ def cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return float(np.clip(np.dot(left, right) / norms, -1.0, 1.0)) if norms > 0 else 0.0
 
 
-def time_weighted(
-    step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> Rescored:
+async def time_weighted(step: RerankStep, items: Items, request: StepRequest) -> Valued:
     """``score · exp(-time_decay_rate · age in hours)``; what has no time fades by half.
 
     Where a score is negative (a cosine), all are raised by as much as brings the lowest to 0: else a
     negative score would gain by age.
     """
     known = ages(items, request, step.time_field)
-    if all(hours is None for hours in known.hours):
+    if all(hours is None for hours in known.values):
         return _as_before(items, f"{known.reason}, so the order stays")
     scores = tuple(
         base * _recency(hours, step.time_decay_rate, UNKNOWN_SCORE)
-        for base, hours in zip(_raised(items), known.hours, strict=True)
+        for base, hours in zip(_raised(items), known.values, strict=True)
     )
-    return Rescored(scores, known.reason, known.degraded)
+    return Valued(scores, known.reason, known.degraded)
 
 
-async def ppr(step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> Rescored:
+async def ppr(step: RerankStep, items: Items, request: StepRequest) -> Valued:
     """Personalised PageRank over the links between the memories, started at them by their scores.
 
     The score is the share of visits, in [0, 1]. Unlinked memories keep what starts there.
     """
-    service = tools.needed_links()
+    service = request.tools.needed_links()
     places: dict[str, int] = {}
     here = []
     for n, item in enumerate(items):  # a memory without an id has a place of its own, that nothing leads to
@@ -120,7 +122,7 @@ async def ppr(step: RerankStep, items: Items, request: StepRequest, tools: PostR
     for place, base in zip(here, _raised(items), strict=True):
         restart[place] = max(restart[place], base)
     ties = ties_between(places, links)
-    walk = personalised_pagerank(
+    visits, converged = personalised_pagerank(
         ties,
         restart,
         damping_factor=step.damping_factor,
@@ -129,12 +131,12 @@ async def ppr(step: RerankStep, items: Items, request: StepRequest, tools: PostR
     )
     reason = joined_reasons(
         None if ties else "no two of the memories are linked, so their scores decide",
-        None if walk.converged else f"cut off after max_iterations {step.max_iterations}, not converged",
+        None if converged else f"cut off after max_iterations {step.max_iterations}, not converged",
     )
-    return Rescored(tuple(float(walk.visits[place]) for place in here), reason, degraded=not walk.converged)
+    return Valued(tuple(float(visits[place]) for place in here), reason, degraded=not converged)
 
 
-def weighted(step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools) -> Rescored:
+async def weighted(step: RerankStep, items: Items, request: StepRequest) -> Valued:
     """Weighted mean of the factors, in [0, 1].
 
     ``score`` and metadata are first brought to [0, 1] within the list (min-max; 1 where all are equal), so
@@ -154,15 +156,13 @@ def weighted(step: RerankStep, items: Items, request: StepRequest, tools: PostRe
         for n in range(len(items))
     )
     reason = joined_reasons(*dict.fromkeys(reason for _, reason, _ in factors if reason))
-    return Rescored(scores, reason, degraded=any(degraded for _, _, degraded in factors))
+    return Valued(scores, reason, degraded=any(degraded for _, _, degraded in factors))
 
 
-async def cross_encoder(
-    step: RerankStep, items: Items, request: StepRequest, tools: PostRetrievalTools
-) -> Rescored:
+async def cross_encoder(step: RerankStep, items: Items, request: StepRequest) -> Valued:
     """Relevance in [0, 1] by a model that reads question and memory together; raises ``ModelError``."""
     texts = [item.text for item in items]
-    return Rescored(tuple(await relevances(request.question, texts, tools.needed_reranker())))
+    return Valued(tuple(await relevances(request.question, texts, request.tools.needed_reranker())))
 
 
 RERANKS: Mapping[str, Judge] = {
@@ -174,8 +174,8 @@ RERANKS: Mapping[str, Judge] = {
 }
 
 
-def _as_before(items: Items, reason: str) -> Rescored:
-    return Rescored(tuple(item.score for item in items), reason, degraded=True, keeps_order=True)
+def _as_before(items: Items, reason: str) -> Valued:
+    return Valued(tuple(item.score for item in items), reason, degraded=True, keeps_order=True)
 
 
 def _raised(items: Items) -> list[float]:
@@ -194,11 +194,8 @@ def _factor(
     """Its value of each memory in [0, 1], what is worth knowing, and whether no memory has it."""
     if factor.field == "recency":
         known = ages(items, request, step.time_field)
-        return (
-            [_recency(hours, step.time_decay_rate, factor.default) for hours in known.hours],
-            known.reason,
-            known.degraded,
-        )
+        values = [_recency(hours, step.time_decay_rate, factor.default) for hours in known.values]
+        return values, known.reason, known.degraded
     raw = [item.score if factor.field == "score" else _numeric(item, factor.field) for item in items]
     missing = sum(value is None for value in raw)
     reason = f"{missing} of {len(items)} memories have no number {factor.field!r}" if missing else None
@@ -211,7 +208,7 @@ def _numeric(item: MemoryItem, name: str) -> float | None:
     return float(value) if usable else None
 
 
-def _min_max(values: list[float | None], default: float) -> list[float]:
+def _min_max(values: Sequence[float | None], default: float) -> list[float]:
     known = [value for value in values if value is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     # Halves, because the distance of two large numbers may be none.
@@ -222,24 +219,18 @@ def _min_max(values: list[float | None], default: float) -> list[float]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Ages:
-    """Of memories, in their order."""
+def ages(items: Items, request: StepRequest, time_field: str) -> Valued:
+    """Hours, at least 0, from each memory's time to the request's, or to the newest memory's where it has none.
 
-    hours: tuple[float | None, ...]
-    """At least 0: what is later than the question has no age. None where no time is known."""
-    reason: str | None
-    """From when ages count, where the request does not say it, and how many have none."""
-    degraded: bool
-    """No memory has an age, or the request's time cannot be read."""
-
-
-def ages(items: Items, request: StepRequest, time_field: str) -> Ages:
-    """Hours from each memory's time to the request's, or to the newest memory's where it has none."""
+    The reason says from when ages count, where the request does not, and how many have none. Degraded where no
+    memory has an age, or the request's time cannot be read.
+    """
     times = [item.get_timestamp(time_field) for item in items]
     known = [moment for moment in times if moment is not None]
     if not known:
-        return Ages((None,) * len(items), f"no memory has an ISO 8601 time in metadata {time_field!r}", True)
+        return Valued(
+            (None,) * len(items), f"no memory has an ISO 8601 time in metadata {time_field!r}", True
+        )
     given = moment_of(request.reference_time)
     now = max(known) if given is None else given
     missing = len(times) - len(known)
@@ -252,9 +243,75 @@ def ages(items: Items, request: StepRequest, time_field: str) -> Ages:
     hours = tuple(
         None if moment is None else max(0.0, (now - moment).total_seconds() / 3600) for moment in times
     )
-    return Ages(hours, reason, degraded=given is None and request.reference_time is not None)
+    return Valued(hours, reason, degraded=given is None and request.reference_time is not None)
 
 
 def _unread(given: str | None, newest: str) -> str:
     fault = "there is no reference_time" if given is None else f"reference_time {given!r:.40} is not ISO 8601"
     return f"{fault}, so ages count from the newest memory's ({newest})"
+
+
+Floats = NDArray[np.float64]
+
+
+def ties_between(places: Mapping[str, int], links: Mapping[str, Items]) -> dict[tuple[int, int], float]:
+    """Weight of each pair of places, the stronger of its two directions; links to other memories are left out."""
+    ties: dict[tuple[int, int], float] = {}
+    for entry_id, linked in links.items():
+        for link in linked:
+            there = places.get(link.entry_id)
+            here = places[entry_id]
+            if there is None or there == here or not strength(link) > 0:
+                continue
+            pair = (min(here, there), max(here, there))
+            ties[pair] = max(ties.get(pair, -math.inf), strength(link))
+    return ties
+
+
+def personalised_pagerank(
+    ties: Mapping[tuple[int, int], float],
+    restart: Floats,
+    *,
+    damping_factor: float,
+    max_iterations: int,
+    convergence_threshold: float,
+) -> tuple[Floats, bool]:
+    """How often a walk over links, that now and then starts again, visits each place: shares of sum 1, and whether
+    they converged.
+
+    The stationary visits ``r = d · (Pᵀ r + m · s) + (1 - d) · s`` by power iteration from ``s``.
+
+    ``P`` moves along ties in proportion to their weights, ``s`` is where the walk starts again, ``m`` the
+    share of visits at places without a tie.
+
+    Args:
+        ties: weight > 0 of each pair of places; a pair stands for both directions.
+        restart: shares of the starts, shape (places,), at least 0; all 0 means all alike.
+        damping_factor: d, in [0, 1).
+        max_iterations: steps after which the walk is cut off.
+        convergence_threshold: it ends when the visits of a step differ by less than this from the last, in sum.
+
+    Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking, 1999, section 6; Haveliwala,
+    Topic-Sensitive PageRank, WWW 2002.
+    """
+    places = len(restart)
+    if places == 0:
+        return np.zeros(0), True
+    start = restart / restart.sum() if restart.sum() > 0 else np.full(places, 1.0 / places)
+    pairs = np.array(sorted(ties), dtype=np.intp).reshape(-1, 2)
+    weights = np.array([ties[pair] for pair in sorted(ties)], dtype=np.float64)
+    origins = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    targets = np.concatenate([pairs[:, 1], pairs[:, 0]])
+    both = np.concatenate([weights, weights])
+    leaving = np.bincount(origins, weights=both, minlength=places)
+    shares = both / leaving[origins]
+    lonely = leaving == 0
+    visits = start
+    for _ in range(max_iterations):
+        moved = np.bincount(targets, weights=visits[origins] * shares, minlength=places)
+        after = damping_factor * (moved + visits[lonely].sum() * start) + (1 - damping_factor) * start
+        change = float(np.abs(after - visits).sum())
+        visits = after
+        if change < convergence_threshold:
+            return visits, True
+    return visits, False

@@ -1,10 +1,13 @@
-"""What the steps may ask: the memory's service, models, a counter of tokens; and who needs which."""
+"""What the steps may ask: the memory's service, models, a counter of tokens; who needs which; many questions at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import methodcaller
+from typing import TypeVar
 
 from agentic_rag.domain.memory import MemoryService, Neighbours
 from agentic_rag.domain.ports import Chat, Reranker, TokenCounter
@@ -103,3 +106,35 @@ def check_tools(steps: Sequence[Step], tools: PostRetrievalTools, where: str = W
 def asked_service(secondary: SecondaryQuery, tools: PostRetrievalTools) -> MemoryService:
     """The service a secondary query goes to, or ``ConfigError``."""
     return tools.needed_service() if secondary.service is None else tools.secondary_service(secondary.service)
+
+
+PARALLEL = 8
+"""Under way at a time: a model's endpoint may limit them."""
+
+_NONE = re.compile(r"\s*none\s*\.?\s*", re.IGNORECASE)
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+
+async def answers(
+    ask: Callable[[Q], Awaitable[A]], questions: Sequence[Q], *, parallel: int = PARALLEL
+) -> list[A]:
+    """One answer a question, same order. The first failure is raised; what is still under way is cancelled."""
+    free = asyncio.Semaphore(parallel)
+
+    async def one(question: Q) -> A:
+        async with free:
+            return await ask(question)
+
+    under_way = [asyncio.ensure_future(one(question)) for question in questions]
+    try:
+        return list(await asyncio.gather(*under_way))
+    finally:
+        for task in under_way:
+            task.cancel()
+
+
+def says_none(reply: str) -> bool:
+    """Whether a model that was asked to reply NONE where there is nothing has done so."""
+    return _NONE.fullmatch(reply) is not None

@@ -1,4 +1,4 @@
-"""What the offline rerank knows of a fused result that neither source could know.
+"""What is known of a fused result: the sources' relevance, and for the offline rerank what neither source could know.
 
 A new term is an entry of ``TERMS``, its column in ``terms_of`` and a parameter of that name in
 ``RerankParameters``; the sum and ``tune`` then use it.
@@ -7,7 +7,9 @@ A new term is an entry of ``TERMS``, its column in ``terms_of`` and a parameter 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from statistics import median
 from typing import Any
 
@@ -15,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.dates.fit import asked_time, dates_match
+from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.rerank.mistakes import records_mistake
-from agentic_rag.rerank.relevance import Result, vector_odds
 from agentic_rag.text import content_tokens, tokens
 
 TERMS: Mapping[str, str] = {
     "time": "how much worse its dates fit the time the question states (see ``dates``) than the best do, in [-3.4, 0]; 0 where it states none",
-    "mistake": "weak-point clustering: 1 where it records what somebody got wrong (see ``mistakes``)",
+    "mistake": "weak-point clustering: 1 where it records what somebody got wrong (see ``records_mistake``)",
     "window": "dialogue: mean log-odds of relevance of the turns right before and after, less the median",
     "speaker": "dialogue: 1 where the question names the one who speaks",
     "length": "dialogue: ln(1 + words) of the turn, less that of 20 words",
@@ -65,15 +66,14 @@ def _around(results: Sequence[Result], odds: Sequence[float]) -> list[float]:
     """Mean log-odds of the passage before and the passage after; one that no source found counts as the last."""
     lowest = min(odds)
     places = {_place(result): value for result, value in zip(results, odds, strict=True)}
-    means = []
-    for result in results:
+
+    def around(result: Result) -> float:
         document, ordinal = _place(result)
         if not isinstance(ordinal, int):
-            means.append(lowest)
-            continue
-        around = [places.get((document, ordinal + step), lowest) for step in (-1, 1)]
-        means.append(sum(around) / len(around))
-    return means
+            return lowest
+        return (places.get((document, ordinal - 1), lowest) + places.get((document, ordinal + 1), lowest)) / 2
+
+    return [around(result) for result in results]
 
 
 def _place(result: Result) -> tuple[Any, Any]:
@@ -85,3 +85,83 @@ def _is_asked_for(name: Any, asked: set[str]) -> bool:
     """Whether every word of a name is among those of the question."""
     words = set(content_tokens(name)) if isinstance(name, str) else set()
     return bool(words) and words <= asked
+
+
+_NAMED = re.compile(
+    r"(?<![a-z])(?:mistakes?|errors?|errata|misconceptions?|weak(?:ness(?:es)?|[ _-]?(?:points?|spots?)))(?![a-z])"
+    r"|[错錯][题題误誤]|易[错錯]|[误誤][区區]|薄弱|弱[点點]",
+    re.IGNORECASE,
+)
+_CALLOUT = re.compile(r"^[ \t]*>[ \t]*\[!fail(?:ure)?\].*(?:\n[ \t]*>.*)*", re.IGNORECASE | re.MULTILINE)
+"""Obsidian's for what failed, with the lines it quotes."""
+
+
+def records_mistake(result: Mapping[str, Any]) -> bool:
+    """Whether a tag, a folder, the title or a heading calls it a mistake, or the passage holds a failure callout."""
+    metadata = result["metadata"]
+    tags = metadata.get("tags")
+    folders = PurePosixPath(str(metadata.get("path") or "")).parts[:-1]
+    names = [
+        *(tags if isinstance(tags, list | tuple) else [tags]),
+        *folders,
+        metadata.get("title"),
+        *(metadata.get("heading_path") or ()),
+    ]
+    called = any(isinstance(name, str) and _NAMED.search(name) for name in names)
+    return called or _CALLOUT.search(result["content"]) is not None
+
+
+def failures(content: str) -> list[tuple[int, int]]:
+    """Spans of the failure callouts of a passage: what was answered or done, and was wrong."""
+    return [callout.span() for callout in _CALLOUT.finditer(content)]
+
+
+UNKNOWN = 0.01
+"""Relevance of what no source judged."""
+
+Result = Mapping[str, Any]
+"""A ``UnifiedResult`` as the state holds it."""
+
+
+def relevance_odds(results: Sequence[Result]) -> list[float]:
+    """Log-odds of each result's relevance; all results of a question are looked at together.
+
+    The vector store judges the passage's words and vectors, the graph its place in the graph. As the two know
+    different things, their log-odds add up. A passage that the vector store did not find is judged there like the last
+    one it found. The graph only adds: a passage that lies far from what the question names may answer all the same. A
+    source that found nothing, or was left out, says nothing of any.
+    """
+    read, walked = _of_source(results, "lancedb"), _of_source(results, "graphiti")
+    if read is None:
+        return walked or [log_odds(UNKNOWN)] * len(results)
+    if walked is None:
+        return read
+    return [by_text + max(0.0, by_graph) for by_text, by_graph in zip(read, walked, strict=True)]
+
+
+def judged(results: Sequence[Result]) -> list[float]:
+    """Relevance in [0, 1] of each result: its rerank score; where none has one, by the sources.
+
+    A result that the rerank did not look at stands behind those it did, and is at most as relevant as the last.
+    """
+    by_sources = [probability(odds) for odds in relevance_odds(results)]
+    scores = [result.get("rerank_score") for result in results]
+    most = min((float(score) for score in scores if score is not None), default=1.0)
+    return [
+        min(most, own) if score is None else float(score)
+        for score, own in zip(scores, by_sources, strict=True)
+    ]
+
+
+def vector_odds(results: Sequence[Result]) -> list[float]:
+    """Log-odds by the source that reads the passages themselves, else by the graph."""
+    found = _of_source(results, "lancedb") or _of_source(results, "graphiti")
+    return found or [log_odds(UNKNOWN)] * len(results)
+
+
+def _of_source(results: Sequence[Result], name: str) -> list[float] | None:
+    """None where the source judged nothing of these."""
+    raws = [result["sources"].get(name, {}).get("raw") for result in results]
+    odds = [None if raw is None else log_odds(raw) for raw in raws]
+    lowest = min((value for value in odds if value is not None), default=None)
+    return None if lowest is None else [lowest if value is None else value for value in odds]

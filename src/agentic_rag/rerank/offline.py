@@ -2,14 +2,8 @@
 
     key = prior · ln(fused score / the best's) + Σ weight · term
 
-    time     its dates fit the time that the question states
-    mistake  weak-point clustering: it records what somebody got wrong
-    window   dialogue: relevance of the turns right before and after
-    speaker  dialogue: the question names the one who speaks
-    length   dialogue: a longer turn says more
-
-Each term in log-odds times its weight in ``RerankParameters`` (see ``features``). The relevance of the results,
-by both sources (see ``relevance``) and the terms but ``mistake``, which says what is asked for and not how well it
+Each term (see ``features.TERMS``) in log-odds times its weight in ``RerankParameters``. The relevance of the results,
+by both sources (see ``relevance_odds``) and the terms but ``mistake``, which says what is asked for and not how well it
 answers, is dealt out in the order of the key: the first has the greatest, and so on. So ``rerank_score`` is a
 relevance in [0, 1], whatever the strategy's own scale is.
 
@@ -19,16 +13,17 @@ The prior and the weights were chosen on the first halves of the judged sets and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
-from agentic_rag.rerank.features import TERMS, terms_of
-from agentic_rag.rerank.relevance import relevance_odds
-from agentic_rag.settings.parameters import RerankParameters
+from agentic_rag.fusion.strategy_selector import fuse_for_operation
+from agentic_rag.rerank.features import TERMS, relevance_odds, terms_of
+from agentic_rag.settings.parameters import FusionStrategy, Parameters, RerankParameters
 
 Floats = NDArray[np.float64]
 WEIGHTS = ("prior", *TERMS)
@@ -92,3 +87,54 @@ def _weighed(
     """The sum of the columns, each times its weight."""
     total: Floats = sum(getattr(parameters, name) * columns[name] for name in names)
     return total
+
+
+def moved(
+    question: str,
+    hits: tuple[Sequence[Hit], Sequence[Hit]],
+    final: Collection[str],
+    *,
+    used: str,
+    operation: str,
+    parameters: Parameters,
+    telling: float | None,
+) -> dict[str, int]:
+    """By each other strategy, how many of the final results it would not have had, from 0 to all of them.
+
+    Each fuses the same hits with its own weights and is reranked offline.
+
+    Args:
+        question: what was asked.
+        hits: of the graph and of the vector store, both asked.
+        final: ids of the final results.
+        used: the strategy that was used.
+        operation: by either of its names.
+        parameters: of the run.
+        telling: see ``fuse_for_operation``.
+    """
+    lost = {}
+    for strategy in FusionStrategy:
+        if strategy.value == used:
+            continue
+        ids = ranked_ids(
+            question, hits, strategy, operation=operation, parameters=parameters, telling=telling
+        )
+        lost[strategy.value] = len(set(final) - set(ids[: len(final)]))
+    return lost
+
+
+def ranked_ids(
+    question: str,
+    hits: tuple[Sequence[Hit], Sequence[Hit]],
+    strategy: FusionStrategy,
+    *,
+    operation: str,
+    parameters: Parameters,
+    telling: float | None,
+) -> list[str]:
+    """Ids of the results that a strategy with its own weights gives, reranked offline; arguments as for ``moved``."""
+    own = {"strategy": strategy, "graphiti_weight": None, "lancedb_weight": None}
+    fusion = parameters.fusion.model_copy(update=own)
+    fused = fuse_for_operation(operation, *hits, fusion, telling=telling)
+    results = [result.to_dict() for result in fused.results]
+    return [str(result["id"]) for result in rerank_offline(question, results, parameters.rerank, operation)]

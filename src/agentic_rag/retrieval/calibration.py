@@ -6,19 +6,25 @@ best, how much of the query's words the passage has, and how much it is like the
 that, at even odds beforehand, as many relevant as irrelevant passages look like this one. The
 coefficients ship with the model, in ``calibration.json`` beside it; ``evaluation/fit_calibration.py``
 fits them, on sets other than those it reports. Another model's cosines are read on the same scale
-(see ``embedding_calibration``).
+(see ``embedding_calibration``). ``gathered`` makes the evidence from what the legs found; ``GraphRelevance`` judges
+what a walk over the graph visits, on the same scale.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agentic_rag.domain.odds import probability
-from agentic_rag.domain.ports import FloatArray
-from agentic_rag.text import Script, script_beside
+import numpy as np
 
+from agentic_rag.domain import search_text
+from agentic_rag.domain.odds import probability
+from agentic_rag.domain.ports import FloatArray, ScoredChunk
+from agentic_rag.text import Script, content_tokens, coverage, script, script_beside
+
+Judge = Callable[[float, str], float]
+"""Relevance in [0, 1] by the cosine with the query, and the text that was compared."""
 SCRIPT_PAIRS = ("latin", "cjk", "latin_cjk", "cjk_latin")
 """See ``script_pair``."""
 COSINE_UNIT = 0.03
@@ -54,7 +60,7 @@ class Evidence:
     scripts: tuple[Script, Script]
     """Of the query and of the passage."""
     likeness: float = 0.0
-    """See ``evidence.likeness``; 0 where no vectors were compared."""
+    """See ``likeness``; 0 where no vectors were compared."""
     chunks: int | None = None
     """How many the dataset has, of which one has these words; None: not known, taken for many."""
     coverage: float | None = None
@@ -145,9 +151,10 @@ class Calibration:
         model = self.models[ran]
         logit = model.intercept[family]
         if ran != "sparse":
-            distance = self._distance(evidence, pair)
+            known = evidence.worst_cosine if evidence.cosine is None else evidence.cosine
+            distance = self._distance(known, pair)
             logit += model.cosine[family] * distance
-            logit += model.below_best * min(0.0, distance - self._best_distance(evidence, pair))
+            logit += model.below_best * min(0.0, distance - self._distance(evidence.best_cosine, pair))
             logit += model.likeness * evidence.likeness / self.unit(evidence.scripts[0])
         if ran != "dense" and evidence.best_bm25:
             level = bm25_level(evidence)
@@ -161,18 +168,13 @@ class Calibration:
         """Relevance of something judged by its cosine alone (a fact, an entity name)."""
         return self.relevance(Evidence(cosine, None, cosine, None, cosine, scripts))
 
-    def of_text(self, cosine: float, asked_in: Script, text: str) -> float:
-        """The same of a text, for a query in a script."""
-        return self.of_cosine(cosine, (asked_in, script_beside(asked_in, text)))
+    def judge(self, asked_in: Script) -> Judge:
+        """The same of any text, for a query in a script."""
+        return lambda cosine, text: self.of_cosine(cosine, (asked_in, script_beside(asked_in, text)))
 
-    def _distance(self, evidence: Evidence, pair: str) -> float:
-        known = evidence.cosine if evidence.cosine is not None else evidence.worst_cosine
-        return 0.0 if known is None else (known - self.centres[pair]) / self.units[pair]
-
-    def _best_distance(self, evidence: Evidence, pair: str) -> float:
-        if evidence.best_cosine is None:
-            return 0.0
-        return (evidence.best_cosine - self.centres[pair]) / self.units[pair]
+    def _distance(self, cosine: float | None, pair: str) -> float:
+        """Steps from the level of relevant pairs; 0 where nothing is known."""
+        return 0.0 if cosine is None else (cosine - self.centres[pair]) / self.units[pair]
 
 
 def bm25_level(evidence: Evidence) -> float:
@@ -206,3 +208,111 @@ def _legs_that_ran(evidence: Evidence) -> str:
     if evidence.best_bm25 is None:
         return "dense"
     return "sparse" if evidence.best_cosine is None else "hybrid"
+
+
+Legs = Mapping[str, Sequence[ScoredChunk]]
+"""``dense`` and ``sparse``, where each ran: its chunks, best first. A leg that ran and found nothing is there, empty."""
+Vectors = Mapping[str, FloatArray]
+"""Unit vectors by chunk id."""
+
+BEST = 3
+"""Chunks that the others are compared with (see ``likeness``)."""
+
+
+def gathered(
+    query: str,
+    legs: Legs,
+    vectors: Vectors | None = None,
+    asked: FloatArray | None = None,
+    *,
+    chunks: int | None = None,
+) -> dict[str, Evidence]:
+    """The evidence for each chunk that a leg found, by chunk id.
+
+    Args:
+        query: what was searched for.
+        legs: what each leg found.
+        vectors: of the chunks, so that one only the sparse leg found has its cosine too.
+        asked: the query's unit vector; goes with ``vectors``.
+        chunks: how many the dataset has, where that is known.
+    """
+    cosines = _scores(legs.get("dense"))
+    words = _scores(legs.get("sparse"))
+    # A leg that ran and found nothing is evidence too: its best is 0, not unknown.
+    best_cosine = None if cosines is None else max(cosines.values(), default=0.0)
+    best_bm25 = None if words is None else max(words.values(), default=0.0)
+    worst_cosine = min(cosines.values(), default=None) if cosines else None
+    if cosines is not None and vectors is not None and asked is not None:
+        cosines |= {i: float(np.dot(vector, asked)) for i, vector in vectors.items() if i not in cosines}
+    query_script = script(query)
+    terms = frozenset(content_tokens(query)) if cosines is None else None
+    found = {scored.chunk.id: scored.chunk for leg in legs.values() for scored in leg}
+    return {
+        chunk_id: Evidence(
+            cosine=None if cosines is None else cosines.get(chunk_id),
+            bm25=None if words is None else words.get(chunk_id),
+            best_cosine=best_cosine,
+            best_bm25=best_bm25,
+            worst_cosine=worst_cosine,
+            scripts=(query_script, script_beside(query_script, chunk.text)),
+            chunks=chunks,
+            coverage=None if terms is None else coverage(terms, search_text(chunk)),
+        )
+        for chunk_id, chunk in found.items()
+    }
+
+
+def likeness(order: Mapping[str, float], vectors: Vectors) -> dict[str, float]:
+    """How much less each chunk is like the best ones than the chunk that is most like them: cosines, ≤ 0.
+
+    Pseudo-relevance feedback: what answers a question resembles what else answers it. The best are the
+    BEST first by ``order``, then id; they are represented by the mean of their vectors. Compared only
+    within one search, so it tells chunks apart and says nothing of the search as a whole.
+    Source: Rocchio, Relevance Feedback in Information Retrieval, 1971.
+    """
+    ids = sorted(vectors, key=lambda chunk_id: (-order[chunk_id], chunk_id))
+    if not ids:
+        return {}
+    stacked = np.concatenate([vectors[chunk_id] for chunk_id in ids]).reshape(len(ids), -1)
+    alike = stacked @ stacked[:BEST].mean(axis=0)
+    return dict(zip(ids, (alike - alike.max()).tolist(), strict=True))
+
+
+def _scores(leg: Sequence[ScoredChunk] | None) -> dict[str, float] | None:
+    return None if leg is None else {scored.chunk.id: scored.score for scored in leg}
+
+
+FEWEST_VISITS = 1e-4
+"""What a walk visits less counts as visited so often."""
+NEAR_FACT = 0.9
+"""Relevance from which a fact is near enough to start a walk at its ends."""
+START_FACTS = 20
+"""Facts it starts at, the nearest first."""
+FACTS = 0.4
+"""How telling they are together. With NEAR_FACT chosen on the two choosing vaults and the first halves."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRelevance:
+    """Relevance by the graph alone: how often a walk comes by, and how telling the place is that it started from.
+
+        log-odds(chunk) = intercept + telling · t + visits · t · ln(v)
+
+    ``v`` in (0, 1] is how often the walk visits the chunk, of the most visited (see ``passage_graph``); ``t`` in
+    (0, 1] how telling the start is: the rarity of the most telling name in the question, or FACTS where it names
+    nothing and the walk starts at its nearest facts. How relevant the facts are that a chunk supports was tried as a
+    term and told nothing more (``evaluation/fit_graph.py``, which fits the three numbers).
+    """
+
+    intercept: float
+    telling: float
+    visits: float
+
+    def logit(self, visits: float, telling: float) -> float:
+        """Log-odds of relevance; ``visits`` and ``telling`` in (0, 1]."""
+        walked = math.log(max(visits, FEWEST_VISITS))
+        return self.intercept + telling * (self.telling + self.visits * walked)
+
+    def relevance(self, visits: float, telling: float) -> float:
+        """Relevance in [0, 1]."""
+        return probability(self.logit(visits, telling))

@@ -23,9 +23,9 @@ from agentic_rag.retrieval.calibration import (
     SCRIPT_PAIRS,
     Calibration,
     Coefficients,
+    GraphRelevance,
     Sense,
 )
-from agentic_rag.retrieval.graph_relevance import GraphRelevance
 from agentic_rag.text.cache import TextCache
 
 SCRIPTS = ("latin", "cjk")
@@ -138,7 +138,7 @@ async def measured(embedding: Embedding) -> Measured:
     Raises:
         ModelError: the model failed.
     """
-    pairs = _reference_pairs()
+    pairs: list[dict[str, dict[str, str]]] = json.loads(reference_pairs_text())
     questions = await embedding.embed_queries([text for one in pairs for text in one["question"].values()])
     passages = await embedding.embed_passages([text for one in pairs for text in one["passage"].values()])
     scripts = ["latin" if language == "en" else "cjk" for one in pairs for language in one["question"]]
@@ -200,12 +200,6 @@ def _levels(questions: FloatArray, passages: FloatArray, scripts: list[str], pai
 
 
 def reference_pairs_text() -> str:
-    """The file of reference pairs: under other pairs a model has other levels."""
+    """The file of reference pairs, each a question and a passage in ``en`` and ``zh``; under others a model has other levels."""
     file = resources.files("agentic_rag") / "retrieval/reference_pairs.json"
     return file.read_text(encoding="utf-8")
-
-
-def _reference_pairs() -> list[dict[str, dict[str, str]]]:
-    """``question`` and ``passage``, each in ``en`` and ``zh``."""
-    pairs: list[dict[str, dict[str, str]]] = json.loads(reference_pairs_text())
-    return pairs

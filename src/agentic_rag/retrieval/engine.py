@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -184,7 +184,11 @@ class RetrievalEngine:
         unknown = sorted(keys_of(wanted) - known)
         if not unknown:
             return None
-        by_likeness = sorted(sorted(known), key=lambda key: _likeness(key, unknown), reverse=True)
+        by_likeness = sorted(
+            sorted(known),
+            key=lambda key: max(SequenceMatcher(None, key, other).ratio() for other in unknown),
+            reverse=True,
+        )
         there = ", ".join(by_likeness[:MOST_KEYS]) + (", …" if len(known) > MOST_KEYS else "")
         return (
             f"the filter is on {', '.join(map(repr, unknown))}, which nothing in {dataset_id!r} has; "
@@ -219,7 +223,3 @@ class RetrievalEngine:
             "strategy": strategy,
         }
         return EngineRetriever(search=self.search, dataset_id=dataset_id, arguments=arguments)
-
-
-def _likeness(key: str, others: Iterable[str]) -> float:
-    return max(SequenceMatcher(None, key, other).ratio() for other in others)

@@ -18,8 +18,7 @@ import numpy as np
 
 from agentic_rag.domain import search_text
 from agentic_rag.domain.ports import DatasetProfile, FloatArray
-from agentic_rag.retrieval.calibration import COSINE_UNIT, MOST_WORDS, Calibration, script_pair
-from agentic_rag.retrieval.evidence import Legs
+from agentic_rag.retrieval.calibration import COSINE_UNIT, MOST_WORDS, Calibration, Legs, script_pair
 from agentic_rag.text import content_tokens, coverage, script, script_beside
 
 Nats = Callable[[str], float]
@@ -111,27 +110,12 @@ def doubt(
         profile: of the dataset that was searched; None where nothing is known of it.
         nats: tells language from what is none; None: everything is taken for language.
     """
-    given = _no_words(query, legs)
-    doubted = _doubt(calibration, query, legs, asked, profile, nats, given)
-    return None if doubted is None else doubted - given
-
-
-def _doubt(
-    calibration: Calibration,
-    query: str,
-    legs: Legs,
-    asked: FloatArray,
-    profile: DatasetProfile | None,
-    nats: Nats | None,
-    given: float,
-) -> float | None:
-    """Of the nearest that may only be the nearest; ``given``: see ``_no_words``."""
-    nearest, sense = legs["dense"], calibration.sense
+    nearest, sense, given = legs["dense"], calibration.sense, _no_words(query, legs)
     if profile is None or not nearest or not calibration.ordinary:
-        return 0.0
+        return 0.0 - given
     share = max(_shares(frozenset(content_tokens(query)), legs), default=0.0)
     if share >= MOST_WORDS:  # notes may all be alike
-        return 0.0
+        return 0.0 - given
     asked_in, best = script(query), nearest[0].score
     unit = calibration.unit(asked_in)
     references = {name: float(np.dot(asked, mean)) for name, mean in calibration.ordinary.items()}
@@ -142,7 +126,7 @@ def _doubt(
     language = nearer(ordinary, references.values(), unit) + calibration.nearer.get(asked_in, 0.0)
     if sense.logit(found + given, cost(query, nats), language) < sense.floor:
         return None
-    return DOUBT if found < sense.doubted else 0.0
+    return (DOUBT if found < sense.doubted else 0.0) - given
 
 
 def _no_words(query: str, legs: Legs) -> float:

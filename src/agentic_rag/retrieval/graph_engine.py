@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.ports import (
     ChunkSearch,
-    DatasetProfile,
     Embedding,
     FloatArray,
     GraphLinks,
@@ -25,14 +24,12 @@ from agentic_rag.domain.ports import (
     ScoredChunk,
 )
 from agentic_rag.errors import ManifestMismatch, StoreError
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.calibration import FACTS, NEAR_FACT, START_FACTS, Judge
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
-from agentic_rag.retrieval.graph_relevance import FACTS, NEAR_FACT, START_FACTS
 from agentic_rag.retrieval.passage_graph import PassageGraph
-from agentic_rag.retrieval.projection import alone, hits_of, ranked
-from agentic_rag.retrieval.schemas import Linked
-from agentic_rag.text import Script, script
+from agentic_rag.retrieval.schemas import Linked, alone, hits_of, ranked
+from agentic_rag.text import script
 
 WITHIN_LIMIT = 2000
 """Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
@@ -42,6 +39,7 @@ WIDENING = 4
 MIN_PER_KIND = 25
 """Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule."""
 
+T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -75,7 +73,7 @@ class _Start:
     entities: Mapping[int, float]
     """Weights by place."""
     telling: float
-    """In (0, 1]; see ``graph_relevance``."""
+    """In (0, 1]; see ``GraphRelevance``."""
     names: list[str]
     """What the question names."""
 
@@ -110,22 +108,6 @@ class GraphEngine:
         """See ``RetrievalEngine.ready``."""
         await self._calibration.of_cosines()
 
-    async def search(
-        self,
-        dataset: str,
-        query: str,
-        *,
-        limit: int,
-        filters: Expression | None = None,
-        as_of: datetime | None = None,
-        judged_as: str | None = None,
-    ) -> list[Hit]:
-        """The hits of ``find``."""
-        found = await self.find(
-            dataset, query, limit=limit, filters=filters, as_of=as_of, judged_as=judged_as
-        )
-        return found.hits
-
     async def find(
         self,
         dataset: str,
@@ -140,7 +122,7 @@ class GraphEngine:
 
         A walk over the graph starts at the entities that the question names, or, where it names none, at the
         ends of the facts nearest to it, and at the passages that the store's own search found best. How often
-        it visits a chunk judges the chunk (see ``graph_relevance``); the chunk's own words and vector do not.
+        it visits a chunk judges the chunk (see ``GraphRelevance``); the chunk's own words and vector do not.
         Nothing is found where the question names nothing and no fact is near.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
@@ -163,15 +145,14 @@ class GraphEngine:
         found = await self._graph.search(
             dataset, query, vector, limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
         )
-        calibration = await self._calibration.of_cosines()
-        asked_in = script(question)
+        judge = await self._judge(question)
         passages = await self._passages(scope, found, vector)
         start = _named(graph, question)
-        if start is None and await self._means_something(dataset, question, vector, passages, calibration):
-            start = _at_facts(graph, found, calibration, asked_in)
+        if start is None and await self._means_something(dataset, question, vector, passages):
+            start = _at_facts(graph, found, judge)
         if start is None:
             return nothing
-        hits = await self._walked(scope, graph, start, passages, found, calibration, asked_in)
+        hits = await self._walked(scope, graph, start, passages, found, judge)
         told: dict[str, Any] = {"names": start.names, "telling": round(start.telling, 6)}
         return Findings(hits, told)
 
@@ -193,8 +174,8 @@ class GraphEngine:
             dataset, query, vector, limit=max(MIN_PER_KIND, limit), as_of=None, within=within
         )
         passages = await self._passages(_Scope(dataset, limit, filters, None, within), found, vector)
-        calibration, asked_in = await self._calibration.of_cosines(), script(query)
-        judged = [(p.chunk, calibration.of_text(p.score, asked_in, p.chunk.text)) for p in passages[:limit]]
+        judge = await self._judge(query)
+        judged = [(p.chunk, judge(p.score, p.chunk.text)) for p in passages[:limit]]
         return sorted(judged, key=lambda pair: (-pair[1], pair[0].id))
 
     async def linked(
@@ -230,10 +211,8 @@ class GraphEngine:
         ids = sorted({other for found in links.values() for other in found})
         vector = (await self._embedding.embed_queries([question]))[0]
         chunks, cosines = await self._compared(dataset, ids, vector)
-        calibration, asked_in = await self._calibration.of_cosines(), script(question)
-        relevance = {
-            i: calibration.of_text(cosine, asked_in, chunks[i].text) for i, cosine in cosines.items()
-        }
+        judge = await self._judge(question)
+        relevance = {i: judge(cosine, chunks[i].text) for i, cosine in cosines.items()}
         return {
             chunk_id: [
                 Linked(chunks[other], strength, relevance.get(other, 0.0))
@@ -250,11 +229,10 @@ class GraphEngine:
         start: _Start,
         passages: Sequence[ScoredChunk],
         found: Sequence[GraphHit],
-        calibration: Calibration,
-        asked_in: Script,
+        judge: Judge,
     ) -> list[Hit]:
         """What a walk visits, and what was found that comes from no chunk; up to the scope's limit."""
-        near = {p.chunk.id: calibration.of_text(p.score, asked_in, p.chunk.text) for p in passages}
+        near = {p.chunk.id: judge(p.score, p.chunk.text) for p in passages}
         visits = await asyncio.to_thread(
             graph.visits,
             start.entities,
@@ -275,8 +253,11 @@ class GraphEngine:
             found,
         )
         if scope.filters is None:
-            hits = ranked([*hits, *(alone(hit, calibration, asked_in) for hit in found if not hit.chunk_ids)])
+            hits = ranked([*hits, *(alone(hit, judge) for hit in found if not hit.chunk_ids)])
         return hits[: scope.limit]
+
+    async def _judge(self, question: str) -> Judge:
+        return (await self._calibration.of_cosines()).judge(script(question))
 
     async def _passage_graph(self, dataset: str) -> PassageGraph | None:
         """Of the dataset as it is; None where it has no graph."""
@@ -300,22 +281,12 @@ class GraphEngine:
         question: str,
         vector: FloatArray,
         passages: Sequence[ScoredChunk],
-        calibration: Calibration,
     ) -> bool:
         """Whether the question does to this dataset: the facts nearest to gibberish are near as well."""
-        profile = await self._profile(dataset)
+        profile = await self._read(self._chunks.profile(dataset), None)
+        calibration = await self._calibration.of_cosines()
         doubted = doubt(calibration, question, {"dense": passages}, vector, profile, self._nats)
         return doubted is not None and doubted <= 0
-
-    async def _profile(self, dataset: str) -> DatasetProfile | None:
-        """None where the vector store fails."""
-        try:
-            return await self._chunks.profile(dataset)
-        except ManifestMismatch:
-            raise
-        except StoreError as error:
-            _LOGGER.warning("nothing is known of the dataset %r: %s", dataset, error)
-            return None
 
     async def _passages(
         self, scope: _Scope, found: Sequence[GraphHit], vector: FloatArray
@@ -331,19 +302,20 @@ class GraphEngine:
     ) -> tuple[dict[str, Chunk], dict[str, float]]:
         """The chunks, and the cosines of those whose vectors can be read, by id."""
         chunks, vectors = await asyncio.gather(
-            self._graph.get_chunks(dataset, list(ids)), self._vectors(dataset, ids)
+            self._graph.get_chunks(dataset, list(ids)),
+            self._read(self._chunks.get_vectors(dataset, list(ids)), {}),
         )
         return chunks, {i: float(np.dot(vectors[i], vector)) for i in chunks if i in vectors}
 
-    async def _vectors(self, dataset: str, ids: Collection[str]) -> dict[str, FloatArray]:
-        """Empty where the vector store fails: the walk then starts at the entities alone."""
+    async def _read(self, reading: Awaitable[T], without: T) -> T:
+        """What the vector store has; ``without`` where it fails, so that the graph answers alone."""
         try:
-            return await self._chunks.get_vectors(dataset, list(ids))
+            return await reading
         except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
             raise
         except StoreError as error:
-            _LOGGER.warning("the walk starts without passages, whose vectors cannot be read: %s", error)
-            return {}
+            _LOGGER.warning("the graph is searched without what the vector store has: %s", error)
+            return without
 
 
 def _named(graph: PassageGraph, question: str) -> _Start | None:
@@ -352,27 +324,17 @@ def _named(graph: PassageGraph, question: str) -> _Start | None:
     return _Start(graph.rarity(named), graph.telling(named), graph.names(named)) if named else None
 
 
-def _at_facts(
-    graph: PassageGraph, found: Sequence[GraphHit], calibration: Calibration, asked_in: Script
-) -> _Start | None:
-    """At the ends of the nearest facts."""
-    ends: dict[int, float] = {}
-    for relevance, fact in _nearest_facts(found, calibration, asked_in):
-        for place in graph.places((fact.source_name, fact.target_name)):
-            if place is not None:
-                ends[place] = ends.get(place, 0.0) + relevance**2
-    rarity = graph.rarity(ends)
-    return _Start({place: ends[place] * rarity[place] for place in ends}, FACTS, []) if ends else None
-
-
-def _nearest_facts(
-    found: Sequence[GraphHit], calibration: Calibration, asked_in: Script
-) -> list[tuple[float, GraphHit]]:
-    """The best START_FACTS facts with their relevance, where the best of them reaches NEAR_FACT."""
+def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _Start | None:
+    """At the ends of the best START_FACTS facts, where the best of them reaches NEAR_FACT."""
     facts = [
-        (calibration.of_text(hit.cosine, asked_in, hit.text), hit)
-        for hit in found
-        if hit.kind == "edge" and hit.cosine is not None
+        (judge(hit.cosine, hit.text), hit) for hit in found if hit.kind == "edge" and hit.cosine is not None
     ]
     facts.sort(key=lambda pair: (-pair[0], pair[1].id))
-    return facts[:START_FACTS] if facts and facts[0][0] >= NEAR_FACT else []
+    if not facts or facts[0][0] < NEAR_FACT:
+        return None
+    ends: dict[int, float] = {}
+    for relevance, fact in facts[:START_FACTS]:
+        for place in graph.places((fact.source_name, fact.target_name)):
+            ends[place] = ends.get(place, 0.0) + relevance**2
+    rarity = graph.rarity(ends)
+    return _Start({place: ends[place] * rarity[place] for place in ends}, FACTS, []) if ends else None

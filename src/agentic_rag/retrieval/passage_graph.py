@@ -10,19 +10,22 @@ Graph Partitioning using PageRank Vectors, FOCS 2006.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 from scipy import sparse
 
 from agentic_rag.dates.instants import as_utc
+from agentic_rag.domain import Entity
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.retrieval.entity_linking import EntityNames
+from agentic_rag.text import HAN, KANA, STOPWORDS
 
 CONTINUE = 0.9
 """Probability that the walk goes on instead of starting again."""
@@ -87,9 +90,10 @@ class PassageGraph:
         """``log(1 + N / df)`` of entities by their places."""
         return {place: float(self._rarity[place]) for place in places}
 
-    def places(self, names: Iterable[str | None]) -> list[int | None]:
-        """Where entities of such names are; None for one that is not there."""
-        return [None if name is None else self._by_key.get(entity_key(name)) for name in names]
+    def places(self, names: Iterable[str | None]) -> list[int]:
+        """Where the entities of such names are that are there."""
+        keys = [entity_key(name) for name in names if name is not None]
+        return [self._by_key[key] for key in keys if key in self._by_key]
 
     def telling(self, named: Collection[int]) -> float:
         """How telling the most telling of the named entities is that has a place of its own, in (0, 1].
@@ -229,3 +233,76 @@ class _Ties:
             return np.zeros(self.forward.shape[1])
         moved: Floats = mass[active] @ self.forward[active]
         return moved
+
+
+MAX_WORDS = 10
+"""Of a name that is looked for; one Han or kana character counts as a word."""
+LOOSE_LETTERS = 4
+"""A single word in lower case names an entity from this length on, and only what somebody gave a place of
+its own (a note, a tag, a heading): "green" is no mention of a Mr Green."""
+
+_UNPLACED = frozenset({"Entity", "Thing"})
+"""Labels of what is only known from running text."""
+_SINGLE = regex.compile(rf"[{HAN}{KANA}]")
+_WORD = regex.compile(rf"{_SINGLE.pattern}|[^\W_]+(?:['’.&-][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_QUALIFIED = re.compile(r"(.*\S)\s*(?:\([^()]+\)|（[^（）]+）)")
+
+
+class EntityNames:
+    """Finds names in questions; built once per state of the graph.
+
+    Args:
+        entities: told apart by their place in the sequence.
+        aliases: what else one is called, by ``Entity.key``.
+    """
+
+    def __init__(
+        self, entities: Sequence[Entity], aliases: Mapping[str, Collection[str]] | None = None
+    ) -> None:
+        self._by_name: dict[str, list[int]] = defaultdict(list)
+        self._placed = {place for place, entity in enumerate(entities) if set(entity.labels) - _UNPLACED}
+        for place, entity in enumerate(entities):
+            names = [entity.name, *(aliases or {}).get(entity.key, ())]
+            if (qualified := _QUALIFIED.fullmatch(entity.name)) is not None:
+                names.append(qualified.group(1))
+            for key in dict.fromkeys(map(entity_key, names)):
+                self._by_name[key].append(place)
+
+    def is_placed(self, place: int) -> bool:
+        """Whether somebody gave the entity a place of its own: a note, a person, a tag, a heading."""
+        return place in self._placed
+
+    def named_in(self, question: str) -> list[int]:
+        """Places of the entities the question names, ascending, each once.
+
+        The longest name wins where names overlap. A name of several entities ("Mercury" of two notes with
+        a qualifier in brackets, an alias that two notes have) names all of them.
+        """
+        found: set[int] = set()
+        words = list(_WORD.finditer(question))
+        first = 0
+        while first < len(words):
+            after, places = self._longest(question, words, first)
+            found.update(places)
+            first = after
+        return sorted(found)
+
+    def _longest(self, question: str, words: list[re.Match[str]], first: int) -> tuple[int, list[int]]:
+        """The index behind the longest name that starts at a word, and its entities."""
+        for last in range(min(len(words), first + MAX_WORDS), first, -1):
+            span = question[words[first].start() : words[last - 1].end()]
+            for name in dict.fromkeys((span, _POSSESSIVE.sub("", span))):
+                places = self._by_name.get(entity_key(name), [])
+                telling = [place for place in places if self._tells(name, last - first, place)]
+                if telling:
+                    return last, telling
+        return first + 1, []
+
+    def _tells(self, name: str, words: int, place: int) -> bool:
+        """Whether the span is a name here, and not an ordinary word that happens to be one."""
+        if words > 1:
+            return True
+        if _SINGLE.fullmatch(name) or name.casefold() in STOPWORDS:
+            return False
+        return not name[0].islower() or (len(name) >= LOOSE_LETTERS and place in self._placed)

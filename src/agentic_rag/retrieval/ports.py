@@ -10,7 +10,7 @@ from agentic_rag.domain import Findings
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.schemas import Judged, Linked, RetrievalResult
+from agentic_rag.retrieval.schemas import Judged, Linked
 
 Filters = Mapping[str, Any] | Expression | None
 
@@ -21,7 +21,6 @@ class GraphSearch(Protocol):
 
     async def ready(self) -> None:
         """What takes long once, before the first search."""
-        ...
 
     async def find(
         self,
@@ -38,7 +37,6 @@ class GraphSearch(Protocol):
         Raises:
             StoreError, ModelError: something behind it failed.
         """
-        ...
 
     async def linked(
         self,
@@ -51,7 +49,6 @@ class GraphSearch(Protocol):
         as_of: datetime | None = None,
     ) -> dict[str, list[Linked]]:
         """For each chunk id the chunks that are linked with it in the graph, strongest link first."""
-        ...
 
 
 @runtime_checkable
@@ -60,7 +57,6 @@ class VectorSearch(Protocol):
 
     async def ready(self, strategy: Strategy | None = None) -> None:
         """What takes long once, before the first search."""
-        ...
 
     async def find(
         self,
@@ -79,28 +75,11 @@ class VectorSearch(Protocol):
         Raises:
             StoreError, ModelError: something behind it failed.
         """
-        ...
-
-    async def search(
-        self,
-        dataset_id: str,
-        query_text: str,
-        top_k: int = ...,
-        score_threshold: float | None = None,
-        filters: Filters = None,
-        *,
-        as_of: datetime | None = None,
-        strategy: Strategy | None = None,
-    ) -> list[RetrievalResult]:
-        """The results of ``find``."""
-        ...
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]
     ) -> tuple[FloatArray, dict[str, FloatArray]]:
         """The question's unit vector, and the stored ones of the chunks that exist among the ids."""
-        ...
 
     async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:
         """What the filters name that nothing in the dataset has; None where that is not why."""
-        ...

@@ -1,12 +1,14 @@
-"""What a search returns."""
+"""What a search returns: results of the vector store, hits of the graph with the facts that support them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import Chunk, GraphHit, Hit, new_hit
+from agentic_rag.retrieval.calibration import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +83,76 @@ class Linked(NamedTuple):
     """Of the link, in (0, 1]; see ``PassageGraph.linked``."""
     relevance: float
     """Of the chunk for the question, in [0, 1], by its cosine; 0 where its vector cannot be read."""
+
+
+MAX_FACTS = 5
+"""Facts kept as evidence on one chunk, best first."""
+
+
+def hits_of(
+    chunks: Mapping[str, Chunk],
+    relevance: Mapping[str, float],
+    visits: Mapping[str, float],
+    entities: Mapping[str, Sequence[str]],
+    found: Sequence[GraphHit],
+) -> list[Hit]:
+    """One hit a chunk, relevance descending, then id.
+
+    Args:
+        chunks: those that the walk visited and that may be returned, by id.
+        relevance: of each, in [0, 1].
+        visits: of each at least, in (0, 1].
+        entities: names of what the question names that each mentions.
+        found: what the graph's search found; its facts are told on the chunks they come from.
+    """
+    facts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for hit in found:
+        if hit.kind == "edge":
+            for chunk_id in hit.chunk_ids:
+                facts[chunk_id].append(_fact(hit))
+    evidence = {i: {"walk": visits[i], "entities": list(entities[i])} for i in chunks}
+    return ranked([_hit(chunk, relevance[i], evidence[i], facts.get(i, [])) for i, chunk in chunks.items()])
+
+
+def linked_hits(chunks: Sequence[tuple[Chunk, float]]) -> list[Hit]:
+    """Chunks that a link led to, by their relevance in [0, 1], descending, then id."""
+    return ranked([_hit(chunk, relevance, {}, []) for chunk, relevance in chunks])
+
+
+def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[dict[str, Any]]) -> Hit:
+    """Of a chunk, not ranked yet."""
+    return new_hit(
+        chunk.id,
+        chunk.text,
+        "edge" if facts else "episode",
+        score=relevance,
+        metadata=chunk_metadata(chunk),
+        evidence=evidence,
+        facts=facts[:MAX_FACTS],
+    )
+
+
+def alone(hit: GraphHit, judge: Judge) -> Hit:
+    """A thing that comes from no chunk, as a hit of its own: judged by its cosine, which is all that is known of it."""
+    score = None if hit.cosine is None else judge(hit.cosine, hit.text)
+    facts = [_fact(hit)] if hit.kind == "edge" else []
+    return new_hit(hit.id, hit.text, hit.kind, score=score, metadata={"name": hit.name}, facts=facts)
+
+
+def ranked(hits: Sequence[Hit]) -> list[Hit]:
+    """By score descending (without one: last), then id; ranks from 1."""
+    ordered = sorted(hits, key=lambda hit: (-(hit["score"] or 0.0), hit["id"]))
+    return [{**hit, "rank": rank} for rank, hit in enumerate(ordered, start=1)]
+
+
+def _fact(hit: GraphHit) -> dict[str, Any]:
+    return {
+        "id": hit.id,
+        "name": hit.name,
+        "text": hit.text,
+        "source": hit.source_name,
+        "target": hit.target_name,
+        "valid_at": hit.valid_at.isoformat() if hit.valid_at else None,
+        "invalid_at": hit.invalid_at.isoformat() if hit.invalid_at else None,
+        "cosine": hit.cosine,
+    }

@@ -28,15 +28,12 @@ PREFIX = "AGENTIC_RAG_"
 DEFAULT_DATA_DIR = Path(".agentic-rag")
 
 
-def load_config(
-    data_dir: Path | None = None, settings: Path | None = None, overrides: Mapping[str, Any] | None = None
-) -> RagConfig:
+def load_config(data_dir: Path | None = None, settings: Path | None = None) -> RagConfig:
     """The configuration of a program run in the current folder.
 
     Args:
         data_dir: where the data lie; else AGENTIC_RAG_DATA_DIR, else ``.agentic-rag``.
         settings: settings file; else ``settings.toml`` in the data folder where there is one.
-        overrides: values that win over all others, nested by section.
 
     Raises:
         ConfigError: a file cannot be read, a key is unknown or a value out of range.
@@ -46,7 +43,7 @@ def load_config(
     file = settings or folder / SETTINGS_FILE
     values = _file(file) if settings is not None or file.is_file() else {}
     call = {"data_dir": data_dir} if data_dir is not None else {}
-    for layer in (environment, call, overrides or {}):
+    for layer in (environment, call):
         values = merged(values, layer)
     return RagConfig(**{"data_dir": DEFAULT_DATA_DIR, **values})
 

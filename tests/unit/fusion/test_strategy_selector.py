@@ -1,6 +1,9 @@
 """Which strategy an operation gets, and what executing it returns and reports."""
 
+from __future__ import annotations
+
 import json
+import math
 from typing import Any
 
 import pytest
@@ -25,6 +28,7 @@ from agentic_rag.fusion import (
     select_fusion_algorithm,
     weighted_fusion,
 )
+from agentic_rag.fusion.strategy_selector import EVEN, STEEPNESS
 
 GRAPH: list[dict[str, Any]] = [
     {"id": "a", "rank": 1, "score": 0.9},
@@ -273,11 +277,6 @@ def test_the_cascade_when_the_graph_is_not_enough(
     assert (outcome.report["tier"], outcome.report["decision"]) == (tier, decision)
 
 
-def test_the_cascade_judges_by_the_given_relevance():
-    outcome = execute_fusion("cascade", GRAPH, VECTOR, relevance=lambda hit: 0.1)
-    assert outcome.report["high_quality"] == 0
-
-
 @pytest.mark.parametrize("strategy", list(FusionStrategy))
 def test_reports_are_plain_values_and_nothing_found_is_no_error(strategy: FusionStrategy):
     for graph, vector in ((None, None), ([], []), (GRAPH, None), (None, VECTOR), (GRAPH, VECTOR)):
@@ -440,3 +439,60 @@ def test_an_unknown_strategy_is_an_error_that_lists_the_known():
 def test_everything_exported_exists():
     for name in agentic_rag.fusion.__all__:
         assert getattr(agentic_rag.fusion, name) is not None
+
+
+WEIGHTS = st.floats(1e-6, 1)
+TELLING = st.floats(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("weights", "telling"),
+    [((0.3, 0.7), 1.0), ((0.7, 0.3), 0.0), ((1.0, 1.0), 0.25), ((0.5, 0.25), 0.9)],
+)
+def test_the_graphs_odds_grow_by_the_steepness_times_how_telling_the_start_is(
+    weights: tuple[float, float], telling: float
+):
+    graph, vector = adapted_weights(weights, telling)
+    expected = weights[0] / weights[1] * math.e ** (STEEPNESS * (telling - EVEN))
+    assert graph / vector == pytest.approx(expected)
+
+
+def test_the_numbers_of_the_design():
+    assert (STEEPNESS, EVEN) == (4.0, 0.57)
+    told = {
+        0.0: (0.041995, 0.958005),
+        0.3: (0.127050, 0.872950),
+        0.57: (0.3, 0.7),
+        1.0: (0.705308, 0.294692),
+    }
+    for telling, weights in told.items():
+        assert adapted_weights((0.3, 0.7), telling) == pytest.approx(weights, abs=1e-6)
+
+
+@given(WEIGHTS, WEIGHTS)
+def test_at_even_the_weights_are_as_they_are(graph: float, vector: float):
+    assert adapted_weights((graph, vector), EVEN) == pytest.approx((graph, vector))
+
+
+@given(WEIGHTS, WEIGHTS, TELLING)
+def test_the_sum_is_kept_and_neither_source_is_left_out(graph: float, vector: float, telling: float):
+    adapted = adapted_weights((graph, vector), telling)
+    assert sum(adapted) == pytest.approx(graph + vector)
+    assert min(adapted) > 0
+
+
+def test_weights_however_far_apart_stay_numbers():
+    assert adapted_weights((1.0, 1e-310), 1.0) == pytest.approx((1.0, 0.0))
+
+
+@pytest.mark.parametrize("weights", [(0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
+@given(telling=TELLING)
+def test_a_source_that_is_left_out_stays_so(weights: tuple[float, float], telling: float):
+    assert adapted_weights(weights, telling) == weights
+
+
+@given(st.floats(0.01, 1), st.floats(0.01, 1), TELLING, TELLING)
+def test_the_more_telling_the_more_the_graph_weighs(graph: float, vector: float, one: float, other: float):
+    less, more = sorted((one, other))
+    before, after = (adapted_weights((graph, vector), telling)[0] for telling in (less, more))
+    assert before < after if more - less > 1e-9 else before <= after

@@ -199,8 +199,11 @@ async def test_what_a_memory_came_with_goes_on_with_it():
         ({"question": "q", "memory_data": [{"text": "a", "metadata": [1]}]}, "has metadata"),
         ({"question": "q", "memory_data": [{"text": "a", "score": "1"}]}, "has score '1'"),
         ({"question": "q", "memory_data": [{"text": "a", "score": True}]}, "has score True"),
-        ({"question": "q", "memory_data": [{"text": "a", "score": float("nan")}]}, "not finite"),
-        ({"question": "q", "memory_data": [{"text": "a", "score": [1]}]}, "no number"),
+        ({"question": "q", "memory_data": [{"text": "a", "score": float("nan")}]}, "has score nan"),
+        (
+            {"question": "q", "memory_data": [{"text": "a", "score": [1]}]},
+            r"has score \[1\]; give a finite number",
+        ),
         ({"question": "q", "memory_data": [{"text": "a", "embedding": "abc"}]}, "no list of numbers"),
         ({"question": "q", "memory_data": [{"text": "a", "embedding": [None]}]}, "finite numbers"),
         ({"question": 3, "memory_data": []}, "question is a string, not int"),

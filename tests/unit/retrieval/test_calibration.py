@@ -5,23 +5,31 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentic_rag.domain.ports import ScoredChunk
 from agentic_rag.retrieval.calibration import (
     BM25_CAP,
     BM25_UNIT,
     COSINE_UNIT,
+    FACTS,
+    FEWEST_VISITS,
     LEAST_CHUNKS,
     SCRIPT_PAIRS,
     Calibration,
     Coefficients,
     Evidence,
+    GraphRelevance,
     bm25_level,
+    gathered,
+    likeness,
     script_pair,
 )
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
+from agentic_rag.testing import fake_chunk
 from agentic_rag.text import Script
 
 LATIN: tuple[Script, Script] = ("latin", "latin")
@@ -134,3 +142,108 @@ EVIDENCE = st.builds(
 @given(EVIDENCE)
 def test_relevance_lies_between_0_and_1_whatever_is_said(evidence: Evidence):
     assert 0 <= SHIPPED.relevance(evidence) <= 1
+
+
+TEA, MILK = fake_chunk("tea", "Oolong tea."), fake_chunk("milk", "牛奶很甜")
+EAST, NORTH = np.eye(2, dtype=np.float32)
+
+
+def test_each_leg_says_what_it_found_and_its_best():
+    legs = {"dense": [ScoredChunk(TEA, 0.9)], "sparse": [ScoredChunk(MILK, 4.0)]}
+    found = gathered("tea", legs)
+    tea, milk = found["tea#0"], found["milk#0"]
+    assert (tea.cosine, tea.bm25, tea.best_cosine, tea.best_bm25) == (0.9, None, 0.9, 4.0)
+    assert (milk.cosine, milk.bm25, milk.worst_cosine) == (None, 4.0, 0.9)
+    assert (tea.scripts, milk.scripts) == (("latin", "latin"), ("latin", "cjk"))
+    assert tea.coverage is None
+
+
+def test_a_vector_gives_the_cosine_that_the_dense_leg_left_out():
+    legs = {"dense": [ScoredChunk(TEA, 0.9)], "sparse": [ScoredChunk(MILK, 4.0)]}
+    found = gathered("tea", legs, {"tea#0": EAST, "milk#0": NORTH}, EAST)
+    assert found["milk#0"].cosine == 0.0
+    assert found["tea#0"].cosine == 0.9, "what the leg itself says stays"
+
+
+def test_a_leg_that_ran_and_found_nothing_is_evidence():
+    found = gathered("tea", {"dense": [ScoredChunk(TEA, 0.9)], "sparse": []})
+    assert found["tea#0"].best_bm25 == 0.0
+    alone = gathered("oolong milk", {"sparse": [ScoredChunk(TEA, 2.0)]})
+    assert (alone["tea#0"].best_cosine, alone["tea#0"].coverage) == (None, 0.5)
+    assert gathered("tea", {"dense": [], "sparse": []}) == {}
+
+
+def test_the_size_of_the_dataset_goes_with_each_chunk():
+    legs = {"sparse": [ScoredChunk(TEA, 2.0), ScoredChunk(MILK, 1.0)]}
+    assert {found.chunks for found in gathered("tea", legs, chunks=7).values()} == {7}
+    assert gathered("tea", legs)["tea#0"].chunks is None
+
+
+def test_likeness_is_zero_for_the_likest_and_negative_for_the_rest():
+    vectors = {"a": EAST, "b": EAST, "c": EAST, "d": NORTH}
+    found = likeness({"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}, vectors)
+    assert found["a"] == found["b"] == found["c"] == 0.0
+    assert found["d"] == pytest.approx(-1.0)
+    assert likeness({}, {}) == {}
+
+
+def test_likeness_compares_with_the_best_by_order_then_id():
+    vectors = {"a": EAST, "b": EAST, "c": EAST, "d": NORTH, "e": NORTH, "f": NORTH}
+    order = dict.fromkeys(vectors, 1.0)
+    assert likeness(order, vectors)["a"] == 0.0
+    assert likeness({**order, "d": 2.0, "e": 2.0, "f": 2.0}, vectors)["a"] == pytest.approx(-1.0)
+
+
+PLAIN_WALK = GraphRelevance(intercept=-1.0, telling=2.0, visits=0.5)
+SHIPPED_WALK = fitted_calibration().graph
+SHARE = st.floats(FEWEST_VISITS, 1.0)
+TELLING = st.floats(0.01, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("visits", "telling", "logit"),
+    [
+        (1.0, 1.0, -1.0 + 2.0),
+        (math.exp(-2), 1.0, -1.0 + 2.0 - 1.0),
+        (1.0, 0.5, -1.0 + 1.0),
+        (math.exp(-2), 0.5, -1.0 + 1.0 - 0.5),
+        (math.exp(-4), 0.25, -1.0 + 0.5 - 0.5),
+    ],
+)
+def test_log_odds_are_a_sum(visits: float, telling: float, logit: float):
+    assert PLAIN_WALK.logit(visits, telling) == pytest.approx(logit)
+    assert PLAIN_WALK.relevance(visits, telling) == pytest.approx(1 / (1 + math.exp(-logit)))
+
+
+def test_what_is_hardly_visited_counts_as_the_fewest_visits():
+    assert (
+        PLAIN_WALK.logit(FEWEST_VISITS / 50, 1.0)
+        == PLAIN_WALK.logit(0.0, 1.0)
+        == PLAIN_WALK.logit(FEWEST_VISITS, 1.0)
+    )
+    assert PLAIN_WALK.logit(FEWEST_VISITS, 1.0) < PLAIN_WALK.logit(2 * FEWEST_VISITS, 1.0)
+
+
+@given(SHARE, SHARE, TELLING)
+def test_more_visits_are_never_less_relevant(one: float, other: float, telling: float):
+    fewer, more = sorted([one, other])
+    assert 0.0 <= SHIPPED_WALK.relevance(fewer, telling) <= SHIPPED_WALK.relevance(more, telling) <= 1.0
+
+
+@given(TELLING, TELLING)
+def test_a_more_telling_name_makes_what_it_leads_to_more_relevant(one: float, other: float):
+    less, more = sorted([one, other])
+    assert SHIPPED_WALK.relevance(1.0, less) <= SHIPPED_WALK.relevance(1.0, more)
+
+
+@given(SHARE, SHARE, TELLING, TELLING)
+def test_a_more_telling_name_tells_near_and_far_further_apart(a: float, b: float, c: float, d: float):
+    (fewer, more), (less, telling) = sorted([a, b]), sorted([c, d])
+    gaps = [SHIPPED_WALK.logit(more, t) - SHIPPED_WALK.logit(fewer, t) for t in (less, telling)]
+    assert gaps[0] <= gaps[1] + 1e-9
+
+
+def test_the_shipped_numbers_call_near_relevant_and_far_irrelevant():
+    assert SHIPPED_WALK.relevance(1.0, 1.0) > SHIPPED_WALK.relevance(1.0, FACTS) > 0.5
+    assert SHIPPED_WALK.relevance(0.01, 1.0) < 0.2
+    assert SHIPPED_WALK.relevance(0.01, FACTS) < 0.5

@@ -10,8 +10,7 @@ import pytest
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import DatasetProfile, ScoredChunk
 from agentic_rag.models.bundled import nats
-from agentic_rag.retrieval.calibration import COSINE_UNIT, SCRIPT_PAIRS, Calibration, Sense
-from agentic_rag.retrieval.evidence import Legs
+from agentic_rag.retrieval.calibration import COSINE_UNIT, SCRIPT_PAIRS, Calibration, Legs, Sense
 from agentic_rag.retrieval.floor import (
     CHEAP,
     DEAR,

@@ -16,10 +16,9 @@ from agentic_rag.domain.filters import Expression, parse_filters
 from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.retrieval import graph_engine
-from agentic_rag.retrieval.calibration import Calibration, Sense
+from agentic_rag.retrieval.calibration import FACTS, Calibration, Sense
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.retrieval.graph_relevance import FACTS
 from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.retrieval.schemas import chunk_metadata
 from agentic_rag.stores.in_memory import InMemoryChunkStore
@@ -189,11 +188,6 @@ async def test_what_is_nearest_to_the_question_is_not_found_where_no_walk_comes_
     assert set(await made.ids("Film")) == {"film#0", "director#0", "town#0"}
     await made.add(fake_chunk("twin", "Nobody knows about the Filmographer"), ["Twin"])
     assert await made.ids("Nobody knows about the Filmographer") == []
-
-
-async def test_search_gives_the_hits_alone():
-    made = await world()
-    assert await made.engine.search("notes", FILM, limit=2) == (await made.find(FILM, 2)).hits
 
 
 @pytest.mark.parametrize("question", ["where was somebody born?", "nine arches", "something else altogether"])

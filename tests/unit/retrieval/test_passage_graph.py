@@ -15,7 +15,7 @@ from agentic_rag.domain import Entity
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.retrieval import passage_graph
-from agentic_rag.retrieval.passage_graph import PassageGraph
+from agentic_rag.retrieval.passage_graph import EntityNames, PassageGraph
 
 MENTIONS = {
     "film": ["Film", "Director"],
@@ -155,7 +155,7 @@ def test_a_name_without_a_place_makes_no_question_more_telling():
 
 
 def test_places_are_found_by_names_however_they_are_written():
-    assert GRAPH.places(["FILM", None, "Nowhere", "town"]) == [place("Film"), None, None, place("Town")]
+    assert GRAPH.places(["FILM", None, "Nowhere", "town"]) == [place("Film"), place("Town")]
 
 
 def test_what_a_passage_mentions_of_what_was_asked():
@@ -212,3 +212,72 @@ def test_picking_out_and_multiplying_give_the_same(monkeypatch: pytest.MonkeyPat
 def test_an_empty_graph_has_nothing_to_visit():
     empty = PassageGraph(links({}))
     assert empty.named_in("Film") == []
+
+
+NAMES = (
+    ("Da Hong Pao", "Note"),
+    ("Hong", "Thing"),
+    ("Oolong", "Note"),
+    ("Green", "Thing"),
+    ("乌龙茶", "Note"),
+    ("茶", "Note"),
+    ("Mercury (planet)", "Note"),
+    ("Mercury (element)", "Note"),
+    ("The", "Note"),
+    ("1984", "Note"),
+    ("Tea", "Note"),
+    ("Anna Lee", "Person"),
+)
+ENTITIES = [Entity(entity_key(name), name, ("Entity", label)) for name, label in NAMES]
+FOUND = EntityNames(ENTITIES)
+
+
+def named(question: str) -> list[str]:
+    return [ENTITIES[place].name for place in FOUND.named_in(question)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where does Da Hong Pao grow?", ["Da Hong Pao"]),
+        ("where does da hong pao grow?", ["Da Hong Pao"]),
+        ("is oolong roasted?", ["Oolong"]),
+        ("which green leaves?", []),
+        ("Who is Mr Green?", ["Green"]),
+        ("乌龙茶怎么泡", ["乌龙茶"]),
+        ("茶怎么泡", []),
+        ("How far is Mercury?", ["Mercury (planet)", "Mercury (element)"]),
+        ("the tea", []),
+        ("Anna Lee's garden", ["Anna Lee"]),
+        ("Anna Lee’s garden", ["Anna Lee"]),
+        ("What is said in 1984?", ["1984"]),
+        ("ＯＯＬＯＮＧ?", ["Oolong"]),
+        ("", []),
+        ("?!", []),
+    ],
+)
+def test_names_in_questions(question: str, expected: list[str]):
+    assert named(question) == expected
+
+
+def test_only_what_has_a_place_of_its_own_is_placed():
+    placed = {entity.name for place, entity in enumerate(ENTITIES) if FOUND.is_placed(place)}
+    assert placed == {name for name, label in NAMES if label != "Thing"}
+
+
+@given(st.text(max_size=80))
+def test_any_question_is_accepted(question: str):
+    places = FOUND.named_in(question)
+    assert places == sorted(set(places))
+
+
+def test_a_note_is_named_by_its_aliases_in_any_script():
+    found = EntityNames(ENTITIES, {"oolong": ["青茶", "Wu Long"], "da hong pao": ["青茶"], "gone": ["Gone"]})
+
+    def named(question: str) -> list[str]:
+        return [ENTITIES[place].name for place in found.named_in(question)]
+
+    assert named("is wu long roasted?") == ["Oolong"]
+    assert named("青茶和绿茶") == ["Da Hong Pao", "Oolong"]
+    assert named("is oolong roasted?") == ["Oolong"]
+    assert named("Gone?") == []

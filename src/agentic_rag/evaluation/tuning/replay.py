@@ -19,9 +19,8 @@ from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import ranking_of
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.rerank.features import TERMS, terms_of
+from agentic_rag.rerank.features import TERMS, relevance_odds, terms_of
 from agentic_rag.rerank.offline import dealt_odds
-from agentic_rag.rerank.relevance import relevance_odds
 from agentic_rag.settings.parameters import Parameters
 
 Floats = NDArray[np.float64]

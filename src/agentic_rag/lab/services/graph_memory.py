@@ -29,12 +29,12 @@ class GraphTurnSearch:
         self._namespace = namespace
 
     async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
-        hits, nearest = await asyncio.gather(
-            self._engine.search(self._namespace, query, limit=limit, filters=among),
+        found, nearest = await asyncio.gather(
+            self._engine.find(self._namespace, query, limit=limit, filters=among),
             self._engine.nearest(self._namespace, query, limit=limit, filters=among),
         )
         told = {chunk.id: (chunk.metadata.get("dia_id"), score) for chunk, score in nearest}
-        for hit in hits:
+        for hit in found.hits:
             own = told.get(hit["id"], (None, 0.0))[1]
             walked = max(0.0, log_odds(hit["score"] or 0.0))
             told[hit["id"]] = hit["metadata"].get("dia_id"), probability(log_odds(own) + walked)

@@ -13,7 +13,7 @@ from agentic_rag.domain import Document
 from agentic_rag.ingest.conversation import RawSession, parse_session, parse_session_date
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import Entry
-from agentic_rag.post_retrieval.turns import MemoryLine, turns_of
+from agentic_rag.post_retrieval.items import MemoryLine, turns_of
 
 LOOSE_ENTRIES = 50
 """Entries without a ``session_id`` that make a document."""

@@ -17,9 +17,8 @@ from agentic_rag.domain.ports import (
     Restriction,
     ScoredChunk,
 )
-from agentic_rag.retrieval.calibration import Calibration
+from agentic_rag.retrieval.calibration import Calibration, Legs, Vectors, gathered, likeness
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
-from agentic_rag.retrieval.evidence import Legs, Vectors, gathered, likeness
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.schemas import Leg, RetrievalResult
 from agentic_rag.text import script
@@ -62,17 +61,6 @@ class BaseStrategy(ABC):
         vector: FloatArray = vectors[0]
         return vector
 
-    def doubt(
-        self,
-        calibration: Calibration,
-        profile: DatasetProfile | None,
-        query: str,
-        legs: Legs,
-        asked: FloatArray,
-    ) -> float | None:
-        """How much less relevant what was found is than it looks; None for nonsense. See ``floor``."""
-        return doubt(calibration, query, legs, asked, profile, self.nats)
-
     async def joined(
         self,
         dataset: str,
@@ -95,14 +83,43 @@ class BaseStrategy(ABC):
         ]
         nearest.sort(key=lambda scored: (-scored.score, scored.chunk.id))
         legs = {name: () for result in found for name in result.legs} | {"dense": nearest}
-        profile = await self.store.profile(dataset)
-        calibration = await self.calibration.of_cosines()
-        doubted = self.doubt(calibration, profile, question, legs, asked)
-        if doubted is None:
-            return list(found)
-        judged = self.judged(calibration, question, legs, len(nearest), profile, doubt=doubted)
+        judged = await self.judged_by_vectors(dataset, question, legs, asked, limit=len(nearest))
         alike = [RetrievalResult(result.chunk, result.score, new[result.id].legs) for result in judged]
         return sorted([*found, *alike], key=lambda result: (-result.score, result.id))
+
+    async def judged_by_vectors(
+        self,
+        dataset: str,
+        query: str,
+        legs: Legs,
+        asked: FloatArray,
+        *,
+        limit: int,
+        compared: bool = False,
+    ) -> list[RetrievalResult]:
+        """Results of the legs, the dense one among them, as ``judged``; [] for nonsense (see ``floor``).
+
+        Args:
+            dataset, query, legs, limit: see ``judged``.
+            asked: the query's unit vector.
+            compared: judge each also by its own vector, and by how much it is like the best found.
+        """
+        profile = await self.store.profile(dataset)
+        calibration = await self.calibration.of_cosines()
+        doubted = doubt(calibration, query, legs, asked, profile, self.nats)
+        if doubted is None:
+            return []
+        vectors = await self._vectors(dataset, legs) if compared else None
+        return self.judged(
+            calibration, query, legs, limit, profile, vectors=vectors, asked=asked, doubt=doubted
+        )
+
+    async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
+        """Of every chunk found; asked for where the store did not read them along."""
+        found = {scored.chunk.id: scored.vector for leg in legs.values() for scored in leg}
+        missing = [chunk_id for chunk_id, vector in found.items() if vector is None]
+        read = await self.store.get_vectors(dataset, missing) if missing else {}
+        return {i: vector for i, vector in found.items() if vector is not None} | read
 
     def judged(
         self,

@@ -15,10 +15,4 @@ class DenseStrategy(BaseStrategy):
     ) -> list[RetrievalResult]:
         vector = await self.embed(query)
         dense = await self.store.search_dense(dataset, vector, limit=limit, restriction=restriction)
-        legs = {"dense": dense}
-        profile = await self.store.profile(dataset)
-        calibration = await self.calibration.of_cosines()
-        doubted = self.doubt(calibration, profile, query, legs, vector)
-        if doubted is None:
-            return []
-        return self.judged(calibration, query, legs, limit, profile, doubt=doubted)
+        return await self.judged_by_vectors(dataset, query, {"dense": dense}, vector, limit=limit)

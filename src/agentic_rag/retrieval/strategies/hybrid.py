@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentic_rag.domain.ports import Restriction
-from agentic_rag.retrieval.evidence import Legs, Vectors
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies.base import BaseStrategy
 
@@ -19,19 +18,4 @@ class HybridStrategy(BaseStrategy):
             dataset, query, asked, limit=limit, wanted=limit, restriction=restriction
         )
         legs = {"dense": dense, "sparse": sparse}
-        profile = await self.store.profile(dataset)
-        calibration = await self.calibration.of_cosines()
-        doubted = self.doubt(calibration, profile, query, legs, asked)
-        if doubted is None:
-            return []
-        vectors = await self._vectors(dataset, legs)
-        return self.judged(
-            calibration, query, legs, limit, profile, vectors=vectors, asked=asked, doubt=doubted
-        )
-
-    async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
-        """Of every chunk found; asked for where the store did not read them along."""
-        found = {scored.chunk.id: scored.vector for leg in legs.values() for scored in leg}
-        missing = [chunk_id for chunk_id, vector in found.items() if vector is None]
-        read = await self.store.get_vectors(dataset, missing) if missing else {}
-        return {i: vector for i, vector in found.items() if vector is not None} | read
+        return await self.judged_by_vectors(dataset, query, legs, asked, limit=limit, compared=True)

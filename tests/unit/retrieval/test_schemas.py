@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain import GraphHit, Hit
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
-from agentic_rag.retrieval.projection import MAX_FACTS, alone, hits_of, ranked
-from agentic_rag.retrieval.schemas import chunk_metadata
+from agentic_rag.retrieval.schemas import MAX_FACTS, alone, chunk_metadata, hits_of, ranked
 from agentic_rag.testing import fake_chunk
 
 OWN = {"walk": ["home"], "legs": 4, "entities": "many", "familiarity": "high", "names": ["me"]}
@@ -78,7 +77,7 @@ def test_a_property_named_as_what_the_walk_tells_is_the_notes_own():
 
 
 def test_hits_are_plain_values():
-    hits = [*projected(FACT, entities=("Oolong", "Fujian")), alone(FACT, CALIBRATION, "latin")]
+    hits = [*projected(FACT, entities=("Oolong", "Fujian")), alone(FACT, CALIBRATION.judge("latin"))]
     assert json.loads(json.dumps(hits)) == hits
 
 
@@ -110,7 +109,7 @@ def test_a_chunk_keeps_its_best_facts_only():
 
 def test_a_fact_alone_is_judged_by_its_cosine():
     fact = replace(FACT, chunk_ids=())
-    assert alone(fact, CALIBRATION, "latin") == {
+    assert alone(fact, CALIBRATION.judge("latin")) == {
         "id": "f1",
         "content": "Oolong comes from Fujian.",
         "type": "edge",
@@ -120,15 +119,15 @@ def test_a_fact_alone_is_judged_by_its_cosine():
         "evidence": {},
         "facts": [TOLD],
     }
-    nearer = alone(replace(fact, cosine=0.95), CALIBRATION, "latin")
-    asked_in_chinese = alone(fact, CALIBRATION, "cjk")
+    nearer = alone(replace(fact, cosine=0.95), CALIBRATION.judge("latin"))
+    asked_in_chinese = alone(fact, CALIBRATION.judge("cjk"))
     assert (nearer["score"] or 0) > CALIBRATION.of_cosine(0.9, ("latin", "latin"))
     assert asked_in_chinese["score"] == CALIBRATION.of_cosine(0.9, ("cjk", "latin"))
 
 
 def test_a_thing_that_no_vector_was_compared_with_has_no_score():
     community = GraphHit("community", "c1", "Teas", "All about tea.", 1, None, None, ())
-    hit = alone(community, CALIBRATION, "latin")
+    hit = alone(community, CALIBRATION.judge("latin"))
     assert (hit["type"], hit["score"], hit["metadata"], hit["facts"]) == (
         "community",
         None,
@@ -139,7 +138,7 @@ def test_a_thing_that_no_vector_was_compared_with_has_no_score():
 
 @given(st.dictionaries(st.text(max_size=3), st.none() | st.floats(0.0, 1.0)))
 def test_ranks_are_by_score_then_id_and_no_score_is_like_nought(scores: dict[str, float | None]):
-    one = alone(FACT, CALIBRATION, "latin")
+    one = alone(FACT, CALIBRATION.judge("latin"))
     hits = ranked([{**one, "id": name, "score": score} for name, score in scores.items()])
     assert [hit["rank"] for hit in hits] == list(range(1, len(scores) + 1))
     assert {hit["id"]: hit["score"] for hit in hits} == scores
