@@ -20,11 +20,9 @@ from agentic_rag.nodes.check_quality import check_quality
 from agentic_rag.nodes.fuse_results import fuse_results, results_of
 from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
-from agentic_rag.nodes.requirements import check_requirements
+from agentic_rag.nodes.requirements import RerankTools, check_requirements
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
-from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
+from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.rerank.model import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
@@ -84,11 +82,11 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "prepare_query": partial(prepare_query, defaults=defaults, check=check),
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
         "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
-        "fuse_results": fuse_results,
+        "fuse_results": partial(fuse_results, engine=parts.lancedb),
         "rerank": partial(rerank, tools=tools),
-        "check_quality": check_quality,
-        "rewrite_query": partial(rewrite_query, chat=parts.chat),
-        "answer": partial(answer, chat=parts.chat),
+        "check_quality": partial(check_quality, engine=parts.lancedb),
+        "rewrite_query": partial(rewrite_query, chat=parts.chat, engine=parts.lancedb),
+        "answer": partial(answer, chat=parts.chat, engine=parts.lancedb),
     }
 
 

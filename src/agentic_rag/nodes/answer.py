@@ -15,8 +15,10 @@ from agentic_rag.answering.quotes import Quote, best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
+from agentic_rag.nodes.fuse_results import whole_reranked
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.relevance import judged
+from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text.prompts import ANSWER_SYSTEM, fenced
 
@@ -28,17 +30,20 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 """What the prompt asks for, with the marks and explanations that models put around it."""
 
 
-async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
+async def answer(
+    state: CanvasRAGState, *, chat: Chat | None = None, engine: VectorSearch | None = None
+) -> dict[str, Any]:
     """Writes ``answer``, ``abstained``, ``citations``, ``answer_outcome``, and the answer as the last of ``messages``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
     ``answer.abstain_below``. Properties, and what says nothing by itself (a heading), are followed by the best text of
-    the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so.
+    the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so. ``engine`` reads again
+    what a resumed run lacks.
     """
     request = Request.of(state)
     shape = SHAPES[request.operation]
     floor = request.parameters.answer.abstain_below * shape.choice.reach
-    results = state["reranked_results"]
+    results = await whole_reranked(state, engine)
     usable = [
         result
         for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))

@@ -6,10 +6,11 @@ import logging
 from typing import Any
 
 from agentic_rag.errors import ModelError
+from agentic_rag.nodes.fuse_results import whole_fused
 from agentic_rag.nodes.request import Request
-from agentic_rag.nodes.rerank_tools import RerankTools
+from agentic_rag.nodes.requirements import RerankTools
 from agentic_rag.rerank import rerank_results
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, shortened_results
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ async def rerank(state: CanvasRAGState, *, tools: RerankTools | None = None) -> 
         tools: models and the vector store, for what is configured to need them.
     """
     tools, request = tools or RerankTools(), Request.of(state)
-    parameters, fused = request.parameters.rerank, state["fused_results"]
+    parameters, fused = request.parameters.rerank, await whole_fused(state, tools.engine)
     outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
     try:
         results = await rerank_results(
@@ -42,4 +43,8 @@ async def rerank(state: CanvasRAGState, *, tools: RerankTools | None = None) -> 
         from agentic_rag.nodes.post_retrieval import post_retrieved
 
         results, records = await post_retrieved(request, results, tools)
-    return {"reranked_results": results, "rerank_outcome": outcome, "post_retrieval": records}
+    return {
+        "reranked_results": shortened_results(results, request.top_k, {result["id"] for result in fused}),
+        "rerank_outcome": outcome,
+        "post_retrieval": records,
+    }

@@ -12,7 +12,9 @@ from typing import Any
 from agentic_rag.answering.passages import passage_text
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
+from agentic_rag.nodes.fuse_results import whole_reranked
 from agentic_rag.nodes.request import Request
+from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.state import CanvasRAGState
 from agentic_rag.text import STOPWORDS, script, tokens
 from agentic_rag.text.prompts import REWRITE_SYSTEM, fenced
@@ -22,23 +24,26 @@ FEEDBACK_RESULTS = 5
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
+async def rewrite_query(
+    state: CanvasRAGState, *, chat: Chat | None = None, engine: VectorSearch | None = None
+) -> dict[str, Any]:
     """Appends to ``rewrites`` and writes ``rewrite_outcome``.
 
-    A chat model that fails is replaced by expansion, and ``rewrite_outcome`` says so.
+    A chat model that fails is replaced by expansion, and ``rewrite_outcome`` says so. ``engine`` reads again what a
+    resumed run lacks.
     """
     request = Request.of(state)
-    parameters = request.parameters.rewrite
+    parameters, results = request.parameters.rewrite, await whole_reranked(state, engine)
     outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
     rewritten = None
     if parameters.method == "chat" and chat is not None:
         try:
-            rewritten = await _asked(chat, request.question, state["reranked_results"])
+            rewritten = await _asked(chat, request.question, results)
         except ModelError as error:
             logger.warning("the chat model failed, expanding the question instead: %s", error)
             outcome = {"status": "degraded", "reason": str(error), "method": "expansion"}
     if rewritten is None:
-        rewritten = expanded(request.question, state["reranked_results"], parameters.terms)
+        rewritten = expanded(request.question, results, parameters.terms)
     return {"rewrites": [*state.get("rewrites", []), rewritten], "rewrite_outcome": outcome}
 
 

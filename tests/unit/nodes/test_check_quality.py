@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
@@ -19,6 +20,7 @@ PARAMETERS = Parameters(
 
 def result(score: float | None, **raws: float | None) -> dict[str, Any]:
     return {
+        "content": "",
         "rerank_score": score,
         "fused_score": 0.033,
         "sources": {name: {"raw": raw} for name, raw in raws.items()},
@@ -27,7 +29,8 @@ def result(score: float | None, **raws: float | None) -> dict[str, Any]:
 
 def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) -> dict[str, Any]:
     found = {"reranked_results": [result(score) for score in scores], **keys}
-    written = check_quality({**prepared_state(parameters, query="tea?"), **found})  # type: ignore[typeddict-item]
+    state: Any = {**prepared_state(parameters, query="tea?"), **found}
+    written = asyncio.run(check_quality(state))
     assert set(written) == {"quality"}
     return dict(written["quality"])
 
