@@ -70,12 +70,21 @@ def shortened_results(
 class Packed(LastValue[Any]):
     """The last value written, compressed in checkpoints: savers keep every value anew after every node."""
 
-    __slots__ = ()
+    __slots__ = ("_packed",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self._packed: tuple[Any, bytes] | None = None
+        """The value that was compressed last, and what it came to."""
 
     def checkpoint(self) -> Any:
         """The value as compressed JSON."""
         held = super().checkpoint()
-        return zlib.compress(json.dumps(held).encode()) if self.is_available() else held
+        if not self.is_available():
+            return held
+        if self._packed is None or self._packed[0] is not held:
+            self._packed = held, zlib.compress(json.dumps(held).encode())
+        return self._packed[1]
 
     def from_checkpoint(self, checkpoint: Any) -> Packed:
         """The channel with the value that ``checkpoint`` gave."""
