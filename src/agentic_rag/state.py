@@ -28,7 +28,7 @@ class Shortened(list[Entry]):
     """Hits or results as the state holds them: the first ``top_k`` whole, the others short.
 
     A checkpoint, a stream and a server have this list alone. ``whole``, which the nodes read, is there only in the
-    process that found them; ``nodes.fuse_results`` reads again what a resumed run lacks.
+    process that found them; ``nodes.fuse_results.read_again`` makes a resumed run's whole.
     """
 
     __slots__ = ("whole",)
@@ -38,7 +38,7 @@ class Shortened(list[Entry]):
         self.whole = whole
 
 
-def whole(entries: list[Entry]) -> list[Entry]:
+def in_full(entries: list[Entry]) -> list[Entry]:
     """Hits or results as they were found, where this process found them; else as the state holds them."""
     return entries.whole if isinstance(entries, Shortened) else entries
 
@@ -102,6 +102,11 @@ class Outcome(TypedDict):
     ms: float
     question: dict[str, Any]
     """What the source knows of the question (see ``domain.Findings``)."""
+
+
+def step_outcome(method: str, reason: str | None = None) -> dict[str, Any]:
+    """How a step that a model may do went: ``degraded`` where the model failed for a reason, and who did it then."""
+    return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
 
 
 class CallerKeys(TypedDict, total=False):

@@ -15,7 +15,7 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import AllSourcesFailed, StoreError, UnknownDataset, UnknownOperation
 from agentic_rag.ingest.decoding import decode
 from agentic_rag.ingest.sources import discover
-from agentic_rag.state import whole
+from agentic_rag.state import in_full
 from example_vault import EXAMPLE_VAULT
 
 OPERATIONS = {
@@ -93,7 +93,7 @@ async def test_a_passage_has_one_relevance_whoever_asks(example: Rag) -> None:
         state = await ask(example, question)
         judged = {
             result["id"]: result["sources"]["lancedb"]["raw"]
-            for result in whole(state["fused_results"])
+            for result in in_full(state["fused_results"])
             if "lancedb" in result["sources"]
         }
         four = await example.search(question, top_k=4)
@@ -109,7 +109,7 @@ async def test_the_graph_finds_nothing_where_nothing_is_named(example: Rag) -> N
     assert told == {"status": "empty", "reason": None, "count": 0, "question": {"names": []}}
     assert state["lancedb_outcome"]["status"] == "ok"
     assert state["fused_results"]
-    assert all(result["source"] == "lancedb" for result in whole(state["fused_results"]))
+    assert all(result["source"] == "lancedb" for result in in_full(state["fused_results"]))
 
 
 async def test_as_of_leaves_out_what_came_later(example: Rag) -> None:
@@ -117,7 +117,7 @@ async def test_as_of_leaves_out_what_came_later(example: Rag) -> None:
     state = await ask(
         example, "Who leads the study group?", operation="document_retrieval", as_of="2024-06-30"
     )
-    dates = [result["metadata"].get("date") for result in whole(state["reranked_results"])]
+    dates = [result["metadata"].get("date") for result in in_full(state["reranked_results"])]
     assert any(dates)
     assert all(date is None or datetime.fromisoformat(date) <= moment for date in dates)
     later = await ask(
@@ -133,7 +133,7 @@ async def test_as_of_leaves_out_facts_that_hold_no_more(example: Rag) -> None:
         state = await ask(
             example, "Who has led the study group?", operation="weak_point_clustering", as_of=as_of
         )
-        facts = [fact for result in whole(state["reranked_results"]) for fact in result["facts"]]
+        facts = [fact for result in in_full(state["reranked_results"]) for fact in result["facts"]]
         return {str(fact["text"]) for fact in facts if "led the group" in str(fact["text"])}
 
     both = await led(None)
@@ -155,7 +155,7 @@ async def test_filters_restrict_both_sources(example: Rag, filters: dict[str, An
     state = await ask(example, "tea group water", filters=filters)
     for source in ("graphiti_results", "lancedb_results"):
         assert state[source], source
-        assert all(holds(hit["metadata"]) for hit in whole(state[source])), source
+        assert all(holds(hit["metadata"]) for hit in in_full(state[source])), source
 
 
 async def test_a_filter_that_nothing_passes_abstains(example: Rag) -> None:

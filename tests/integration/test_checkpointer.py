@@ -12,7 +12,7 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.state import whole
+from agentic_rag.state import in_full
 
 QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
 
@@ -106,7 +106,7 @@ async def test_two_questions_on_one_thread_do_not_mix(example_data: Path, tmp_pa
     assert essence(second) == essence(alone)
     assert second["rewrites"] == alone["rewrites"]
     assert cascade["outcomes"]["lancedb"] == "skipped", "what the first question found there is not taken"
-    assert all("lancedb" not in result["sources"] for result in whole(cascade["fused_results"]))
+    assert all("lancedb" not in result["sources"] for result in in_full(cascade["fused_results"]))
     assert essence(again) == essence(first)
 
 

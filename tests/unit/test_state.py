@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
-from agentic_rag.state import Packed, Shortened, shortened_hits, whole
+from agentic_rag.state import Packed, Shortened, in_full, shortened_hits
 
 
 def hit(number: int, **fields: Any) -> Any:
@@ -22,8 +22,8 @@ def test_a_shortened_list_is_the_list_and_remembers_the_whole():
     hits = [hit(number) for number in range(1, 5)]
     short = shortened_hits(hits, 2)
     assert short == [*hits[:2], {"id": "h3", "rank": 3}, {"id": "h4", "rank": 4}]
-    assert whole(short) == whole(copy.copy(short)) == hits
-    assert whole(json.loads(json.dumps(short))) == short, "without the memory it is what it holds"
+    assert in_full(short) == in_full(copy.copy(short)) == hits
+    assert in_full(json.loads(json.dumps(short))) == short, "without the memory it is what it holds"
 
 
 class Held(TypedDict, total=False):

@@ -15,11 +15,9 @@ from agentic_rag.answering.quotes import Quote, best_quotes
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.nodes.fuse_results import whole_reranked
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.relevance import judged
-from agentic_rag.retrieval.ports import VectorSearch
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, in_full, step_outcome
 from agentic_rag.text.prompts import ANSWER_SYSTEM, fenced
 
 logger = logging.getLogger(__name__)
@@ -30,20 +28,17 @@ _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
 """What the prompt asks for, with the marks and explanations that models put around it."""
 
 
-async def answer(
-    state: CanvasRAGState, *, chat: Chat | None = None, engine: VectorSearch | None = None
-) -> dict[str, Any]:
+async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
     """Writes ``answer``, ``abstained``, ``citations``, ``answer_outcome``, and the answer as the last of ``messages``.
 
     Where the best result is relevant enough, the first ``FIRST`` are quoted, and those after them at or above
     ``answer.abstain_below``. Properties, and what says nothing by itself (a heading), are followed by the best text of
-    the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so. ``engine`` reads again
-    what a resumed run lacks.
+    the same note. A chat model that fails is replaced by quotes, and ``answer_outcome`` says so.
     """
     request = Request.of(state)
     shape = SHAPES[request.operation]
     floor = request.parameters.answer.abstain_below * shape.choice.reach
-    results = await whole_reranked(state, engine)
+    results = in_full(state["reranked_results"])
     usable = [
         result
         for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
@@ -75,12 +70,13 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
         quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
     cited = CitationList()
     text = shape.render(request.query, shape.brings(request.query, quotes)[:limit], cited)
-    return {
-        "answer": text,
-        "abstained": False,
-        "citations": cited.all(),
-        "answer_outcome": _outcome("extractive", degraded),
-    }
+    return _answered(text, cited.all(), step_outcome("extractive", degraded))
+
+
+def _answered(
+    text: str, citations: list[dict[str, Any]], outcome: dict[str, Any], *, abstained: bool = False
+) -> dict[str, Any]:
+    return {"answer": text, "abstained": abstained, "citations": citations, "answer_outcome": outcome}
 
 
 def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
@@ -111,16 +107,7 @@ def _is_text(result: dict[str, Any]) -> bool:
 
 
 def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:
-    return {
-        "answer": not_found(question),
-        "abstained": True,
-        "citations": [],
-        "answer_outcome": _outcome(method, None),
-    }
-
-
-def _outcome(method: str, reason: str | None) -> dict[str, Any]:
-    return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
+    return _answered(not_found(question), [], step_outcome(method), abstained=True)
 
 
 async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -132,9 +119,4 @@ async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[
     if not numbers:
         raise ModelError("the chat model's answer cites no passage, so none of it can be checked")
     citations = [citation(number, whole(results[number - 1], number - 1)) for number in numbers]
-    return {
-        "answer": only_known(text, numbers),
-        "abstained": False,
-        "citations": citations,
-        "answer_outcome": _outcome("chat", None),
-    }
+    return _answered(only_known(text, numbers), citations, step_outcome("chat"))

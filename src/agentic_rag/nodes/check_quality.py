@@ -5,25 +5,23 @@ from __future__ import annotations
 import time
 from typing import Any, Literal
 
-from agentic_rag.nodes.fuse_results import whole_reranked
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.relevance import judged
-from agentic_rag.retrieval.ports import VectorSearch
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, in_full
 
 Decision = Literal["answer", "rewrite", "abstain"]
 
 
-async def check_quality(state: CanvasRAGState, *, engine: VectorSearch | None = None) -> dict[str, Any]:
+def check_quality(state: CanvasRAGState) -> dict[str, Any]:
     """Writes ``quality``: grade, best relevance, reasons and decision.
 
     The grade reads calibrated relevance in [0, 1] (the rerank score, else the sources'), never a fused
-    score. A weak result is tried again while tries and time are left; the reasons say why it stopped. ``engine`` reads
-    again what a resumed run lacks.
+    score. A weak result is tried again while tries and time are left; the reasons say why it stopped.
     """
     request = Request.of(state)
     parameters = request.parameters
-    best = max(judged(await whole_reranked(state, engine)), default=0.0)
+    results = in_full(state["reranked_results"])
+    best = max(judged(results), default=0.0)
     floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
     grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
     reasons = [_found(state, best, grade)]

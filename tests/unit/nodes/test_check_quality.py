@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
@@ -20,7 +19,6 @@ PARAMETERS = Parameters(
 
 def result(score: float | None, **raws: float | None) -> dict[str, Any]:
     return {
-        "content": "",
         "rerank_score": score,
         "fused_score": 0.033,
         "sources": {name: {"raw": raw} for name, raw in raws.items()},
@@ -29,8 +27,7 @@ def result(score: float | None, **raws: float | None) -> dict[str, Any]:
 
 def checked(*scores: float, parameters: Parameters = PARAMETERS, **keys: Any) -> dict[str, Any]:
     found = {"reranked_results": [result(score) for score in scores], **keys}
-    state: Any = {**prepared_state(parameters, query="tea?"), **found}
-    written = asyncio.run(check_quality(state))
+    written = check_quality({**prepared_state(parameters, query="tea?"), **found})  # type: ignore[typeddict-item]
     assert set(written) == {"quality"}
     return dict(written["quality"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from copy import deepcopy
 from typing import Any, cast
@@ -10,21 +9,14 @@ from typing import Any, cast
 import pytest
 
 from agentic_rag.domain import Hit
-from agentic_rag.errors import AllSourcesFailed, ConfigError, InputError
+from agentic_rag.errors import AllSourcesFailed, ConfigError
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.nodes.fuse_results import (
-    fuse_results,
-    outcome_of,
-    results_of,
-    telling_of,
-    whole_fused,
-    whole_reranked,
-)
+from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, telling_of
 from agentic_rag.nodes.requirements import RerankTools
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.nodes.retrieve import retrieve_lancedb
 from agentic_rag.settings.parameters import FusionParameters, Parameters
-from agentic_rag.state import CanvasRAGState, shortened_hits, shortened_results, whole
+from agentic_rag.state import CanvasRAGState, in_full, shortened_hits, shortened_results
 from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk, prepared_state
 
 
@@ -50,16 +42,12 @@ def state(parameters: Parameters | None = None, operation: str | None = None, **
     }
 
 
-def fused(given: Any) -> dict[str, Any]:
-    return asyncio.run(fuse_results(given))
-
-
 def ids(written: dict[str, Any]) -> list[str]:
     return [result["id"] for result in written["fused_results"]]
 
 
 def test_both_sources_of_this_pass_are_fused():
-    written = fused(state())
+    written = fuse_results(state())
     assert ids(written) == ["b", "a"]
     assert written["fused_results"][0]["rrf_score"] == pytest.approx(1 / 62 + 1 / 61)
     assert written["fusion"]["operation"] == "verification_canvas"
@@ -67,14 +55,14 @@ def test_both_sources_of_this_pass_are_fused():
 
 
 def test_an_operation_in_the_users_words_is_reported_by_its_name():
-    by_its_words = fused(state(operation="薄弱点聚类"))["fusion"]
+    by_its_words = fuse_results(state(operation="薄弱点聚类"))["fusion"]
     assert by_its_words["operation"] == "weak_point_clustering"
-    assert by_its_words == fused(state(operation="weak_point_clustering"))["fusion"]
+    assert by_its_words == fuse_results(state(operation="weak_point_clustering"))["fusion"]
 
 
 def test_a_source_that_was_never_asked_is_skipped():
     bare = state(lancedb_results=[], lancedb_outcome=None)
-    written = fused(bare)
+    written = fuse_results(bare)
     assert (ids(written), written["outcomes"]["lancedb"]) == (["a", "b"], "skipped")
     assert (outcome_of(bare, "lancedb"), results_of(bare, "lancedb")) == (None, None)
 
@@ -85,22 +73,22 @@ def test_on_hand_made_state_what_is_there_is_current():
         "lancedb_results": [hit("b", 1)],
         "operation": "document_retrieval",
     }
-    assert ids(fused(by_hand)) == ["b", "a"]
+    assert ids(fuse_results(by_hand)) == ["b", "a"]
 
 
 def test_one_degraded_source_leaves_the_other():
-    written = fused(state(graphiti_results=[], graphiti_outcome=outcome("degraded", reason="locked")))
+    written = fuse_results(state(graphiti_results=[], graphiti_outcome=outcome("degraded", reason="locked")))
     assert ids(written) == ["b"]
     assert written["outcomes"]["graphiti"]["reason"] == "locked"
 
 
 def test_where_all_that_were_asked_are_degraded_it_fails():
     with pytest.raises(AllSourcesFailed, match="graphiti: locked"):
-        fused(state(graphiti_outcome=outcome("degraded", reason="locked"), lancedb_outcome=None))
+        fuse_results(state(graphiti_outcome=outcome("degraded", reason="locked"), lancedb_outcome=None))
 
 
 def test_empty_is_no_failure():
-    written = fused(
+    written = fuse_results(
         state(
             graphiti_results=[],
             lancedb_results=[],
@@ -113,7 +101,7 @@ def test_empty_is_no_failure():
 
 def test_parameters_are_those_given():
     defaults = Parameters(fusion=FusionParameters(k=1, limit=1))
-    written = fused(state(defaults))
+    written = fuse_results(state(defaults))
     assert ids(written) == ["b"]
     assert written["fused_results"][0]["rrf_score"] == pytest.approx(1 / (1 + 2) + 1 / (1 + 1))
 
@@ -138,7 +126,7 @@ def test_the_report_has_the_parameters_in_effect(
     operation: str, given: dict[str, Any], expected: dict[str, Any]
 ):
     parameters = Parameters(fusion=FusionParameters.parse(given))
-    told = fused(state(parameters, operation))["fusion"]
+    told = fuse_results(state(parameters, operation))["fusion"]
     assert {name: told["parameters"][name] for name in expected} == expected
 
 
@@ -149,7 +137,7 @@ OPERATIONS = ["verification_canvas", "weak_point_clustering", "concept_relation"
 @pytest.mark.parametrize("telling", [0.0, 0.25, 1.0])
 def test_the_weights_follow_what_the_graph_knows_of_the_question(operation: str, telling: float):
     given = state(graphiti_outcome=outcome(telling=telling), operation=operation)
-    written = fused(given)
+    written = fuse_results(given)
     expected = fuse_for_operation(
         operation, given["graphiti_results"], given["lancedb_results"], telling=telling
     )
@@ -176,7 +164,7 @@ def without_question(known: dict[str, Any]) -> dict[str, Any]:
 def test_where_the_graph_made_no_walk_in_this_pass_the_weights_are_the_operations(unknown: Any):
     given = state(graphiti_outcome=unknown, operation="document_retrieval")
     assert telling_of(given) is None
-    weights = fused(given)["fusion"]["weights"]
+    weights = fuse_results(given)["fusion"]["weights"]
     assert weights == {
         "given": {"graphiti": 0.3, "lancedb": 0.7},
         "used": {"graphiti": 0.3, "lancedb": 0.7},
@@ -188,7 +176,7 @@ def test_weights_that_are_set_are_not_adapted():
     for fusion in ({"graphiti_weight": 0.3}, {"lancedb_weight": 0.7}, {"adapt": False}):
         parameters = Parameters().overridden({"fusion": fusion})
         given = state(parameters, "document_retrieval", graphiti_outcome=outcome(telling=1.0))
-        told = fused(given)["fusion"]
+        told = fuse_results(given)["fusion"]
         assert (told["weights"]["used"], told["weights"]["telling"]) == (told["weights"]["given"], None)
         assert told["parameters"]["graphiti_weight"] == pytest.approx(0.3)
 
@@ -196,13 +184,13 @@ def test_weights_that_are_set_are_not_adapted():
 def test_what_is_wrong_is_told():
     wrong = Parameters(fusion=FusionParameters(graphiti_weight=0.9, lancedb_weight=0.9))
     with pytest.raises(ConfigError, match="sum to 1"):
-        fused(state(wrong, "document_retrieval"))
+        fuse_results(state(wrong, "document_retrieval"))
 
 
 def test_the_state_it_was_given_is_not_changed():
     given = state()
     before = deepcopy(given)
-    fused(given)
+    fuse_results(given)
     assert given == before
 
 
@@ -222,7 +210,7 @@ async def a_pass(engine: FakeRetrievalEngine) -> dict[str, Any]:
     asked: dict[str, Any] = {**prepared_state(query="oolong?", top_k=2), "graphiti_outcome": outcome()}
     asked |= await retrieve_lancedb(cast(CanvasRAGState, asked), engine=engine)
     asked["graphiti_results"] = shortened_hits(graph, 2)
-    asked |= await fuse_results(cast(CanvasRAGState, asked), engine=engine)
+    asked |= fuse_results(cast(CanvasRAGState, asked))
     return asked | await rerank(cast(CanvasRAGState, asked), tools=RerankTools(engine=engine))
 
 
@@ -233,9 +221,9 @@ def from_checkpoint(kept: dict[str, Any]) -> Any:
 async def test_beyond_top_k_the_state_holds_what_cannot_be_read_again():
     kept = await a_pass(FakeRetrievalEngine([(tea, 0.7) for tea in TEAS]))
     for key in ("graphiti_results", "lancedb_results", "fused_results", "reranked_results"):
-        assert kept[key][:2] == whole(kept[key])[:2]
-        assert len(kept[key]) == len(whole(kept[key]))
-        assert all("content" in entry for entry in whole(kept[key]))
+        assert kept[key][:2] == in_full(kept[key])[:2]
+        assert len(kept[key]) == len(in_full(kept[key]))
+        assert all("content" in entry for entry in in_full(kept[key]))
     assert [set(hit) for hit in kept["lancedb_results"][2:]] == [{"id", "type", "rank", "score", "evidence", "facts"}] * 4  # fmt: skip
     assert kept["graphiti_results"][-1]["content"] == "Fujian", "no chunk has it"
     for key in ("fused_results", "reranked_results"):
@@ -245,19 +233,17 @@ async def test_beyond_top_k_the_state_holds_what_cannot_be_read_again():
 async def test_a_resumed_run_reads_the_rest_again():
     engine = FakeRetrievalEngine([(tea, 0.7) for tea in TEAS])
     kept: Any = await a_pass(engine)
-    resumed = from_checkpoint(kept)
-    assert await whole_fused(resumed, engine) == whole(kept["fused_results"])
-    again, first = await whole_reranked(resumed, engine), whole(kept["reranked_results"])
-    assert again == first
-    assert [result["id"] for result in again if FACT in result["facts"]] == ["tea-0#0"]
-    with pytest.raises(InputError, match="give the node its engine"):
-        await fuse_results(resumed)
+    assert await read_again(kept, engine) is kept, "in memory nothing is lacking"
+    resumed = await read_again(from_checkpoint(kept), engine)
+    for key in ("graphiti_results", "lancedb_results", "fused_results", "reranked_results"):
+        assert resumed[key] == in_full(kept[key])
+    assert [result["id"] for result in resumed["reranked_results"] if FACT in result["facts"]] == ["tea-0#0"]
 
 
 async def test_what_is_gone_since_is_left_out():
     kept: Any = await a_pass(FakeRetrievalEngine([(tea, 0.7) for tea in TEAS]))
     left = FakeRetrievalEngine([(tea, 0.7) for tea in TEAS[:3]])
-    again = await whole_reranked(from_checkpoint(kept), left)
+    again = (await read_again(from_checkpoint(kept), left))["reranked_results"]
     gone = {tea.id for tea in TEAS[3:]} - {hit["id"] for hit in kept["graphiti_results"][:2]}
     assert {result["id"] for result in again} == {"fujian", *(tea.id for tea in TEAS)} - gone
 

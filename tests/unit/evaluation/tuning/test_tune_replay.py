@@ -20,7 +20,7 @@ from agentic_rag.nodes.fuse_results import fuse_results
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.rerank.offline import WEIGHTS
 from agentic_rag.settings.parameters import FusionParameters, Parameters
-from agentic_rag.state import whole
+from agentic_rag.state import in_full
 from agentic_rag.testing import prepared_state
 
 WORDS = "Ann Ben red bicycle Lisbon lake swim dog tea oolong 茶树 in 2023 the".split()
@@ -90,10 +90,10 @@ async def by_nodes(one: Collected, parameters: Parameters, unit: Unit) -> tuple[
         "lancedb_results": one.vector,
         "lancedb_outcome": {**outcome, "count": len(one.vector), "question": {}},
     }
-    state |= await fuse_results(state)
+    state |= fuse_results(state)
     state |= await rerank(state)
-    state |= await check_quality(state)
-    ranking = ranking_of(whole(state["reranked_results"]), unit)
+    state |= check_quality(state)
+    ranking = ranking_of(in_full(state["reranked_results"]), unit)
     return measure("ndcg@5", ranking, one.query.relevant), state["quality"]["score"]
 
 
