@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from stored import tables
 
 from agentic_rag import Rag, RagConfig, open_rag
@@ -306,3 +307,13 @@ async def test_of_a_long_question_both_ends_are_searched(example: Rag) -> None:
 
 async def test_a_rewrite_does_not_make_its_own_results_relevant(example: Rag) -> None:
     assert (await ask(example, "What is the capital of Mongolia?"))["abstained"]
+
+
+async def test_a_langchain_embedding_model_goes_in_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "tea.md").write_text("Oolong comes from Fujian.\n", encoding="utf-8")
+    config = RagConfig(data_dir=tmp_path / "data")
+    for _ in range(2):  # the store knows it again
+        async with open_rag(config, embedding=DeterministicFakeEmbedding(size=8)) as rag:
+            await rag.ingest(tmp_path / "tea.md")
+            assert (rag.embedding.name, rag.embedding.dimension) == ("DeterministicFakeEmbedding", 8)
+            assert (await rag.ask("Where does oolong come from?")).outcomes["lancedb"]["status"] == "ok"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.endpoint import failure_text, own_name, without_login
+from agentic_rag.models.endpoint import failure_text, without_login
 from agentic_rag.settings.config import ChatConfig
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class LangChainChat:
     @property
     def name(self) -> str:
         """What the model calls itself, else its class."""
-        return own_name(self._model)
+        names = (getattr(self._model, key, None) for key in ("model_name", "model"))
+        return next((name for name in names if isinstance(name, str) and name), type(self._model).__name__)
 
     async def complete(self, system: str, user: str) -> str:
         """The model's text without what a reasoning model thought aloud.

@@ -39,12 +39,6 @@ def status(error: BaseException) -> int | None:
     return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
-def own_name(model: object) -> str:
-    """What a langchain-core model calls itself, else its class."""
-    names = (getattr(model, key, None) for key in ("model_name", "model", "model_id"))
-    return next((name for name in names if isinstance(name, str) and name), type(model).__name__)
-
-
 def without_login(url: str) -> str:
     """The address without user, password and query, which may hold a key."""
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.endpoint import failure_text, own_name, without_login
+from agentic_rag.models.endpoint import failure_text, without_login
 from agentic_rag.settings.config import EmbeddingConfig
 
 if TYPE_CHECKING:
@@ -154,7 +154,8 @@ async def as_embedding(model: Embedding | Embeddings) -> Embedding:
             f"embedding is no embedding model: {type(model).__name__}; give a langchain-core embedding model, such as "
             "OpenAIEmbeddings(model='…'), or see agentic_rag.domain.ports.Embedding"
         )
-    name = own_name(model)
+    names = (getattr(model, key, None) for key in ("model_name", "model", "model_id"))
+    name = next((name for name in names if isinstance(name, str) and name), type(model).__name__)
     try:
         row = await model.aembed_query(LENGTH_TOLD_BY)
     except Exception as error:
