@@ -1,35 +1,43 @@
-"""How many bytes a data folder takes for each byte of the notes ingested, and how much it grows by edits.
+"""How many bytes a data folder takes for each byte of the notes, how much it grows by edits, and what a question keeps.
 
     python evaluation/bench_disk.py [--vault FOLDER] [--edits N] [--quick] [--json FILE]
 
 Ingests ``examples/vault`` and a second vault (FOLDER, by default ../shared/data/vaults/obsidian-help-en, left out
 where it does not exist) into fresh data folders, with token vectors and without, and measures them once they are
 closed; then edits one note of the example vault after the other, N times (by default 1,000), each edit followed by an
-ingest that opens the folder and closes it again, as a command does. ``--quick`` is the example vault and 20 edits.
-Exits 1 when a floor is missed.
+ingest that opens the folder and closes it again, as a command does. Ten questions on the example vault, each on a
+thread of its own, say what LangGraph's checkpoints take in SQLite, by ``rag.ask`` and after every node, and what the
+stream of values carries. ``--quick`` is the example vault and 20 edits. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.models.bundled import BundledEmbedding
+from bench_ask import QUESTIONS
 from figures import Row, report, row
 
 PROJECT = Path(__file__).parents[1]
 EXAMPLE = PROJECT / "examples" / "vault"
 OTHER = PROJECT.parent / "shared" / "data" / "vaults" / "obsidian-help-en"
 WITH_TOKENS_FLOOR, WITHOUT_FLOOR, EDITED_FLOOR = 40.0, 24.0, 1.3
+CHECKPOINT_FLOOR, EVERY_NODE_FLOOR, VALUES_FLOOR = 100.0, 350.0, 750.0
 EDITS, QUICK_EDITS = 1_000, 20
+OPERATION = "document_retrieval"
 LARGE = 50_000
 """Bytes from which a table has a row of its own."""
 
@@ -109,11 +117,51 @@ async def edited(vault: Path, folder: Path, edits: int) -> list[Row]:
     ]
 
 
+async def kept(folder: Path) -> list[Row]:
+    """What a question keeps in a checkpointer's file and carries in a stream, in the mean of ``QUESTIONS``."""
+    config = RagConfig(data_dir=folder / "data")
+    async with open_rag(config) as rag:
+        await rag.ingest(EXAMPLE, dataset="default")
+        values = 0
+        for question in QUESTIONS:
+            async for state in rag.graph.astream(_asked(question), stream_mode="values"):
+                values += len(json.dumps(state, ensure_ascii=False, default=str).encode())
+    by_ask, every_node = folder / "by_ask.sqlite", folder / "every_node.sqlite"
+    async with (
+        AsyncSqliteSaver.from_conn_string(str(by_ask)) as saver,
+        open_rag(config, checkpointer=saver) as rag,
+    ):
+        for question in QUESTIONS:
+            await rag.ask(question, operation=OPERATION, thread_id=question)
+    async with (
+        AsyncSqliteSaver.from_conn_string(str(every_node)) as saver,
+        open_rag(config, checkpointer=saver) as rag,
+    ):
+        for question in QUESTIONS:
+            thread: Any = {"configurable": {"thread_id": question}}
+            await rag.graph.ainvoke(_asked(question), thread)
+    count = 1e3 * len(QUESTIONS)
+    return [
+        row("checkpoint a question", "kB", by_ask.stat().st_size / count, floor=CHECKPOINT_FLOOR),
+        row(
+            "checkpoints after every node, a question",
+            "kB",
+            every_node.stat().st_size / count,
+            floor=EVERY_NODE_FLOOR,
+        ),
+        row("stream of values, a question", "kB", values / count, floor=VALUES_FLOOR),
+    ]
+
+
+def _asked(question: str) -> dict[str, Any]:
+    return {"query": question, "operation": OPERATION}
+
+
 async def measured(vaults: Sequence[Path], edits: int, folder: Path) -> list[Row]:
     rows = []
     for vault in vaults:
         rows += await fresh(vault, folder / vault.name)
-    return rows + await edited(EXAMPLE, folder / "edited", edits)
+    return rows + await kept(folder / "kept") + await edited(EXAMPLE, folder / "edited", edits)
 
 
 def main() -> int:

@@ -125,9 +125,7 @@ async def measured(folder: Path, searches: int) -> dict[str, float]:
 
 
 async def _opened(folder: Path, embedding: RandomEmbedding) -> GraphitiStore:
-    return await GraphitiStore.open(
-        uri=str(folder / "lance"), folder=folder, embedding=embedding
-    )
+    return await GraphitiStore.open(uri=str(folder / "lance"), folder=folder, embedding=embedding)
 
 
 async def _searched(store: GraphitiStore, embedding: RandomEmbedding, searches: int) -> list[float]:

@@ -17,14 +17,12 @@ from agentic_rag.errors import InputError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.nodes.answer import answer
 from agentic_rag.nodes.check_quality import check_quality
-from agentic_rag.nodes.fuse_results import fuse_results, results_of
+from agentic_rag.nodes.fuse_results import fuse_results, results_of, resumable
 from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
-from agentic_rag.nodes.requirements import check_requirements
+from agentic_rag.nodes.requirements import RerankTools, check_requirements
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
-from agentic_rag.nodes.retrieve_lancedb import retrieve_lancedb
+from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.rerank import Rerankers
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
@@ -80,15 +78,18 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
     """The nodes by name, in the order of the flow: functions of the state, with what they need besides."""
     tools = rerank_tools(parts)
     check = partial(check_requirements, tools=tools)
-    return {
-        "prepare_query": partial(prepare_query, defaults=defaults, check=check),
-        "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
-        "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
+    later: dict[str, Node] = {
         "fuse_results": fuse_results,
         "rerank": partial(rerank, tools=tools),
         "check_quality": check_quality,
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
         "answer": partial(answer, chat=parts.chat),
+    }
+    return {
+        "prepare_query": partial(prepare_query, defaults=defaults, check=check),
+        "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
+        "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
+        **{name: partial(resumable, node=node, engine=parts.lancedb) for name, node in later.items()},
     }
 
 

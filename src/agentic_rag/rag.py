@@ -25,7 +25,7 @@ from agentic_rag.domain.ports import (
 from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.chat import as_chat, chat_from_config
-from agentic_rag.models.remote import check_embedding
+from agentic_rag.models.remote import as_embedding
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
 from agentic_rag.rerank import BY_MODEL, Rerankers
@@ -42,6 +42,7 @@ from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.state import AUTO
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
@@ -300,7 +301,7 @@ def _as_paths(given: Any) -> list[Path]:
 async def open_rag(
     config: RagConfig | None = None,
     *,
-    embedding: Embedding | None = None,
+    embedding: Embedding | Embeddings | None = None,
     chat: Chat | BaseChatModel | None = None,
     reranker: Reranker | None = None,
     checkpointer: Any = None,
@@ -309,7 +310,8 @@ async def open_rag(
 
     Args:
         config: defaults need nothing but a writable ``data_dir``.
-        embedding, chat: used instead of the configured ones; the chat model may be any of langchain-core's.
+        embedding, chat: used instead of the configured ones; any of langchain-core's. An embedding model of its own is
+            known in the store by the name it calls itself; ``LangChainEmbedding`` gives it another.
         reranker: asked whichever ``rerank.method`` asks for a model.
         checkpointer: any LangGraph checkpointer.
 
@@ -321,7 +323,7 @@ async def open_rag(
     config = config or RagConfig()
     given = None if chat is None else as_chat(chat)
     if embedding is not None:
-        check_embedding(embedding)
+        embedding = await as_embedding(embedding)
     async with AsyncExitStack() as stack:
         embedding = embedding or _closed_by(stack, await embedding_from_config(config))
         chunks, knowledge, ledger = await _open_stores(config, embedding, stack)

@@ -6,9 +6,13 @@ Studio shows beside its form (see docs/state.md for every key).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import json
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from langchain_core.messages import AnyMessage
+from langgraph.channels import LastValue
 from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no schema of typing's own
@@ -17,6 +21,75 @@ from agentic_rag.domain import Hit
 
 AUTO: Literal["auto"] = "auto"
 """The operation that the words of the question choose."""
+Entry = TypeVar("Entry", bound=Mapping[str, Any])
+
+
+class Shortened(list[Entry]):
+    """Hits or results as the state holds them: the first ``top_k`` whole, the others short.
+
+    A checkpoint, a stream and a server have this list alone. ``whole``, which the nodes read, is there only in the
+    process that found them; ``nodes.fuse_results.read_again`` makes a resumed run's whole.
+    """
+
+    __slots__ = ("whole",)
+
+    def __init__(self, short: Sequence[Entry], whole: list[Entry]) -> None:
+        super().__init__(short)
+        self.whole = whole
+
+
+def in_full(entries: list[Entry]) -> list[Entry]:
+    """Hits or results as they were found, where this process found them; else as the state holds them."""
+    return entries.whole if isinstance(entries, Shortened) else entries
+
+
+def shortened_hits(hits: list[Hit], top_k: int) -> Shortened[Hit]:
+    """Beyond ``top_k`` without the content and metadata that the chunk store has; what comes from no chunk stays."""
+    return Shortened([*hits[:top_k], *map(_short_hit, hits[top_k:])], hits)
+
+
+def _short_hit(hit: Hit) -> Hit:
+    if hit["metadata"].get("document_id") is None:
+        return hit
+    return cast(Hit, {key: value for key, value in hit.items() if key not in ("content", "metadata")})
+
+
+def shortened_results(
+    results: list[dict[str, Any]], top_k: int, fused: Collection[str] | None = None
+) -> Shortened[dict[str, Any]]:
+    """Beyond ``top_k`` id and scores: the rest follows from the hits. What is not among the ids that were fused stays."""
+    rest = (
+        {key: result[key] for key in ("id", "fused_score", "rerank_score")}
+        if fused is None or result["id"] in fused
+        else result
+        for result in results[top_k:]
+    )
+    return Shortened([*results[:top_k], *rest], results)
+
+
+class Packed(LastValue[Any]):
+    """The last value written, compressed in checkpoints: savers keep every value anew after every node."""
+
+    __slots__ = ("_packed",)
+
+    def __init__(self, typ: Any, key: str = "") -> None:
+        super().__init__(typ, key)
+        self._packed: tuple[Any, bytes] | None = None
+        """The value that was compressed last, and what it came to."""
+
+    def checkpoint(self) -> Any:
+        """The value as compressed JSON."""
+        held = super().checkpoint()
+        if not self.is_available():
+            return held
+        if self._packed is None or self._packed[0] is not held:
+            self._packed = held, zlib.compress(json.dumps(held).encode())
+        return self._packed[1]
+
+    def from_checkpoint(self, checkpoint: Any) -> Packed:
+        """The channel with the value that ``checkpoint`` gave."""
+        held = json.loads(zlib.decompress(checkpoint)) if isinstance(checkpoint, bytes) else checkpoint
+        return super().from_checkpoint(held)
 
 
 class Outcome(TypedDict):
@@ -29,6 +102,11 @@ class Outcome(TypedDict):
     ms: float
     question: dict[str, Any]
     """What the source knows of the question (see ``domain.Findings``)."""
+
+
+def step_outcome(method: str, reason: str | None = None) -> dict[str, Any]:
+    """How a step that a model may do went: ``degraded`` where the model failed for a reason, and who did it then."""
+    return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
 
 
 class CallerKeys(TypedDict, total=False):
@@ -74,14 +152,16 @@ class CanvasRAGState(CallerKeys, total=False):
 
     request: Annotated[dict[str, Any], Field(description="The question as every node reads it, normalised.")]
     search_query: Annotated[str, Field(description="What is searched for in this pass.")]
-    graphiti_results: Annotated[list[Hit], Field(description="Hits of the graph, best first.")]
+    graphiti_results: Annotated[list[Hit], Field(description="Hits of the graph, best first."), Packed]
     graphiti_outcome: Annotated[Outcome | None, Field(description="How asking the graph went.")]
-    lancedb_results: Annotated[list[Hit], Field(description="Hits of the vector store, best first.")]
+    lancedb_results: Annotated[list[Hit], Field(description="Hits of the vector store, best first."), Packed]
     lancedb_outcome: Annotated[Outcome | None, Field(description="How asking the vector store went.")]
-    fused_results: Annotated[list[dict[str, Any]], Field(description="Results of both, fused.")]
+    fused_results: Annotated[list[dict[str, Any]], Field(description="Results of both, fused."), Packed]
     fusion: Annotated[dict[str, Any], Field(description="Operation, strategy, parameters, tier, and why.")]
     outcomes: Annotated[dict[str, Any], Field(description='By source its outcome, or "skipped".')]
-    reranked_results: Annotated[list[dict[str, Any]], Field(description="Results in their final order.")]
+    reranked_results: Annotated[
+        list[dict[str, Any]], Field(description="Results in their final order."), Packed
+    ]
     rerank_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
     post_retrieval: Annotated[list[dict[str, Any]], Field(description="What each post-retrieval step did.")]
     quality: Annotated[dict[str, Any], Field(description="Grade, best relevance, reasons, decision.")]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, cast
 
@@ -17,8 +16,7 @@ from agentic_rag.domain.token_vectors import QuestionTokens, packed
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.retrieval.engine import RetrievalEngine
-from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.retrieval.ports import Filters
 from agentic_rag.retrieval.schemas import Judged, Leg, Linked, RetrievalResult, chunk_metadata
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState
@@ -98,8 +96,8 @@ def fake_chunk(document_id: str, text: str = "", *, ordinal: int = 0, **fields: 
     return Chunk(f"{document_id}#{ordinal}", document_id, text, ordinal=ordinal, **{**whole, **fields})
 
 
-class FakeGraphEngine(GraphEngine):
-    """A graph engine that finds what it is told to, as late as it is told to, or raises.
+class _Told:
+    """Finds what it is told to, as late as it is told to, or raises.
 
     Args:
         found: chunks with their relevance in [0, 1], best first.
@@ -121,32 +119,23 @@ class FakeGraphEngine(GraphEngine):
         self.error = error
         self.asked: list[dict[str, Any]] = []
 
-    async def ready(self) -> None:
-        """Always."""
-
-    async def find(
-        self,
-        dataset: str,
-        query: str,
-        *,
-        limit: int,
-        filters: Expression | None = None,
-        as_of: datetime | None = None,
-        judged_as: str | None = None,
-    ) -> Findings:
-        self.asked.append(
-            {
-                "dataset": dataset,
-                "query": query,
-                "limit": limit,
-                "filters": filters,
-                "as_of": as_of,
-                "judged_as": judged_as,
-            }
-        )
+    async def _answer(self, limit: int, **asked: Any) -> list[tuple[Chunk, float]]:
+        self.asked.append({"limit": limit, **asked})
         await asyncio.sleep(self.seconds)
         if self.error is not None:
             raise self.error
+        return self.found[:limit]
+
+
+class FakeGraphEngine(_Told):
+    """``retrieval.ports.GraphSearch``; and ``search`` and ``nearest`` of the engine, for memory services."""
+
+    async def ready(self) -> None:
+        """Always."""
+
+    async def find(self, dataset: str, query: str, *, limit: int, **how: Any) -> Findings:
+        asked = {"filters": None, "as_of": None, "judged_as": None, **how}
+        found = await self._answer(limit, dataset=dataset, query=query, **asked)
         hits: list[Hit] = [
             {
                 "id": chunk.id,
@@ -158,9 +147,12 @@ class FakeGraphEngine(GraphEngine):
                 "evidence": {},
                 "facts": [],
             }
-            for rank, (chunk, score) in enumerate(self.found[:limit], start=1)
+            for rank, (chunk, score) in enumerate(found, start=1)
         ]
         return Findings(hits, {})
+
+    async def search(self, dataset: str, query: str, *, limit: int, **how: Any) -> list[Hit]:
+        return (await self.find(dataset, query, limit=limit, **how)).hits
 
     async def nearest(
         self, dataset: str, query: str, *, limit: int, filters: Expression | None = None
@@ -168,14 +160,7 @@ class FakeGraphEngine(GraphEngine):
         return self.found[:limit]
 
     async def linked(
-        self,
-        dataset: str,
-        question: str,
-        chunk_ids: Sequence[str],
-        *,
-        limit: int,
-        filters: Expression | None = None,
-        as_of: datetime | None = None,
+        self, dataset: str, question: str, chunk_ids: Sequence[str], *, limit: int, **how: Any
     ) -> dict[str, list[Linked]]:
         """Each of what it is told to find is linked with every other, by relevance."""
         return {
@@ -186,20 +171,8 @@ class FakeGraphEngine(GraphEngine):
         }
 
 
-class FakeRetrievalEngine(RetrievalEngine):
-    """A retrieval engine that finds what it is told to; arguments as ``FakeGraphEngine``'s."""
-
-    def __init__(
-        self,
-        found: Sequence[tuple[Chunk, float]] = (),
-        *,
-        seconds: float = 0.0,
-        error: Exception | None = None,
-    ) -> None:
-        self.found = list(found)
-        self.seconds = seconds
-        self.error = error
-        self.asked: list[dict[str, Any]] = []
+class FakeRetrievalEngine(_Told):
+    """``retrieval.ports.VectorSearch``."""
 
     async def ready(self, strategy: Strategy | None = None) -> None:
         """Always."""
@@ -210,45 +183,38 @@ class FakeRetrievalEngine(RetrievalEngine):
         query_text: str,
         top_k: int = 4,
         score_threshold: float | None = None,
-        filters: Mapping[str, Any] | Expression | None = None,
-        *,
-        as_of: datetime | None = None,
-        strategy: Strategy | None = None,
-        judged_as: str | None = None,
+        filters: Filters = None,
+        **how: Any,
     ) -> Judged:
-        self.asked.append(
-            {
-                "dataset": dataset_id,
-                "query": query_text,
-                "limit": top_k,
-                "filters": filters,
-                "as_of": as_of,
-                "strategy": strategy,
-                "judged_as": judged_as,
-            }
-        )
-        await asyncio.sleep(self.seconds)
-        if self.error is not None:
-            raise self.error
+        asked = {"filters": filters, "as_of": None, "strategy": None, "judged_as": None, **how}
+        found = await self._answer(top_k, dataset=dataset_id, query=query_text, **asked)
         return Judged(
             [
                 RetrievalResult(chunk, score, {"dense": Leg(rank, score)})
-                for rank, (chunk, score) in enumerate(self.found[:top_k], start=1)
+                for rank, (chunk, score) in enumerate(found, start=1)
                 if score >= (score_threshold or 0.0)
             ]
         )
+
+    async def search(
+        self, dataset_id: str, query_text: str, *given: Any, **how: Any
+    ) -> list[RetrievalResult]:
+        return (await self.find(dataset_id, query_text, *given, **how)).results
+
+    async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        return {chunk.id: chunk for chunk, _ in self.found if chunk.id in chunk_ids}
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]
     ) -> tuple[FloatArray, dict[str, FloatArray]]:
         """As ``HashingEmbedding`` makes them of the texts it is told to find."""
-        chunks = [chunk for chunk, _ in self.found if chunk.id in chunk_ids]
-        asked, *rows = await HashingEmbedding().embed_passages([question, *(chunk.text for chunk in chunks)])
-        return asked, {chunk.id: row for chunk, row in zip(chunks, rows, strict=True)}
+        chunks = await self.chunks(dataset_id, chunk_ids)
+        asked, *rows = await HashingEmbedding().embed_passages(
+            [question, *(chunk.text for chunk in chunks.values())]
+        )
+        return asked, dict(zip(chunks, rows, strict=True))
 
-    async def why_nothing_passes(
-        self, dataset_id: str, filters: Mapping[str, Any] | Expression | None
-    ) -> str | None:
+    async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:
         return f"no {dataset_id} pass {filters}" if filters else None
 
 

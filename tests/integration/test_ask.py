@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from stored import tables
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import AllSourcesFailed, StoreError, UnknownDataset, UnknownOperation
 from agentic_rag.ingest.decoding import decode
 from agentic_rag.ingest.sources import discover
+from agentic_rag.state import in_full
 from example_vault import EXAMPLE_VAULT
 
 OPERATIONS = {
@@ -92,7 +94,7 @@ async def test_a_passage_has_one_relevance_whoever_asks(example: Rag) -> None:
         state = await ask(example, question)
         judged = {
             result["id"]: result["sources"]["lancedb"]["raw"]
-            for result in state["fused_results"]
+            for result in in_full(state["fused_results"])
             if "lancedb" in result["sources"]
         }
         four = await example.search(question, top_k=4)
@@ -108,7 +110,7 @@ async def test_the_graph_finds_nothing_where_nothing_is_named(example: Rag) -> N
     assert told == {"status": "empty", "reason": None, "count": 0, "question": {"names": []}}
     assert state["lancedb_outcome"]["status"] == "ok"
     assert state["fused_results"]
-    assert all(result["source"] == "lancedb" for result in state["fused_results"])
+    assert all(result["source"] == "lancedb" for result in in_full(state["fused_results"]))
 
 
 async def test_as_of_leaves_out_what_came_later(example: Rag) -> None:
@@ -116,7 +118,7 @@ async def test_as_of_leaves_out_what_came_later(example: Rag) -> None:
     state = await ask(
         example, "Who leads the study group?", operation="document_retrieval", as_of="2024-06-30"
     )
-    dates = [result["metadata"].get("date") for result in state["reranked_results"]]
+    dates = [result["metadata"].get("date") for result in in_full(state["reranked_results"])]
     assert any(dates)
     assert all(date is None or datetime.fromisoformat(date) <= moment for date in dates)
     later = await ask(
@@ -132,7 +134,7 @@ async def test_as_of_leaves_out_facts_that_hold_no_more(example: Rag) -> None:
         state = await ask(
             example, "Who has led the study group?", operation="weak_point_clustering", as_of=as_of
         )
-        facts = [fact for result in state["reranked_results"] for fact in result["facts"]]
+        facts = [fact for result in in_full(state["reranked_results"]) for fact in result["facts"]]
         return {str(fact["text"]) for fact in facts if "led the group" in str(fact["text"])}
 
     both = await led(None)
@@ -154,7 +156,7 @@ async def test_filters_restrict_both_sources(example: Rag, filters: dict[str, An
     state = await ask(example, "tea group water", filters=filters)
     for source in ("graphiti_results", "lancedb_results"):
         assert state[source], source
-        assert all(holds(hit["metadata"]) for hit in state[source]), source
+        assert all(holds(hit["metadata"]) for hit in in_full(state[source])), source
 
 
 async def test_a_filter_that_nothing_passes_abstains(example: Rag) -> None:
@@ -305,3 +307,13 @@ async def test_of_a_long_question_both_ends_are_searched(example: Rag) -> None:
 
 async def test_a_rewrite_does_not_make_its_own_results_relevant(example: Rag) -> None:
     assert (await ask(example, "What is the capital of Mongolia?"))["abstained"]
+
+
+async def test_a_langchain_embedding_model_goes_in_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "tea.md").write_text("Oolong comes from Fujian.\n", encoding="utf-8")
+    config = RagConfig(data_dir=tmp_path / "data")
+    for _ in range(2):  # the store knows it again
+        async with open_rag(config, embedding=DeterministicFakeEmbedding(size=8)) as rag:
+            await rag.ingest(tmp_path / "tea.md")
+            assert (rag.embedding.name, rag.embedding.dimension) == ("DeterministicFakeEmbedding", 8)
+            assert (await rag.ask("Where does oolong come from?")).outcomes["lancedb"]["status"] == "ok"

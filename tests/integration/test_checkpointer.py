@@ -12,6 +12,7 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agentic_rag import RagConfig, open_rag
+from agentic_rag.state import in_full
 
 QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
 
@@ -54,26 +55,38 @@ async def test_a_run_stopped_after_fusion_goes_on_in_another_process(
         stopped = await rag.graph.ainvoke(QUESTION, thread("a"), interrupt_after=["fuse_results"])
         assert stopped["answer"] == ""
         assert stopped["fused_results"]
-        whole = await rag.graph.ainvoke(QUESTION, thread("b"))
+        complete = await rag.graph.ainvoke(QUESTION, thread("b"))
     done = subprocess.run(
         [sys.executable, "-c", RESUMED, str(example_data), file], check=True, capture_output=True, text=True
     )
     waiting, answer, citations = json.loads(done.stdout)
     assert waiting == ["rerank"]
-    assert answer == whole["answer"]
-    assert citations == whole["citations"]
+    assert answer == complete["answer"]
+    assert citations == complete["citations"]
 
 
-async def test_a_run_goes_on_in_another_graph_object(example_data: Path, tmp_path: Path) -> None:
+STOPS: list[dict[str, Any]] = [
+    {"interrupt_before": ["fuse_results"]},
+    {"interrupt_after": ["fuse_results"]},
+    {"interrupt_after": ["rerank"]},
+    {"interrupt_after": ["check_quality"]},
+]
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=str)
+async def test_a_run_goes_on_in_another_graph_object(
+    example_data: Path, tmp_path: Path, stop: dict[str, Any]
+) -> None:
+    """What the checkpoint holds short is read again from the store, wherever the run stopped."""
     file = str(tmp_path / "checkpoints.sqlite")
     config = RagConfig(data_dir=example_data)
     async with AsyncSqliteSaver.from_conn_string(file) as saver, open_rag(config, checkpointer=saver) as rag:
-        await rag.graph.ainvoke(QUESTION, thread("a"), interrupt_after=["fuse_results"])
-        whole = await rag.graph.ainvoke(QUESTION, thread("b"))
+        await rag.graph.ainvoke(QUESTION, thread("a"), **stop)
+        complete = await rag.graph.ainvoke(QUESTION, thread("b"))
     async with AsyncSqliteSaver.from_conn_string(file) as saver, open_rag(config, checkpointer=saver) as rag:
         resumed = await rag.graph.ainvoke(None, thread("a"))
         kept = (await rag.graph.aget_state(thread("b"))).values
-    assert essence(resumed) == essence(whole) == essence(kept)
+    assert essence(resumed) == essence(complete) == essence(kept)
 
 
 async def test_two_questions_on_one_thread_do_not_mix(example_data: Path, tmp_path: Path) -> None:
@@ -93,7 +106,7 @@ async def test_two_questions_on_one_thread_do_not_mix(example_data: Path, tmp_pa
     assert essence(second) == essence(alone)
     assert second["rewrites"] == alone["rewrites"]
     assert cascade["outcomes"]["lancedb"] == "skipped", "what the first question found there is not taken"
-    assert all("lancedb" not in result["sources"] for result in cascade["fused_results"])
+    assert all("lancedb" not in result["sources"] for result in in_full(cascade["fused_results"]))
     assert essence(again) == essence(first)
 
 

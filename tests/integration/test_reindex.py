@@ -22,6 +22,7 @@ from stored import assert_same, assert_whole, everything, tables
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, ModelError, StoreLocked, UnknownDataset
+from agentic_rag.state import in_full
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.lancedb import manifests
 from agentic_rag.stores.lancedb.connection import LanceConnection
@@ -114,7 +115,7 @@ async def test_tokens_come_with_a_model_that_tells_them(vault: Path, tmp_path: P
         tokens = await rag.chunks.get_token_vectors("default", ids)
         state = await rag.graph.ainvoke({"query": "leaf"})
     assert sorted(tokens) == ids
-    near = [result["evidence"]["tokens"] for result in state["reranked_results"]]
+    near = [result["evidence"]["tokens"] for result in in_full(state["reranked_results"])]
     assert near
     assert max(near) > 0.9
     async with opened(tmp_path / "fresh", NEW, TokenHashingEmbedding(NEW)) as rag:

@@ -31,6 +31,7 @@ from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -50,8 +51,8 @@ FIND, RELATE = "document_retrieval", "concept_relation"
 
 
 def compiled(
-    graphiti: GraphEngine,
-    lancedb: RetrievalEngine,
+    graphiti: GraphSearch,
+    lancedb: VectorSearch,
     *,
     chat: Chat | None = None,
     saver: Any = None,

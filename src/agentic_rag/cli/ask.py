@@ -44,7 +44,7 @@ async def answer_json(
     _require_words(question, "ask")
     expression = parse_terms(filters)
     # What a source failed at is told below the answer, or in the error.
-    logging.getLogger("agentic_rag.nodes.outcome").setLevel(logging.ERROR)
+    logging.getLogger("agentic_rag.nodes.retrieve").setLevel(logging.ERROR)
     async with open_rag(config) as rag:
         answer = await rag.ask(
             question,

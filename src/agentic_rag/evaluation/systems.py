@@ -24,7 +24,7 @@ from agentic_rag.graph import rag_nodes, to_second_tier, to_sources
 from agentic_rag.models.rerankers import BATCH
 from agentic_rag.rag import Rag
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, in_full
 
 DEFAULT_OPERATION = "document_retrieval"
 RERANKED = "+rerank"
@@ -131,10 +131,10 @@ class Systems:
         started = time.perf_counter()
         part = _PARTS[name.removesuffix(RERANKED)]
         state = await self._fused(part, task)
-        results, calls = state["fused_results"], 0
+        results, calls = in_full(state["fused_results"]), 0
         if name.endswith(RERANKED):
             state |= await self._nodes["rerank"](state)
-            results = state["reranked_results"]
+            results = in_full(state["reranked_results"])
             calls = _model_calls("rerank", state, self._rag.config)
         milliseconds = (time.perf_counter() - started) * 1000
         return Scored(results, milliseconds, calls, degraded=tuple(_degraded(state)))
@@ -149,7 +149,7 @@ class Systems:
             state |= written
         if part.source is None and to_second_tier(typed) == "retrieve_lancedb":
             state |= await self._nodes["retrieve_lancedb"](state)
-        state |= self._nodes["fuse_results"](state)
+        state |= await self._nodes["fuse_results"](state)
         return state
 
     async def _whole(self, name: str, task: Task) -> Scored:
@@ -165,7 +165,7 @@ class Systems:
                 calls += _model_calls(node, state, parameters)
         milliseconds = (time.perf_counter() - started) * 1000
         return Scored(
-            results=state["reranked_results"],
+            results=in_full(state["reranked_results"]),
             milliseconds=milliseconds,
             model_calls=calls,
             confidence=state["quality"]["score"],

@@ -28,6 +28,7 @@ from agentic_rag.rag import Rag, open_rag, token_counter
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
 LINKED_SERVICES = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
@@ -150,7 +151,7 @@ async def open_lab(
     config: PipelineConfig,
     rag_config: RagConfig,
     *,
-    embedding: Embedding | None = None,
+    embedding: Embedding | Embeddings | None = None,
     chat: Chat | BaseChatModel | None = None,
     on_insert_step: StepCallback | None = None,
     on_test_step: StepCallback | None = None,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 BATCH = 128
+LENGTH_TOLD_BY = "How long is a vector?"
+"""Embedded once where a model's dimension is not known."""
 TIMEOUT_SECONDS = 60.0
 """For one request; the client's own default is ten minutes."""
 MAX_RETRIES = 3
@@ -60,7 +62,7 @@ class OpenAIEmbedding:
             return cls(config)
         model = cls(config.model_copy(update={"dimension": 1}))
         try:
-            (row,) = await model._asked(["How long is a vector?"])
+            (row,) = await model._asked([LENGTH_TOLD_BY])
         finally:
             await model.close()
         if not row:
@@ -136,21 +138,29 @@ class LangChainEmbedding:
         return unit(rows, len(texts), self.dimension, self._called)
 
 
-def check_embedding(embedding: object) -> None:
-    """That it is an embedding model as this package asks one.
+async def as_embedding(model: Embedding | Embeddings) -> Embedding:
+    """An embedding model as this package asks it; one of langchain-core's is wrapped, which embeds one text.
 
     Raises:
-        ConfigError: it is not; one of langchain-core's has to say its name and dimension.
+        ConfigError: it is neither.
+        ModelError: it failed.
     """
-    if isinstance(embedding, Embedding):
-        return
-    kind = type(embedding).__name__
-    if hasattr(embedding, "embed_documents"):
+    if isinstance(model, Embedding):
+        return model
+    from langchain_core.embeddings import Embeddings
+
+    if not isinstance(model, Embeddings):
         raise ConfigError(
-            f"embedding is a bare langchain-core model; give open_rag(embedding=LangChainEmbedding({kind}(…), "
-            "name='…', dimension=…)), from agentic_rag.models.remote: the name stands in the store beside its vectors"
+            f"embedding is no embedding model: {type(model).__name__}; give a langchain-core embedding model, such as "
+            "OpenAIEmbeddings(model='…'), or see agentic_rag.domain.ports.Embedding"
         )
-    raise ConfigError(f"embedding is no embedding model: {kind}; see agentic_rag.domain.ports.Embedding")
+    names = (getattr(model, key, None) for key in ("model_name", "model", "model_id"))
+    name = next((name for name in names if isinstance(name, str) and name), type(model).__name__)
+    try:
+        row = await model.aembed_query(LENGTH_TOLD_BY)
+    except Exception as error:
+        raise ModelError(f"the embedding model {name!r} {failure_text(error, 'embedding')}") from error
+    return LangChainEmbedding(model, name=name, dimension=len(row))
 
 
 def unit(

@@ -17,7 +17,7 @@ from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, in_full, step_outcome
 from agentic_rag.text.prompts import ANSWER_SYSTEM, fenced
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str
     request = Request.of(state)
     shape = SHAPES[request.operation]
     floor = request.parameters.answer.abstain_below * shape.choice.reach
-    results = state["reranked_results"]
+    results = in_full(state["reranked_results"])
     usable = [
         result
         for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
@@ -70,12 +70,13 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
         quotes = [whole(result, order) for order, result in enumerate(usable[:1])]
     cited = CitationList()
     text = shape.render(request.query, shape.brings(request.query, quotes)[:limit], cited)
-    return {
-        "answer": text,
-        "abstained": False,
-        "citations": cited.all(),
-        "answer_outcome": _outcome("extractive", degraded),
-    }
+    return _answered(text, cited.all(), step_outcome("extractive", degraded))
+
+
+def _answered(
+    text: str, citations: list[dict[str, Any]], outcome: dict[str, Any], *, abstained: bool = False
+) -> dict[str, Any]:
+    return {"answer": text, "abstained": abstained, "citations": citations, "answer_outcome": outcome}
 
 
 def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
@@ -106,16 +107,7 @@ def _is_text(result: dict[str, Any]) -> bool:
 
 
 def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:
-    return {
-        "answer": not_found(question),
-        "abstained": True,
-        "citations": [],
-        "answer_outcome": _outcome(method, None),
-    }
-
-
-def _outcome(method: str, reason: str | None) -> dict[str, Any]:
-    return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
+    return _answered(not_found(question), [], step_outcome(method), abstained=True)
 
 
 async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -127,9 +119,4 @@ async def _from_chat(chat: Chat, system: str, question: str, results: list[dict[
     if not numbers:
         raise ModelError("the chat model's answer cites no passage, so none of it can be checked")
     citations = [citation(number, whole(results[number - 1], number - 1)) for number in numbers]
-    return {
-        "answer": only_known(text, numbers),
-        "abstained": False,
-        "citations": citations,
-        "answer_outcome": _outcome("chat", None),
-    }
+    return _answered(only_known(text, numbers), citations, step_outcome("chat"))

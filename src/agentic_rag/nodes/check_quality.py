@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from agentic_rag.nodes.request import Request
 from agentic_rag.rerank.features import judged
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, in_full
 
 Decision = Literal["answer", "rewrite", "abstain"]
 
@@ -20,7 +20,8 @@ def check_quality(state: CanvasRAGState) -> dict[str, Any]:
     """
     request = Request.of(state)
     parameters = request.parameters
-    best = max(judged(state["reranked_results"]), default=0.0)
+    results = in_full(state["reranked_results"])
+    best = max(judged(results), default=0.0)
     floor, weak = parameters.answer.abstain_below, parameters.quality.weak_below
     grade = "none" if best < floor else "weak" if best < max(weak, floor) else "strong"
     reasons = [_found(state, best, grade)]

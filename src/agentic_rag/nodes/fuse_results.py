@@ -1,15 +1,21 @@
-"""Fuse what this pass's sources found, by the operation at hand; fail where no source could answer."""
+"""Fuse what this pass's sources found, by the operation at hand; fail where no source could answer.
+
+And read again what a run that goes on from a checkpoint lacks, for this node and those after it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from inspect import isawaitable
+from typing import Any, cast
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
 from agentic_rag.fusion.strategy_selector import SOURCES, fuse_for_operation
 from agentic_rag.nodes.request import Request
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.schemas import chunk_metadata
+from agentic_rag.state import CanvasRAGState, in_full, shortened_results
 
 SKIPPED = "skipped"
 
@@ -34,7 +40,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     )
     chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
     return {
-        "fused_results": [result.to_dict() for result in fused.results],
+        "fused_results": shortened_results([result.to_dict() for result in fused.results], request.top_k),
         "fusion": {**chosen, **fused.report},
         "outcomes": {name: outcome or SKIPPED for name, outcome in found.items()},
     }
@@ -56,4 +62,43 @@ def results_of(state: CanvasRAGState, source: str) -> list[Hit] | None:
     """A source's hits; None where it was not asked. A state made by hand needs no outcome beside them."""
     values: Mapping[str, Any] = state
     unasked = outcome_of(state, source) is None and "request" in state
-    return None if unasked else values.get(f"{source}_results")
+    held = None if unasked else values.get(f"{source}_results")
+    return None if held is None else in_full(held)
+
+
+async def resumable(
+    state: CanvasRAGState, *, node: Callable[[CanvasRAGState], Any], engine: VectorSearch
+) -> dict[str, Any]:
+    """What a node writes; in a run that goes on from a checkpoint, what that lacks is read again first.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    written = node(await read_again(state, engine))
+    return cast(dict[str, Any], await written if isawaitable(written) else written)
+
+
+async def read_again(state: CanvasRAGState, engine: VectorSearch) -> CanvasRAGState:
+    """The state with its hits and results whole, without those whose chunk is gone since; see ``state.Shortened``."""
+    held: dict[str, list[dict[str, Any]]] = {
+        key: in_full(cast(Any, state)[key]) for key in (*_HITS, *_RESULTS)
+    }
+    if all("content" in entry for entries in held.values() for entry in entries):
+        return state
+    lacking = {hit["id"] for key in _HITS for hit in held[key] if "content" not in hit}
+    chunks = await engine.chunks(Request.of(state).dataset, sorted(lacking))
+    read = {name: {"content": one.text, "metadata": chunk_metadata(one)} for name, one in chunks.items()}
+    hits = {key: _joined(held[key], read) for key in _HITS}
+    fused = in_full(fuse_results(cast(CanvasRAGState, {**state, **hits}))["fused_results"])
+    by_id = {result["id"]: result for result in fused}
+    results = {key: _joined(held[key], by_id) for key in _RESULTS}
+    return cast(CanvasRAGState, {**state, **hits, **results})
+
+
+_HITS = tuple(f"{name}_results" for name in SOURCES)
+_RESULTS = ("fused_results", "reranked_results")
+
+
+def _joined(entries: list[dict[str, Any]], known: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    joined = [{**known.get(entry["id"], {}), **entry} for entry in entries]
+    return [entry for entry in joined if "content" in entry]

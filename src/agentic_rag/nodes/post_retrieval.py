@@ -20,8 +20,8 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.fusion.rrf_fusion import reciprocal_rank_fusion
 from agentic_rag.fusion.unified_result import UnifiedResult
 from agentic_rag.nodes.request import DEFAULT_DATASET, Request
-from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.nodes.retrieve_lancedb import as_hit
+from agentic_rag.nodes.requirements import RerankTools
+from agentic_rag.nodes.retrieve import as_hit
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools, Step, parse_steps
 from agentic_rag.post_retrieval.tools import check_tools
 from agentic_rag.rerank import BY_MODEL, Rerankers

@@ -11,8 +11,7 @@ from uuid import uuid4
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
-from agentic_rag.nodes.conversation import human_texts
-from agentic_rag.nodes.request import normalised
+from agentic_rag.nodes.request import human_texts, normalised
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CanvasRAGState, Retry
 

@@ -1,11 +1,30 @@
-"""What a configuration asks for is there: told when the graph is built or a run begins, not where it is needed."""
+"""What the nodes may ask besides arithmetic, and whether what a configuration asks for is there.
+
+What is missing is told when the graph is built or a run begins, not where it is needed.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from agentic_rag.domain.ports import Chat, TokenCounter
 from agentic_rag.errors import ConfigError
-from agentic_rag.nodes.rerank_tools import RerankTools
-from agentic_rag.rerank import BY_MODEL
+from agentic_rag.rerank import BY_MODEL, Rerankers
+from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
 from agentic_rag.settings.parameters import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class RerankTools:
+    """Models and the vector store, for what needs them; None where there is none."""
+
+    rerankers: Rerankers | None = None
+    """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
+    chat: Chat | None = None
+    engine: VectorSearch | None = None
+    graph: GraphSearch | None = None
+    count_tokens: TokenCounter | None = None
+    """The four above serve ``post_retrieval.steps``."""
 
 
 def check_requirements(parameters: Parameters, tools: RerankTools) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
-from agentic_rag.nodes.rerank_tools import RerankTools
+from agentic_rag.nodes.requirements import RerankTools
 from agentic_rag.rerank import rerank_results
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, in_full, shortened_results, step_outcome
 
 logger = logging.getLogger(__name__)
 
@@ -25,15 +25,15 @@ async def rerank(state: CanvasRAGState, *, tools: RerankTools | None = None) -> 
         tools: models and the vector store, for what is configured to need them.
     """
     tools, request = tools or RerankTools(), Request.of(state)
-    parameters, fused = request.parameters.rerank, state["fused_results"]
-    outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
+    parameters, fused = request.parameters.rerank, in_full(state["fused_results"])
+    outcome = step_outcome(parameters.method)
     try:
         results = await rerank_results(
             request.question, fused, parameters, tools.rerankers, operation=request.operation
         )
     except ModelError as error:
         logger.warning("the rerank model failed, reranking offline instead: %s", error)
-        outcome |= {"status": "degraded", "reason": str(error), "method": "offline"}
+        outcome = step_outcome("offline", str(error))
         offline = parameters.model_copy(update={"method": "offline"})
         results = await rerank_results(request.question, fused, offline, None, operation=request.operation)
     records: list[dict[str, Any]] = []
@@ -42,4 +42,8 @@ async def rerank(state: CanvasRAGState, *, tools: RerankTools | None = None) -> 
         from agentic_rag.nodes.post_retrieval import post_retrieved
 
         results, records = await post_retrieved(request, results, tools)
-    return {"reranked_results": results, "rerank_outcome": outcome, "post_retrieval": records}
+    return {
+        "reranked_results": shortened_results(results, request.top_k, {result["id"] for result in fused}),
+        "rerank_outcome": outcome,
+        "post_retrieval": records,
+    }

@@ -13,7 +13,7 @@ from agentic_rag.answering.passages import passage_text
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.nodes.request import Request
-from agentic_rag.state import CanvasRAGState
+from agentic_rag.state import CanvasRAGState, in_full, step_outcome
 from agentic_rag.text import STOPWORDS, script, tokens
 from agentic_rag.text.prompts import REWRITE_SYSTEM, fenced
 
@@ -28,17 +28,16 @@ async def rewrite_query(state: CanvasRAGState, *, chat: Chat | None = None) -> d
     A chat model that fails is replaced by expansion, and ``rewrite_outcome`` says so.
     """
     request = Request.of(state)
-    parameters = request.parameters.rewrite
-    outcome: dict[str, Any] = {"status": "ok", "reason": None, "method": parameters.method}
-    rewritten = None
+    parameters, results = request.parameters.rewrite, in_full(state["reranked_results"])
+    outcome, rewritten = step_outcome(parameters.method), None
     if parameters.method == "chat" and chat is not None:
         try:
-            rewritten = await _asked(chat, request.question, state["reranked_results"])
+            rewritten = await _asked(chat, request.question, results)
         except ModelError as error:
             logger.warning("the chat model failed, expanding the question instead: %s", error)
-            outcome = {"status": "degraded", "reason": str(error), "method": "expansion"}
+            outcome = step_outcome("expansion", str(error))
     if rewritten is None:
-        rewritten = expanded(request.question, state["reranked_results"], parameters.terms)
+        rewritten = expanded(request.question, results, parameters.terms)
     return {"rewrites": [*state.get("rewrites", []), rewritten], "rewrite_outcome": outcome}
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from agentic_rag.domain import Chunk
 from agentic_rag.domain.filters import Expression, keys_of, parse_filters
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import ChunkSearch, Embedding, FloatArray, Restriction, TokenEmbedding
@@ -71,6 +72,10 @@ class RetrievalEngine:
         """
         if (strategy or self._default) != "sparse":
             await self._calibration.of_cosines()
+
+    async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """The stored chunks that exist among the ids."""
+        return await self._store.get_chunks(dataset_id, chunk_ids)
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]

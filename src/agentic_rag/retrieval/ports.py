@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
-from agentic_rag.domain import Findings
+from agentic_rag.domain import Chunk, Findings
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.retrieval.config import Strategy
@@ -75,6 +75,10 @@ class VectorSearch(Protocol):
         Raises:
             StoreError, ModelError: something behind it failed.
         """
+
+    async def chunks(self, dataset_id: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
+        """The chunks that exist among the ids."""
+        ...
 
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]

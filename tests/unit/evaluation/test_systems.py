@@ -15,7 +15,7 @@ from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.systems import Scored, Systems, Task
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.models.rerankers import ConfiguredRerankers
-from agentic_rag.nodes.conversation import MAX_CHARACTERS
+from agentic_rag.nodes.request import MAX_CHARACTERS
 from agentic_rag.testing import (
     FakeGraphEngine,
     FakeRetrievalEngine,

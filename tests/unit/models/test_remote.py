@@ -11,7 +11,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models import remote
-from agentic_rag.models.remote import LangChainEmbedding, OpenAIEmbedding, check_embedding, unit
+from agentic_rag.models.remote import LangChainEmbedding, OpenAIEmbedding, as_embedding, unit
 from agentic_rag.settings.config import EmbeddingConfig
 from agentic_rag.testing import HashingEmbedding
 from local_openai_server import DROP, Fault, LocalOpenAIServer, refused
@@ -209,11 +209,25 @@ def test_what_stored_texts_are_prefixed_with_is_part_of_the_name():
     assert name(passage_prefix="passage: ") == "m after 'passage: '"
 
 
-def test_a_bare_langchain_model_is_refused_with_the_line_to_write():
-    check_embedding(HashingEmbedding())
-    with pytest.raises(
-        ConfigError, match=r"LangChainEmbedding\(DeterministicFakeEmbedding\(…\), name='…', dimension=…\)"
-    ):
-        check_embedding(DeterministicFakeEmbedding(size=4))
-    with pytest.raises(ConfigError, match="embedding is no embedding model: str"):
-        check_embedding("e5")
+async def test_a_langchain_model_is_wrapped_by_its_own_name_and_measured():
+    class Named(DeterministicFakeEmbedding):
+        model: str = "fake-4"
+
+    own = HashingEmbedding()
+    assert await as_embedding(own) is own
+    embedding = await as_embedding(Named(size=4))
+    assert (embedding.name, embedding.dimension) == ("fake-4", 4)
+    assert (await embedding.embed_queries(["tea"])).shape == (1, 4)
+    assert (await as_embedding(DeterministicFakeEmbedding(size=3))).name == "DeterministicFakeEmbedding"
+
+
+async def test_what_is_no_embedding_model_or_fails_is_told():
+    class Broken(DeterministicFakeEmbedding):
+        def embed_query(self, text: str) -> list[float]:
+            raise ConnectionError("no route")
+
+    not_one: Any = "e5"
+    with pytest.raises(ConfigError, match=r"embedding is no embedding model: str; give a langchain-core"):
+        await as_embedding(not_one)
+    with pytest.raises(ModelError, match="the embedding model 'Broken' cannot be reached"):
+        await as_embedding(Broken(size=4))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed, ConfigError
 from agentic_rag.fusion.strategy_selector import fuse_for_operation
-from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, results_of, telling_of
+from agentic_rag.nodes.fuse_results import fuse_results, outcome_of, read_again, results_of, telling_of
+from agentic_rag.nodes.requirements import RerankTools
+from agentic_rag.nodes.rerank import rerank
+from agentic_rag.nodes.retrieve import retrieve_lancedb
 from agentic_rag.settings.parameters import FusionParameters, Parameters
-from agentic_rag.testing import prepared_state
+from agentic_rag.state import CanvasRAGState, in_full, shortened_hits, shortened_results
+from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk, prepared_state
 
 
 def hit(identity: str, rank: int, score: float = 0.9) -> Hit:
@@ -187,3 +192,63 @@ def test_the_state_it_was_given_is_not_changed():
     before = deepcopy(given)
     fuse_results(given)
     assert given == before
+
+
+# --- what a resumed run reads again ----------------------------------------------------------------
+
+
+TEAS = [fake_chunk(f"tea-{number}", f"Oolong {number} comes from Fujian.") for number in range(6)]
+FACT = {"id": "f", "name": "COMES_FROM", "source": "Oolong", "target": "Fujian"}
+
+
+async def a_pass(engine: FakeRetrievalEngine) -> dict[str, Any]:
+    """The state after the rerank, in memory; the graph finds another order, a thing without a chunk, and a fact."""
+    found = (await FakeGraphEngine([(tea, 0.6) for tea in reversed(TEAS)]).find("d", "tea?", limit=9)).hits
+    found[-1]["facts"].append(FACT)
+    place = {"id": "fujian", "type": "node", "rank": 7, "content": "Fujian", "metadata": {"name": "Fujian"}}
+    graph: Any = [*found, {**found[0], **place}]
+    asked: dict[str, Any] = {**prepared_state(query="oolong?", top_k=2), "graphiti_outcome": outcome()}
+    asked |= await retrieve_lancedb(cast(CanvasRAGState, asked), engine=engine)
+    asked["graphiti_results"] = shortened_hits(graph, 2)
+    asked |= fuse_results(cast(CanvasRAGState, asked))
+    return asked | await rerank(cast(CanvasRAGState, asked), tools=RerankTools(engine=engine))
+
+
+def from_checkpoint(kept: dict[str, Any]) -> Any:
+    return json.loads(json.dumps({key: value for key, value in kept.items() if key != "messages"}))
+
+
+async def test_beyond_top_k_the_state_holds_what_cannot_be_read_again():
+    kept = await a_pass(FakeRetrievalEngine([(tea, 0.7) for tea in TEAS]))
+    for key in ("graphiti_results", "lancedb_results", "fused_results", "reranked_results"):
+        assert kept[key][:2] == in_full(kept[key])[:2]
+        assert len(kept[key]) == len(in_full(kept[key]))
+        assert all("content" in entry for entry in in_full(kept[key]))
+    assert [set(hit) for hit in kept["lancedb_results"][2:]] == [{"id", "type", "rank", "score", "evidence", "facts"}] * 4  # fmt: skip
+    assert kept["graphiti_results"][-1]["content"] == "Fujian", "no chunk has it"
+    for key in ("fused_results", "reranked_results"):
+        assert {tuple(result) for result in kept[key][2:]} == {("id", "fused_score", "rerank_score")}
+
+
+async def test_a_resumed_run_reads_the_rest_again():
+    engine = FakeRetrievalEngine([(tea, 0.7) for tea in TEAS])
+    kept: Any = await a_pass(engine)
+    assert await read_again(kept, engine) is kept, "in memory nothing is lacking"
+    resumed = await read_again(from_checkpoint(kept), engine)
+    for key in ("graphiti_results", "lancedb_results", "fused_results", "reranked_results"):
+        assert resumed[key] == in_full(kept[key])
+    assert [result["id"] for result in resumed["reranked_results"] if FACT in result["facts"]] == ["tea-0#0"]
+
+
+async def test_what_is_gone_since_is_left_out():
+    kept: Any = await a_pass(FakeRetrievalEngine([(tea, 0.7) for tea in TEAS]))
+    left = FakeRetrievalEngine([(tea, 0.7) for tea in TEAS[:3]])
+    again = (await read_again(from_checkpoint(kept), left))["reranked_results"]
+    gone = {tea.id for tea in TEAS[3:]} - {hit["id"] for hit in kept["graphiti_results"][:2]}
+    assert {result["id"] for result in again} == {"fujian", *(tea.id for tea in TEAS)} - gone
+
+
+async def test_what_a_step_joined_is_kept_whole():
+    joined = {**hit("new", 1), "fused_score": 0.1, "rerank_score": 0.1, "sources": {}}
+    kept = shortened_results([joined, joined], 0, {"other"})
+    assert kept == [joined, joined]

@@ -11,8 +11,8 @@ from agentic_rag.errors import ConfigError, MissingExtra, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes import post_retrieval
 from agentic_rag.nodes.post_retrieval import check_steps, steps_of
+from agentic_rag.nodes.requirements import RerankTools
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.retrieval.schemas import Linked
 from agentic_rag.settings.parameters import Parameters, RerankParameters
 from agentic_rag.testing import FakeGraphEngine, FakeRetrievalEngine, fake_chunk, prepared_state

@@ -11,9 +11,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.errors import FilterError, InputError, UnknownOperation
-from agentic_rag.nodes.conversation import completed, leans_on_context, question_of
 from agentic_rag.nodes.prepare_query import prepare_query
-from agentic_rag.nodes.request import Request, normalised
+from agentic_rag.nodes.request import Request, completed, leans_on_context, normalised, question_of
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState
 

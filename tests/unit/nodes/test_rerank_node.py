@@ -10,8 +10,8 @@ from langchain_core.messages import HumanMessage
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models.rerankers import ConfiguredRerankers
+from agentic_rag.nodes.requirements import RerankTools
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.nodes.rerank_tools import RerankTools
 from agentic_rag.settings.parameters import Parameters
 from agentic_rag.testing import prepared_state
 

@@ -1,4 +1,4 @@
-"""``retrieve_graphiti`` and ``retrieve_lancedb``: what they ask of their engines and what they write."""
+"""``retrieve_graphiti`` and ``retrieve_lancedb``: what they ask and write, and an honest outcome whatever happens."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.domain import Chunk, Findings
+from agentic_rag.domain import Chunk, Findings, Hit
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.ports import EmbeddedDocument, FloatArray
-from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag.nodes.retrieve_graphiti import retrieve_graphiti
-from agentic_rag.nodes.retrieve_lancedb import as_hit, retrieve_lancedb
+from agentic_rag.errors import ConfigError, FilterError, ManifestMismatch, ModelError, StoreError, StoreLocked
+from agentic_rag.nodes import retrieve
+from agentic_rag.nodes.retrieve import as_hit, retrieve_graphiti, retrieve_lancedb, search_source
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.schemas import Judged, Leg, RetrievalResult
@@ -219,3 +219,107 @@ def test_a_result_as_a_hit(near: float | None, told: dict[str, float]):
         },
         "facts": [],
     }
+
+
+# --- asking one source -----------------------------------------------------------------------------
+
+HIT: Hit = {
+    "id": "a",
+    "content": "",
+    "type": "document",
+    "rank": 1,
+    "score": 0.5,
+    "metadata": {},
+    "evidence": {},
+    "facts": [],
+}
+KNOWN = {"names": ["Tea"], "telling": 0.5}
+
+
+async def outcome(result: Any, *, seconds: float = 0.0, timeout: float = 5.0) -> tuple[list[Hit], Any]:
+    async def search() -> Findings:
+        await asyncio.sleep(seconds)
+        if isinstance(result, BaseException):
+            raise result
+        return Findings(list(result), KNOWN)
+
+    return await search_source(search, timeout)
+
+
+async def test_hits_are_ok():
+    hits, told = await outcome([HIT])
+    assert hits == [HIT]
+    assert told == {
+        "status": "ok", "reason": None, "count": 1, "ms": told["ms"], "question": KNOWN
+    }  # fmt: skip
+    assert 0 <= told["ms"] < 5000
+
+
+async def test_no_hits_are_empty():
+    hits, told = await outcome([])
+    assert (hits, told["status"], told["reason"], told["count"]) == ([], "empty", None, 0)
+    assert told["question"] == KNOWN, "a source may know the question and find nothing"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (StoreError("gone"), "StoreError: gone"),
+        (StoreLocked("another process"), "StoreLocked: another process"),
+        (ModelError("no answer"), "ModelError: no answer"),
+        (ConnectionRefusedError("refused"), "ConnectionRefusedError: refused"),
+        (RuntimeError("lance"), "RuntimeError: lance"),
+        (TimeoutError("the socket's own"), "TimeoutError: the socket's own"),
+    ],
+)
+async def test_a_failure_is_degraded_with_its_reason(error: Exception, reason: str):
+    hits, told = await outcome(error)
+    assert (hits, told["status"], told["reason"], told["count"]) == ([], "degraded", reason, 0)
+    assert told["question"] == {}
+
+
+async def test_a_search_that_takes_too_long_is_degraded():
+    hits, told = await outcome([HIT], seconds=5, timeout=0.02)
+    assert (hits, told["status"], told["reason"]) == ([], "degraded", "no answer within 0.02 s")
+    assert told["ms"] < 1000
+
+
+async def ready_outcome(ready: Any, timeout: float) -> tuple[list[Hit], Any]:
+    async def search() -> Findings:
+        return Findings([HIT], {})
+
+    return await search_source(search, timeout, ready=ready)
+
+
+async def test_getting_ready_is_not_the_searchs_time():
+    hits, told = await ready_outcome(lambda: asyncio.sleep(0.1), timeout=0.02)
+    assert (hits, told["status"]) == ([HIT], "ok")
+    assert told["ms"] >= 100
+
+
+async def test_getting_ready_has_a_limit_too(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(retrieve, "READY_SECONDS", 0.03)
+    hits, told = await ready_outcome(lambda: asyncio.sleep(5), timeout=0.02)
+    assert (hits, told["status"], told["reason"]) == ([], "degraded", "no answer within 0.03 s")
+
+
+async def test_what_cannot_get_ready_is_degraded():
+    async def fails() -> None:
+        raise ModelError("no answer")
+
+    hits, told = await ready_outcome(fails, timeout=1)
+    assert (hits, told["status"], told["reason"]) == ([], "degraded", "ModelError: no answer")
+
+
+@pytest.mark.parametrize("error", [FilterError("bad"), ManifestMismatch("other model"), KeyError("a bug")])
+async def test_what_trying_again_cannot_mend_is_raised(error: Exception):
+    with pytest.raises(type(error)):
+        await outcome(error)
+
+
+async def test_a_cancelled_run_is_cancelled():
+    task = asyncio.create_task(outcome([HIT], seconds=5))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

@@ -56,11 +56,12 @@ async def test_a_document_is_the_result():
     assert (first["year"], first["document_id"], first["title"]) == (2024, "tea", "tea")
 
 
-async def test_arguments_are_those_of_search():
-    searched = FakeRetrievalEngine([(chunk, 0.5) for chunk in CHUNKS])
+async def test_arguments_are_those_of_search(monkeypatch: pytest.MonkeyPatch):
+    searched, told = await engine(), FakeRetrievalEngine([(chunk, 0.5) for chunk in CHUNKS])
+    monkeypatch.setattr(searched, "search", told.search)
     retriever = searched.as_retriever("notes", top_k=2, filters={"year": {"$gte": 2021}}, strategy="dense")
     assert len(await retriever.ainvoke("q")) == 2
-    asked = searched.asked[0]
+    asked = told.asked[0]
     assert (asked["dataset"], asked["query"], asked["limit"], asked["strategy"]) == ("notes", "q", 2, "dense")
     assert (asked["filters"].key, asked["filters"].operator, asked["filters"].value) == ("year", "$gte", 2021)
     with pytest.raises(FilterError, match="unknown filter operator"):
@@ -97,15 +98,17 @@ def test_the_loop_it_was_made_on_searches_while_it_rests():
         assert retriever.invoke("milk")[0].id == "milk#0"
 
 
-async def test_beside_a_running_loop_that_loop_searches():
+async def test_beside_a_running_loop_that_loop_searches(monkeypatch: pytest.MonkeyPatch):
     searched_on: list[Any] = []
+    watched = await engine()
+    search = watched.search
 
-    class Watched(FakeRetrievalEngine):
-        async def search(self, *arguments: Any, **named: Any) -> Any:
-            searched_on.append(asyncio.get_running_loop())
-            return await super().search(*arguments, **named)
+    async def seen(*arguments: Any, **named: Any) -> Any:
+        searched_on.append(asyncio.get_running_loop())
+        return await search(*arguments, **named)
 
-    retriever = Watched([(CHUNKS[0], 0.5)]).as_retriever("notes")
+    monkeypatch.setattr(watched, "search", seen)
+    retriever = watched.as_retriever("notes", top_k=1)
     assert (await asyncio.to_thread(retriever.invoke, "oolong"))[0].id == "tea#0"
     assert searched_on == [asyncio.get_running_loop()]
 

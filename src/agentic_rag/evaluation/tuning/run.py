@@ -37,8 +37,8 @@ from agentic_rag.evaluation.tuning.replay import (
 from agentic_rag.evaluation.tuning.search import SEARCHED, choose, coordinates, folds_of
 from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
-from agentic_rag.nodes.conversation import bounded
-from agentic_rag.nodes.retrieve_lancedb import as_hit
+from agentic_rag.nodes.request import bounded
+from agentic_rag.nodes.retrieve import as_hit
 from agentic_rag.rag import Rag
 from agentic_rag.settings.parameters import Parameters
 

@@ -21,6 +21,7 @@ from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.lab.services.parts import AskGraph, ServiceParts, needed
 from agentic_rag.lab.services.session_memory import Found, FoundTurn, SessionMemory
 from agentic_rag.settings.parameters import Section
+from agentic_rag.state import in_full
 
 NAME = "agentic_memory"
 MOST = 1000
@@ -62,7 +63,7 @@ class AskSearch:
                 "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
             ) from error
         _check(state)
-        return Found(_turns(state["reranked_results"]), more=False)
+        return Found(_turns(in_full(state["reranked_results"])), more=False)
 
 
 def _check(state: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from agentic_rag.nodes.fuse_results import fuse_results
 from agentic_rag.nodes.rerank import rerank
 from agentic_rag.rerank.offline import WEIGHTS
 from agentic_rag.settings.parameters import FusionParameters, Parameters
+from agentic_rag.state import in_full
 from agentic_rag.testing import prepared_state
 
 WORDS = "Ann Ben red bicycle Lisbon lake swim dog tea oolong 茶树 in 2023 the".split()
@@ -92,7 +93,7 @@ async def by_nodes(one: Collected, parameters: Parameters, unit: Unit) -> tuple[
     state |= fuse_results(state)
     state |= await rerank(state)
     state |= check_quality(state)
-    ranking = ranking_of(state["reranked_results"], unit)
+    ranking = ranking_of(in_full(state["reranked_results"]), unit)
     return measure("ndcg@5", ranking, one.query.relevant), state["quality"]["score"]
 
 
