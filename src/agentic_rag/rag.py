@@ -24,8 +24,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
-from agentic_rag.models.chat import as_chat, chat_from_config
-from agentic_rag.models.remote import check_embedding
+from agentic_rag.models.remote import as_chat, chat_from_config, check_embedding
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
 from agentic_rag.rerank.model import BY_MODEL, Rerankers
