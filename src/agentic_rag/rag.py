@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
-    from agentic_rag.ingest.pipeline import IngestPipeline
-    from agentic_rag.ingest.report import IngestReport
+    from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
     from agentic_rag.ingest.sources import SourceKind
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult

@@ -13,8 +13,7 @@ import pytest
 
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.ingest.pipeline import IngestPipeline
-from agentic_rag.ingest.report import IngestReport
+from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.extractor import GraphitiExtractor, extractor_from_config
 from agentic_rag.stores.graphiti.schemas import KINDS
