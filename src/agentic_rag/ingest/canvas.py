@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentic_rag.domain import Block, Document, Link, Relation
-from agentic_rag.ingest.decoding import SourceError
+from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.markdown import parse_markdown, plain
 from agentic_rag.ingest.values import date_in_name, valid_unicode
 
