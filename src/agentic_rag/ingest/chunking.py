@@ -13,7 +13,6 @@ import regex
 from agentic_rag.domain import Block, BlockKind, Chunk, Document
 from agentic_rag.domain.identity import chunk_id, digest
 from agentic_rag.domain.ports import TokenCounter
-from agentic_rag.errors import InputError
 from agentic_rag.text.sentences import split_sentences
 
 Span = tuple[int, int]
@@ -60,17 +59,10 @@ def chunk_document(
 
     Args:
         document: What a parser made.
-        max_tokens: Hard limit of a chunk's text, leaving the model room for title and heading path.
+        max_tokens: Hard limit of a chunk's text, at least 1, leaving the model room for title and heading path.
         count_tokens: Token numbers of a batch of texts.
-        target_tokens: Where a chunk is full though more would fit.
-
-    Raises:
-        InputError: a limit below 1.
+        target_tokens: At least 1; where a chunk is full though more would fit.
     """
-    if max_tokens < 1 or target_tokens < 1:
-        raise InputError(
-            f"a chunk needs room for a token: max_tokens={max_tokens}, target_tokens={target_tokens}"
-        )
     if not document.text.strip():
         return ()
     packer = _Packer(document.text, max_tokens, min(target_tokens, max_tokens), count_tokens)

@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.domain import Block, BlockKind, Chunk, Document
-from agentic_rag.errors import InputError
 from agentic_rag.ingest.chunking import chunk_document, split_span
 from agentic_rag.ingest.markdown import parse_markdown, parse_text
 from growth import assert_linear
@@ -156,11 +155,6 @@ def test_twin_sections_have_different_ids() -> None:
 def test_metadata_has_tags_and_no_warnings() -> None:
     (chunk,) = [c for c in chunks("---\n- a\n---\ntext #tea/green #水果") if c.kind != "properties"]
     assert chunk.metadata == {"tags": ["tea/green", "水果"]}
-
-
-def test_a_limit_below_one_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="max_tokens=0"):
-        chunks("a", max_tokens=0)
 
 
 def test_a_count_of_the_whole_above_the_sum_of_its_parts_is_held_to_the_limit() -> None:
