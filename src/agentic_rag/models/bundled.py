@@ -80,21 +80,15 @@ class _Engine:
         return self._outputs(rows, ["sentence_embedding"])[0]
 
     def run_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
-        """The same, and the projected tokens of each row, without the two that the model adds."""
+        """The same, and what tells each row's tokens apart: unit vectors, shape (tokens, TOKEN_DIMENSION)."""
         sentences, tokens = self.run_raw_tokens(rows)
-        return sentences, [self._projected(of_row) for of_row in tokens]
+        return sentences, [_unit((of_row - self._mean) @ self._components) for of_row in tokens]
 
     def run_raw_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
-        """The same before they are projected: unit vectors, shape (tokens, DIMENSION)."""
+        """The same before projection, shape (tokens, DIMENSION); without the two tokens that the model adds."""
         sentences, tokens = self._outputs(rows, ["sentence_embedding", "token_embeddings"])
         own = [of_row[1 : len(row) + 1] for of_row, row in zip(tokens, rows, strict=True)]
-        return sentences, [of_row / np.linalg.norm(of_row, axis=1, keepdims=True) for of_row in own]
-
-    def _projected(self, raw: FloatArray) -> FloatArray:
-        """What tells tokens apart: unit vectors, shape (tokens, TOKEN_DIMENSION)."""
-        made = (raw - self._mean) @ self._components
-        unit: FloatArray = made / np.linalg.norm(made, axis=1, keepdims=True)
-        return unit
+        return sentences, list(map(_unit, own))
 
     def _outputs(self, rows: Sequence[list[int]], names: list[str]) -> list[FloatArray]:
         width = max(len(row) for row in rows) + 2
@@ -310,5 +304,9 @@ def _merged(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArra
         return vectors
     sums = np.zeros((count, DIMENSION), dtype=np.float32)
     np.add.at(sums, np.asarray(owners), vectors)
-    unit: FloatArray = sums / np.linalg.norm(sums, axis=1, keepdims=True)
-    return unit
+    return _unit(sums)
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    scaled: FloatArray = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return scaled

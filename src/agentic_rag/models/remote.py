@@ -271,17 +271,19 @@ class LangChainEmbedding:
         self.dimension = dimension
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        try:
-            rows = [await self._embeddings.aembed_query(text) for text in texts]
-        except Exception as error:
-            raise ModelError(f"{self._called} {failure_text(error, 'embedding')}") from error
-        return unit(rows, len(texts), self.dimension, self._called)
+        async def one_by_one(queries: list[str]) -> list[list[float]]:
+            return [await self._embeddings.aembed_query(query) for query in queries]
+
+        return await self._embed(texts, one_by_one)
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        if not texts:
-            return unit([], 0, self.dimension)
+        return await self._embed(texts, self._embeddings.aembed_documents)
+
+    async def _embed(
+        self, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[list[list[float]]]]
+    ) -> FloatArray:
         try:
-            rows = await self._embeddings.aembed_documents(list(texts))
+            rows = await embed(list(texts)) if texts else []
         except Exception as error:
             raise ModelError(f"{self._called} {failure_text(error, 'embedding')}") from error
         return unit(rows, len(texts), self.dimension, self._called)
