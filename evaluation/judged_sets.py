@@ -17,7 +17,7 @@ from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS
-from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
+from agentic_rag.ingest.sources import SourceError, load_record, parse_record, record_id
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.text import script
 
@@ -132,8 +132,9 @@ async def judged_set(
     embedding = KeptEmbedding(cache)
     chunked: dict[str, tuple[Chunk, ...]] = {}
     for line in (folder / "corpus.jsonl").read_bytes().splitlines():
-        record = load_record(line)
-        if isinstance(record, BadRecord):
+        try:
+            record = load_record(line)
+        except SourceError:
             continue
         document = parse_record(record, path=f"corpus.jsonl#{record_id(record)}")
         chunked[document.id] = chunk_document(

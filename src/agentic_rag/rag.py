@@ -24,8 +24,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
-from agentic_rag.models.chat import as_chat, chat_from_config
-from agentic_rag.models.remote import as_embedding
+from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
 from agentic_rag.rerank import BY_MODEL, Rerankers
@@ -50,8 +49,7 @@ if TYPE_CHECKING:
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
-    from agentic_rag.ingest.pipeline import IngestPipeline
-    from agentic_rag.ingest.report import IngestReport
+    from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
     from agentic_rag.ingest.sources import SourceKind
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult

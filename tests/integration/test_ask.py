@@ -14,7 +14,7 @@ from stored import tables
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import AllSourcesFailed, StoreError, UnknownDataset, UnknownOperation
-from agentic_rag.ingest.decoding import decode
+from agentic_rag.ingest.files import decode
 from agentic_rag.ingest.sources import discover
 from agentic_rag.state import in_full
 from example_vault import EXAMPLE_VAULT

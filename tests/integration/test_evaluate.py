@@ -20,7 +20,7 @@ from agentic_rag.cli.evaluate import tables
 from agentic_rag.errors import InputError, ModelError
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, evaluate
-from agentic_rag.models.chat import LangChainChat
+from agentic_rag.models.remote import LangChainChat
 from agentic_rag.testing import HashingEmbedding
 
 SYSTEMS = ["lancedb", "fused+rerank", "full", "full-graphiti"]

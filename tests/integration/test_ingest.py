@@ -21,7 +21,7 @@ from stored import Stored, assert_same, assert_whole, everything, tables
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.report import IngestReport
+from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.testing import HashingEmbedding
 
 SHARED_VAULTS = Path(__file__).parents[2].parent / "shared" / "data" / "vaults"

@@ -13,8 +13,7 @@ import pytest
 
 from agentic_rag.domain.identity import episode_uuid
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.ingest.pipeline import IngestPipeline
-from agentic_rag.ingest.report import IngestReport
+from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.extractor import GraphitiExtractor, extractor_from_config
 from agentic_rag.stores.graphiti.schemas import KINDS
@@ -412,11 +411,14 @@ async def test_notes_are_data_and_blank_or_property_chunks_are_not_read(small: W
 async def test_facts_change_hands_when_the_way_of_extraction_does(small: World) -> None:
     small.write(one="Ada knows [[two]].", two="Bob leads Corp.")
     await small.ingest()
-    small.pipeline._extractor = None
+    by_chat, writer = small.pipeline, small.pipeline._writer
+    small.pipeline = IngestPipeline(
+        writer._chunks, small.store, by_chat._ledger, writer._embedding, writer._count_tokens
+    )
     report = await small.ingest()
     assert report.count("relinked") == 2
     assert "Bob leads Corp" not in await small.facts()
-    small.pipeline._extractor = small.extractor
+    small.pipeline = by_chat
     assert counts(await small.ingest()) == (2, 2, 0, 0)
     assert "Bob leads Corp" in await small.facts()
 

@@ -376,7 +376,7 @@ import agentic_rag.stores.graphiti.engine, lancedb
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.testing import HashingEmbedding
-import agentic_rag.ingest.embedding as embedding
+import agentic_rag.ingest.documents as embedding
 
 class Slow(HashingEmbedding):
     async def embed_passages(self, texts):

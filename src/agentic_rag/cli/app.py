@@ -35,7 +35,7 @@ from agentic_rag.cli.options import (
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
-    from agentic_rag.ingest.report import IngestReport
+    from agentic_rag.ingest.pipeline import IngestReport
     from agentic_rag.settings.config import RagConfig
 
 app = typer.Typer(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agentic_rag.cli.progress import bars
-from agentic_rag.ingest.report import IngestReport
+from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 

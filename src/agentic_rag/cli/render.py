@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,7 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.answering.passages import arrow
-from agentic_rag.ingest.report import IngestReport
+
+if TYPE_CHECKING:
+    from agentic_rag.ingest.pipeline import IngestReport
 
 SHOWN_FILES = 20
 NEAREST = 5

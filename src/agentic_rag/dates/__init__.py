@@ -1,1 +1,1 @@
-"""Instants, times that a text states, and how well dates fit them."""
+"""Instants, and the times that a text states."""

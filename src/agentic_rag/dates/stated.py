@@ -1,6 +1,6 @@
-"""Intervals a sentence states in plain words, English, Chinese and Japanese; rather none than a wrong one.
+"""Intervals a sentence states in plain words, rather none than a wrong one; and how well the dates of a passage fit them.
 
-Read are dates with a year: ``1994``, ``March 2023``, ``5 March 2023``, ``March 5, 2023``, ``2023-03``, ``2023-03-05``,
+Read are dates with a year, in English, Chinese and Japanese: ``1994``, ``March 2023``, ``5 March 2023``, ``March 5, 2023``, ``2023-03``, ``2023-03-05``,
 ``2023/3/5``, ``2023.03.05``, ``2023年3月5日``, ``二〇二三年三月``. An end is exclusive: the end of the stated day, month or year. What is relative ("last
 year"), vague ("in early 1994", "before 2000"), negated ("not until 2019") or said of two times in one sentence is left alone; so is a single date in the middle of a statement.
 """
@@ -8,7 +8,11 @@ year"), vague ("in early 1994", "before 2000"), negated ("not until 2019") or sa
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from agentic_rag.dates.instants import moment_of
 
 Interval = tuple[datetime | None, datetime | None]
 """(start, end): start inclusive, end exclusive, UTC; None where it is open."""
@@ -211,7 +215,8 @@ def stated_moment(value: object) -> tuple[datetime, datetime] | None:
         return None
     written = _in_one_form(str(value).strip())
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", written):
-        return _exact(written)
+        moment = moment_of(written)
+        return None if moment is None else (moment, moment)
     whole = re.fullmatch(rf"(?:{_FULL}|{_HAN})", written, re.IGNORECASE)
     return None if whole is None else _unit(written, None)
 
@@ -253,6 +258,54 @@ def _date_around(text: str, year: int) -> str:
     return text[year : year + 4]
 
 
+SAME_START, SAME_END, INSIDE = 1.9, 0.5, 1.0
+"""What it counts that a passage names the year in which the question's time begins, in which it ends, or
+any time within, in log-odds; fitted on the first half of timeqa's questions. At most 3.4 together."""
+OUTSIDE = 0.5
+"""Share that such a year counts where the passage names a day or month of it that lies outside the time: what began
+in March may hold in May."""
+_INSTANT = timedelta(seconds=1)
+
+
+def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
+    """How well the dates of a passage fit the question's time, in [0, 3.4].
+
+    Dates are read from its text, as exactly as they stand there: of a question on March 2024 "2024" speaks more than
+    "October 2024" does. The date of the passage itself (a turn's, a note's) counts as one within, where it is.
+
+    Args:
+        stated: of the question, see ``asked_interval``; an open side fits anything.
+        result: a fused result.
+    """
+    start, end = stated
+    named = named_dates(result["content"])
+    first = None if start is None else start.year
+    last = None if end is None else (end - _INSTANT).year
+    score = SAME_START * _share(first, named, stated)
+    if last != first:
+        score += SAME_END * _share(last, named, stated)
+    within = any(_overlap(date, stated) for date in named)
+    return score + (INSIDE if within or _dated_within(stated, result["metadata"].get("date")) else 0.0)
+
+
+def _share(year: int | None, named: Sequence[tuple[datetime, datetime]], stated: Interval) -> float:
+    """1 where the year is named for the stated time, OUTSIDE where only for another part of it, else 0."""
+    of_year = [date for date in named if year is not None and date[0].year == year]
+    if not of_year:
+        return 0.0
+    return 1.0 if any(_overlap(date, stated) for date in of_year) else OUTSIDE
+
+
+def _overlap(date: tuple[datetime, datetime], stated: Interval) -> bool:
+    (first, last), (start, end) = date, stated
+    return (start is None or last > start) and (end is None or first < end)
+
+
+def _dated_within(stated: Interval, written: object) -> bool:
+    moment = moment_of(written)
+    return moment is not None and _overlap((moment, moment + _INSTANT), stated)
+
+
 def _of_whole_sentence(text: str, start: int, end: int) -> bool:
     """Whether a single date says when all of a sentence holds: at its start or end, or after 在 or 于.
 
@@ -262,15 +315,6 @@ def _of_whole_sentence(text: str, start: int, end: int) -> bool:
     if text.rstrip()[-1:] in ("?", "？") or text[start - 1 : start] in ("在", "于"):
         return True
     return not any(map(str.isalpha, text[:start])) or not any(map(str.isalpha, text[end:]))
-
-
-def _exact(written: str) -> tuple[datetime, datetime] | None:
-    try:
-        moment = datetime.fromisoformat(written)
-        utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return utc, utc
 
 
 def _has_year_elsewhere(text: str, found: list[tuple[int, int, Interval | None]]) -> bool:

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentic_rag.domain import Block, Document, Link, Relation
-from agentic_rag.ingest.decoding import SourceError
+from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.markdown import parse_markdown, plain
 from agentic_rag.ingest.values import date_in_name, valid_unicode
 
@@ -251,10 +251,8 @@ def _in_order(cards: list[_Card], parents: dict[str, _Card]) -> Iterator[tuple[_
     for card in cards:
         parent = parents.get(card.key)
         children.setdefault(None if parent is None else parent.key, []).append(card)
-    outside = children.get(None, [])
-    stack = [(card, ()) for card in reversed(outside) if card.kind != "group"]
-    stack += [(card, ()) for card in reversed(outside) if card.kind == "group"]
-    todo: list[tuple[_Card, tuple[str, ...]]] = list(stack)
+    outside = sorted(children.get(None, []), key=lambda card: card.kind != "group")
+    todo: list[tuple[_Card, tuple[str, ...]]] = [(card, ()) for card in reversed(outside)]
     while todo:
         card, trail = todo.pop()
         inner = (*trail, card.name) if card.kind == "group" and card.name else trail

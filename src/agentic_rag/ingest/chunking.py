@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from agentic_rag.domain import Block, Chunk, Document
+import regex
+
+from agentic_rag.domain import Block, BlockKind, Chunk, Document
 from agentic_rag.domain.identity import chunk_id, digest
 from agentic_rag.domain.ports import TokenCounter
-from agentic_rag.errors import InputError
-from agentic_rag.ingest.splitting import split_span
+from agentic_rag.text.sentences import split_sentences
+
+Span = tuple[int, int]
+Counted = tuple[int, int, int]
+"""Start, end, tokens."""
 
 TARGET_TOKENS = 200
 """A chunk is filled up to this many tokens: a few paragraphs, one thought."""
@@ -22,6 +27,11 @@ TINY_TOKENS = 30
 _ATX = re.compile(r"[ \t]{0,3}(#{1,6})(?=\s|$)")
 _SETEXT_SECOND = re.compile(r"(?:\r\n?|\n)[ \t]{0,3}-+[ \t]*$")
 _OWN_CHUNK = frozenset({"properties", "turn"})
+_BY_LINE: frozenset[BlockKind] = frozenset({"code", "table", "list", "html", "properties"})
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)\s*|[^\r\n]+\Z")
+_WORD = re.compile(r"\s*[^\s，、；：]+[\s，、；：]*|[\s，、；：]+")
+_CLUSTER = regex.compile(r"\X")
+"""What is seen as one character: a letter with its accents, an emoji sequence, CRLF."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +59,10 @@ def chunk_document(
 
     Args:
         document: What a parser made.
-        max_tokens: Hard limit of a chunk's text, leaving the model room for title and heading path.
+        max_tokens: Hard limit of a chunk's text, at least 1, leaving the model room for title and heading path.
         count_tokens: Token numbers of a batch of texts.
-        target_tokens: Where a chunk is full though more would fit.
-
-    Raises:
-        InputError: a limit below 1.
+        target_tokens: At least 1; where a chunk is full though more would fit.
     """
-    if max_tokens < 1 or target_tokens < 1:
-        raise InputError(
-            f"a chunk needs room for a token: max_tokens={max_tokens}, target_tokens={target_tokens}"
-        )
     if not document.text.strip():
         return ()
     packer = _Packer(document.text, max_tokens, min(target_tokens, max_tokens), count_tokens)
@@ -133,15 +136,8 @@ class _Packer:
         return held
 
     def _halved(self, group: list[_Piece]) -> list[list[_Piece]]:
-        spans = split_span(
-            self._text,
-            group[0].start,
-            group[-1].end,
-            group[-1].block.kind,
-            limit=self._limit,
-            target=max(1, self._limit // 2),
-            count_tokens=self._count_tokens,
-        )
+        kind, target = group[-1].block.kind, max(1, self._limit // 2)
+        spans = self._split(group[0].start, group[-1].end, kind, limit=self._limit, target=target)
         blocks = {start: next(p.block for p in reversed(group) if p.start <= start) for start, _, _ in spans}
         return [[_Piece(blocks[start], start, end, tokens)] for start, end, tokens in spans]
 
@@ -154,16 +150,14 @@ class _Packer:
     def _parts(self, piece: _Piece, limit: int) -> list[_Piece]:
         if piece.tokens <= limit:
             return [piece]
-        spans = split_span(
-            self._text,
-            piece.start,
-            piece.end,
-            piece.block.kind,
-            limit=limit,
-            target=min(self._target, limit),
-            count_tokens=self._count_tokens,
-        )
+        target = min(self._target, limit)
+        spans = self._split(piece.start, piece.end, piece.block.kind, limit=limit, target=target)
         return [_Piece(piece.block, start, end, tokens) for start, end, tokens in spans]
+
+    def _split(self, start: int, end: int, kind: BlockKind, *, limit: int, target: int) -> list[Counted]:
+        return split_span(
+            self._text, start, end, kind, limit=limit, target=target, count_tokens=self._count_tokens
+        )
 
     def _starts_section(self, piece: _Piece) -> bool:
         if piece.is_heading:
@@ -244,38 +238,23 @@ def _chunks(document: Document, groups: list[list[_Piece]]) -> tuple[Chunk, ...]
 def _visible(text: str, groups: list[list[_Piece]]) -> list[list[_Piece]]:
     """Give a chunk of nothing but white space to its neighbour before, or the first one to the next."""
     kept: list[list[_Piece]] = []
-    leading: list[_Piece] = []
-    for group in groups:
-        if text[group[0].start : group[-1].end].strip():
-            kept.append(_stretched(group, leading))
-            leading = []
+    start = groups[0][0].start
+    for first, *rest in groups:
+        end = (rest or [first])[-1].end
+        if text[first.start : end].strip():
+            kept.append([replace(first, start=first.start if kept else start), *rest])
         elif kept:
-            kept[-1] = [*kept[-1][:-1], _joined(kept[-1][-1], group[-1])]
-        else:
-            leading += group
+            kept[-1][-1] = replace(kept[-1][-1], end=end)
     return kept
-
-
-def _stretched(group: list[_Piece], leading: list[_Piece]) -> list[_Piece]:
-    if not leading:
-        return group
-    first = group[0]
-    return [_Piece(first.block, leading[0].start, first.end, first.tokens), *group[1:]]
-
-
-def _joined(piece: _Piece, behind: _Piece) -> _Piece:
-    return _Piece(piece.block, piece.start, behind.end, piece.tokens)
 
 
 def _heading_path(group: list[_Piece]) -> tuple[str, ...]:
     """What the chunk's text stands under: the common headings of its blocks, headings aside if it can."""
     paths = [piece.block.heading_path for piece in group if not piece.is_heading]
     paths = paths or [piece.block.heading_path for piece in group]
-    shared = paths[0]
-    for path in paths[1:]:
-        length = next((i for i, (a, b) in enumerate(zip(shared, path, strict=False)) if a != b), None)
-        shared = shared[: min(len(shared), len(path)) if length is None else length]
-    return shared
+    first, last = min(paths), max(paths)  # what these share, all between them share
+    length = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return first[:length]
 
 
 def _kind(group: list[_Piece]) -> str:
@@ -312,3 +291,100 @@ class _Keys:
             candidate = f"{key}~{number}"
         self._taken.add(candidate)
         return candidate
+
+
+def split_span(
+    text: str, start: int, end: int, kind: BlockKind, *, limit: int, target: int, count_tokens: TokenCounter
+) -> list[Counted]:
+    """Parts of text[start:end] that touch each other, cover it, and hold at most ``limit`` tokens.
+
+    Parts are about ``target`` tokens long and about equally long, so that no scrap is left at the end. Only a
+    single character of more than ``limit`` tokens stays whole.
+    """
+    levels = [_lines, _sentences, _words] if kind in _BY_LINE else [_sentences, _words]
+    pieces = [(start, end)]
+    done: list[Counted] = []
+    for level in levels:
+        pieces = [span for piece in pieces for span in level(text, *piece)]
+        done, pieces = _sorted_out(text, pieces, done, limit, count_tokens)
+        if not pieces:
+            break
+    for piece in pieces:
+        done += _characters(text, *piece, limit=limit, target=target, count_tokens=count_tokens)
+    return _pack(sorted(done), limit, target)
+
+
+def _sorted_out(
+    text: str, pieces: list[Span], done: list[Counted], limit: int, count_tokens: TokenCounter
+) -> tuple[list[Counted], list[Span]]:
+    """Those that fit, with their tokens, added to ``done``; and those still too long."""
+    counts = count_tokens([text[start:end] for start, end in pieces])
+    counted = [(start, end, tokens) for (start, end), tokens in zip(pieces, counts, strict=True)]
+    fitting = [piece for piece in counted if piece[2] <= limit]
+    return done + fitting, [(start, end) for start, end, tokens in counted if tokens > limit]
+
+
+def _pack(pieces: list[Counted], limit: int, target: int) -> list[Counted]:
+    """Join neighbours to as many parts as the target asks for, each within the limit."""
+    total = sum(tokens for _, _, tokens in pieces)
+    parts = max(1, -(-total // limit), round(total / target))
+    packed: list[Counted] = []
+    filled = 0
+    for start, end, tokens in pieces:
+        # A piece joins while more of it lies before this part's share of the whole than behind it.
+        share = total * len(packed) / parts
+        if packed and packed[-1][2] + tokens <= limit and filled + tokens / 2 <= share:
+            first, _, before = packed.pop()
+            packed.append((first, end, before + tokens))
+        else:
+            packed.append((start, end, tokens))
+        filled += tokens
+    return packed
+
+
+def _lines(text: str, start: int, end: int) -> list[Span]:
+    return _touching([match.start() for match in _LINE.finditer(text, start, end)], start, end)
+
+
+def _sentences(text: str, start: int, end: int) -> list[Span]:
+    return _touching([start + first for first, _ in split_sentences(text[start:end])], start, end)
+
+
+def _words(text: str, start: int, end: int) -> list[Span]:
+    return _touching([match.start() for match in _WORD.finditer(text, start, end)], start, end)
+
+
+def _touching(starts: list[int], start: int, end: int) -> list[Span]:
+    """Spans from each start to the next; what lies before the first start goes to the first span."""
+    cuts = [start, *(cut for cut in starts[1:] if start < cut < end), end]
+    return list(pairwise(cuts))
+
+
+def _characters(
+    text: str, start: int, end: int, *, limit: int, target: int, count_tokens: TokenCounter
+) -> list[Counted]:
+    """Cut one endless word: into equal parts by its token density, halving what is still too long."""
+    done: list[Counted] = []
+    pieces = [(start, end)]
+    while pieces:
+        counts = count_tokens([text[first:last] for first, last in pieces])
+        remaining: list[Span] = []
+        for (first, last), tokens in zip(pieces, counts, strict=True):
+            if tokens <= limit or last - first == 1:
+                done.append((first, last, tokens))
+            else:
+                remaining += _equal_parts(text, first, last, max(2, -(-tokens // target)))
+        pieces = remaining
+    return done
+
+
+def _equal_parts(text: str, start: int, end: int, parts: int) -> list[Span]:
+    """At least two, cut between clusters; an endless cluster of marks is halved, as the limit comes before its looks."""
+    size = -(-(end - start) // parts)
+    cuts = [start]
+    for cluster in _CLUSTER.finditer(text, start, end):
+        if cluster.end() - cuts[-1] >= size:
+            cuts.append(cluster.end())
+    if cuts[-1] < end:
+        cuts.append(end)
+    return list(pairwise(cuts if len(cuts) > 2 else [start, (start + end) // 2, end]))

@@ -1,12 +1,15 @@
 """Documents that are at hand into both stores: chunked, embedded where they are new, their facts derived.
 
-``pipeline`` embeds with the same function; what makes documents itself (a memory's sessions) writes them here.
+``pipeline`` writes what it finds changed by this; so does what makes documents itself (a memory's sessions).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -16,41 +19,71 @@ from agentic_rag.domain.ports import (
     ChunkWriter,
     EmbeddedDocument,
     Embedding,
-    FloatArray,
+    Extracted,
+    GraphExtractor,
     GraphStore,
+    PassageVectors,
     TokenCounter,
+    TokenEmbedding,
 )
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.embedding import embedded, embedding_work
 from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
 
 MAX_CHUNK_TOKENS = 400
 """Leaves the 512-token model room for prefix, title and heading path."""
+EMBED_TEXTS = 32
+"""Texts a call."""
+CALLS = 2
+"""Under way at a time: while one ends, the next keeps the model's workers busy."""
+TEXT_OVERHEAD = 40
+"""Bytes of text that take as long to embed as a text takes for being one more."""
 
-Chunked = Sequence[tuple[str, Sequence[Chunk]]]
-"""Document ids, each with all of its chunks."""
+Stored = Literal["none", "some", "all"]
+"""What of a document's chunks is stored already: of some, those with the same text keep their vectors; where all are,
+only the graph is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedDocument:
+    """A document to be written, with all of its chunks."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    stored: Stored
+
+    @property
+    def text_work(self) -> float:
+        """How long the chunks take to embed, in the units of ``embedding_work``."""
+        return sum(embedding_work(search_text(chunk)) for chunk in self.chunks)
 
 
 class DocumentWriter:
-    """Replaces and removes documents in the chunk store and, where there is one, the graph store.
+    """Replaces and removes documents in the chunk store and the graph store.
 
     Without a ledger: a write that was cut short is put right by writing the same documents again.
 
     Args:
-        chunks, graph: the stores; no graph store: facts are derived and given back, but not stored.
+        chunks, graph: the stores.
         embedding: the model for the chunks.
         count_tokens: the model's tokens of a batch of texts.
+        extractor: reads facts with a chat model; None: from what people wrote.
     """
 
     def __init__(
-        self, chunks: ChunkWriter, graph: GraphStore | None, embedding: Embedding, count_tokens: TokenCounter
+        self,
+        chunks: ChunkWriter,
+        graph: GraphStore,
+        embedding: Embedding,
+        count_tokens: TokenCounter,
+        extractor: GraphExtractor | None = None,
     ) -> None:
         self._chunks = chunks
         self._graph = graph
         self._embedding = embedding
         self._count_tokens = count_tokens
+        self._extractor = extractor
         self._names: dict[str, dict[str, tuple[str, ...]]] = {}
 
     async def replace(self, dataset: str, documents: Sequence[Document]) -> list[DocumentGraph]:
@@ -67,18 +100,56 @@ class DocumentWriter:
             return []
         names = self._names.setdefault(dataset_name(dataset), {})
         with_new = {**names, **{document.id: document_names(document) for document in documents}}
-        chunked = await asyncio.to_thread(self._chunked, documents)
-        held = [chunk.id for _, own in chunked for chunk in own]
-        made = await embedded_documents(
-            self._chunks, self._embedding, dataset, chunked, held, Meter(None, "store", units=0, work=0.0)
-        )
-        graphs = await asyncio.to_thread(_derived, documents, chunked, with_new)
-        # The chunk store knows of every document that the graph may hold: it is written first, cleared last.
-        await self._chunks.replace_documents(dataset, made)
-        if self._graph is not None:
-            await self._graph.replace_documents(dataset, graphs)
+        chunked = await asyncio.to_thread(lambda: [self.chunked(document, "some") for document in documents])
+        meter = Meter(None, "store", units=0, work=0.0)
+        graphs, _ = await self.write(dataset, chunked, TitleIndex(sorted(with_new.items())), meter)
         names.update(with_new)
         return graphs
+
+    def chunked(self, document: Document, stored: Stored) -> ChunkedDocument:
+        """The document with its chunks, for ``write``."""
+        chunks = chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
+        return ChunkedDocument(document, chunks, stored)
+
+    async def write(
+        self,
+        dataset: str,
+        documents: Sequence[ChunkedDocument],
+        titles: TitleIndex,
+        meter: Meter,
+        lap: Callable[[str], None] = lambda stage: None,
+    ) -> tuple[list[DocumentGraph], Extracted]:
+        """Make both stores hold these documents: what each contributes to the graph, and how extraction went.
+
+        Args:
+            dataset: its name.
+            documents: each once.
+            titles: the names of all documents of the dataset, these included; a chat model does not need them.
+            meter: told of each chunk's work when it is embedded.
+            lap: told of each stage that is done: embed, vectors, facts, graph.
+
+        Raises:
+            InputError: a document is given twice, or a bad dataset name.
+            StoreError, ModelError: something failed; do it again to finish.
+        """
+        embedded_documents = await self._embedded(dataset, documents, meter)
+        lap("embed")
+        # The chunk store knows of every document that the graph may hold: it is written first, cleared last.
+        await self._chunks.replace_documents(dataset, embedded_documents)
+        lap("vectors")
+        if self._extractor is None:
+            graphs = await asyncio.to_thread(
+                lambda: [derive_graph(one.document, one.chunks, titles) for one in documents]
+            )
+            lap("facts")
+            await self._graph.replace_documents(dataset, graphs)
+            extracted = Extracted(0, 0, 0, 0)
+        else:
+            graphs = [DocumentGraph(one.document.id, one.chunks) for one in documents]
+            lap("facts")
+            extracted = await self._extractor.extract(dataset, graphs)
+        lap("graph")
+        return graphs, extracted
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Remove documents from both stores; unknown ids are ignored.
@@ -88,77 +159,89 @@ class DocumentWriter:
         """
         if not document_ids:
             return
-        if self._graph is not None:
-            await self._graph.remove_documents(dataset, document_ids)
+        await self._graph.remove_documents(dataset, document_ids)
         await self._chunks.remove_documents(dataset, document_ids)
+        if self._extractor is not None:
+            await self._extractor.forget(dataset, document_ids)
         names = self._names.get(dataset_name(dataset), {})
         for document_id in document_ids:
             names.pop(document_id, None)
 
-    def _chunked(self, documents: Sequence[Document]) -> list[tuple[str, tuple[Chunk, ...]]]:
+    async def _embedded(
+        self, dataset: str, documents: Sequence[ChunkedDocument], meter: Meter
+    ) -> list[EmbeddedDocument]:
+        """Vectors of the chunks that are to be stored, and of their tokens; what is stored with the same text keeps
+        them, and is looked for only where some may be."""
+        new = [one for one in documents if one.stored != "all"]
+        chunks = [chunk for one in new for chunk in one.chunks]
+        held = [chunk.id for one in new if one.stored == "some" for chunk in one.chunks]
+        stored = await self._chunks.get_chunks(dataset, held)
+        same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
+        vectors = await self._chunks.get_vectors(dataset, same)
+        tokens = await self._chunks.get_token_vectors(dataset, same)
+        meter.add(sum(embedding_work(search_text(chunk)) for chunk in chunks if chunk.id in vectors))
+        missing = [chunk for chunk in chunks if chunk.id not in vectors]
+        texts = [search_text(chunk) for chunk in missing]
+        made = await embedded(self._embedding, texts, list(map(embedding_work, texts)), meter, tokens=True)
+        vectors |= {chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)}
+        tokens |= {chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)}
         return [
-            (
-                document.id,
-                chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens),
+            EmbeddedDocument(
+                one.document.id,
+                one.chunks,
+                np.array([vectors[c.id] for c in one.chunks], np.float32).reshape(
+                    -1, self._embedding.dimension
+                ),
+                tuple(tokens.get(c.id, b"") for c in one.chunks),
             )
-            for document in documents
+            for one in new
         ]
 
 
-async def embedded_documents(
-    store: ChunkWriter,
+def embedding_work(text: str) -> float:
+    """How long a text takes to embed, in UTF-8 bytes: a Chinese character has three, and is about a token."""
+    return float(len(text.encode("utf-8", "replace")) + TEXT_OVERHEAD)
+
+
+async def embedded(
     embedding: Embedding,
-    dataset: str,
-    chunked: Chunked,
-    held: Sequence[str],
+    texts: Sequence[str],
+    work: Sequence[float],
     meter: Meter,
-) -> list[EmbeddedDocument]:
-    """Vectors of the chunks and their tokens; one whose text is stored already keeps them.
+    *,
+    tokens: bool = False,
+) -> PassageVectors:
+    """Vectors of stored texts; each text's work is told when it is done.
 
-    Args:
-        store: where the chunks are, or will be.
-        embedding: the model.
-        dataset: of the store.
-        chunked: the documents.
-        held: chunk ids that may be stored already; the others are not looked for.
-        meter: told of each chunk's ``text_work`` when it is done.
+    ``tokens``: those of their tokens too, where the model tells them apart.
 
-    Raises:
-        StoreError, ModelError: the store or the model failed.
+    Raises ``ModelError``.
     """
-    chunks = [chunk for _, own in chunked for chunk in own]
-    stored = await store.get_chunks(dataset, held)
-    same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
-    vectors: dict[str, FloatArray] = await store.get_vectors(dataset, same)
-    tokens: dict[str, bytes] = await store.get_token_vectors(dataset, same)
-    missing = [chunk for chunk in chunks if chunk.id not in vectors]
-    meter.add(text_work([chunk for chunk in chunks if chunk.id in vectors]))
-    texts = [search_text(chunk) for chunk in missing]
-    work = [embedding_work(text) for text in texts]
-    made = await embedded(embedding, texts, work, meter, tokens=True)
-    vectors.update({chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)})
-    tokens.update({chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)})
-    empty = np.zeros((0, embedding.dimension), dtype=np.float32)
-    return [
-        EmbeddedDocument(
-            document_id,
-            tuple(own),
-            np.stack([vectors[c.id] for c in own]) if own else empty,
-            tuple(tokens.get(c.id, b"") for c in own),
-        )
-        for document_id, own in chunked
-    ]
+    parts = [PassageVectors(np.zeros((0, embedding.dimension), dtype=np.float32), ())]
+    under_way: deque[tuple[asyncio.Future[PassageVectors], float]] = deque()
 
+    async def call(part: Sequence[str]) -> PassageVectors:
+        if tokens and isinstance(embedding, TokenEmbedding):
+            return await embedding.embed_passage_tokens(part)
+        return PassageVectors(await embedding.embed_passages(part), (b"",) * len(part))
 
-def text_work(chunks: Sequence[Chunk]) -> float:
-    """How long chunks take to embed, in the units of ``embedding_work``."""
-    return sum(embedding_work(search_text(chunk)) for chunk in chunks)
+    async def finish_first() -> None:
+        part, done = under_way.popleft()
+        parts.append(await part)
+        meter.add(done)
 
-
-def _derived(
-    documents: Sequence[Document], chunked: Chunked, names: Mapping[str, Sequence[str]]
-) -> list[DocumentGraph]:
-    titles = TitleIndex(sorted(names.items()))
-    return [
-        derive_graph(document, own, titles) for document, (_, own) in zip(documents, chunked, strict=True)
-    ]
+    try:
+        for start in range(0, len(texts), EMBED_TEXTS):
+            part = slice(start, start + EMBED_TEXTS)
+            under_way.append((asyncio.ensure_future(call(texts[part])), sum(work[part])))
+            if len(under_way) == CALLS:
+                await finish_first()
+        while under_way:
+            await finish_first()
+    finally:
+        for unfinished, _ in under_way:
+            unfinished.cancel()
+    return PassageVectors(
+        np.concatenate([part.vectors for part in parts]),
+        tuple(packed for part in parts for packed in part.tokens),
+    )

@@ -147,11 +147,10 @@ class _Derivation:
     def _add_properties(self) -> None:
         if self._document.kind != "markdown":
             return
-        for value in named_values(self._document.metadata, self._titles):
-            target = self._target(value.target, value.name, label="Thing")
-            text = f"{self._title}: {value.key}: {value.name}"
-            chunk = self._chunk_at(_property_place(self._document.text, value.key, value.name))
-            self._fact(self._own, target, relation_name(value.key), text, chunk, None)
+        for key, name, meant in named_values(self._document.metadata, self._titles):
+            target = self._target(meant, name, label="Thing")
+            chunk = self._chunk_at(_property_place(self._document.text, key, name))
+            self._fact(self._own, target, relation_name(key), f"{self._title}: {key}: {name}", chunk, None)
 
     def _add_tags(self) -> None:
         for tag in self._document.tags[:MAX_TAGS]:

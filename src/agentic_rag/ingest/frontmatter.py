@@ -19,7 +19,8 @@ else:
     # libyaml is about ten times faster and part of every published wheel; the pure loader reads the same.
     _BaseLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_FENCE = re.compile(r"(?:\A|(?<=[\r\n]))---[^\S\r\n]*(?=[\r\n]|\Z)")
+_LINE = re.compile(r"[^\r\n]+")
 _KEY = re.compile(r"""(?:"([^"\r\n]+)"|'([^'\r\n]+)'|([^\s#:\-"'\[{][^:\r\n]*?))[ \t]*:(?=[ \t\r\n]|\Z)""")
 _HINTS = {
     "unhashable key": "put a value in braces, such as {{date}}, in quotes",
@@ -92,19 +93,12 @@ def read_frontmatter(text: str) -> Frontmatter:
 
 
 def _span(text: str) -> tuple[int, int, int] | None:
-    """Start and end of the YAML, and the end of the closing fence."""
-    if not text.startswith("---"):
+    """Start (where the opening fence's line ends) and end of the YAML, and the end of the closing fence."""
+    opening = _FENCE.match(text)
+    closing = None if opening is None else _FENCE.search(text, opening.end())
+    if opening is None or closing is None:
         return None
-    start = stop = -1
-    for match in _LINE.finditer(text):
-        if match.group().rstrip() == "---" and not match.group()[0].isspace():
-            if start >= 0:
-                stop = match.start()
-                return start, stop, stop + 3
-            start = match.end()
-        elif start < 0:
-            return None
-    return None
+    return opening.end(), closing.start(), closing.start() + 3
 
 
 def _load(source: str) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -123,9 +117,9 @@ def _load(source: str) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
-        # Counted in the file: from 1, after the opening fence.
+        # Counted in the file, from 1: what is read begins in the opening fence's line.
         hint = next((hint for problem, hint in _HINTS.items() if problem in (error.problem or "")), None)
-        return f"line {error.problem_mark.line + 2}: {error.problem}{f' ({hint})' if hint else ''}"
+        return f"line {error.problem_mark.line + 1}: {error.problem}{f' ({hint})' if hint else ''}"
     return " ".join(str(error).split())
 
 
@@ -163,14 +157,9 @@ def _is_bare(value: Any) -> bool:
 def _links(text: str, start: int, stop: int) -> Iterator[Link]:
     """Wikilinks in the properties, each standing under its top-level key."""
     key: str | None = None
-    position = start
-    while position < stop:
-        line = _LINE.match(text, position, stop)
-        if line is None:
-            return
+    for line in _LINE.finditer(text, start, stop):
         named = _KEY.match(line.group())
         if named is not None:
             key = next(group for group in named.groups() if group is not None)
         if not line.group().lstrip().startswith("#"):
-            yield from wikilinks(text, position, line.end(), relation=key)
-        position = line.end()
+            yield from wikilinks(text, line.start(), line.end(), relation=key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from agentic_rag.ingest.links import is_escaped
 HIDDEN = "\x00"
 """Stands for a hidden character: no word character, no space, no bracket."""
 
+_OF_A_LINE = re.compile(r"[^\r\n]+")
 _TICKS_OR_MATH = re.compile(r"`+|\$\$")
 _URL = re.compile(
     r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*://[^\s<>\]）)\x00]*|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*+\)|<[A-Za-z/!][^<>]*>|\[\[[^\[\]\r\n]*\]\]"
@@ -48,33 +49,34 @@ class InlineField:
     end: int
 
 
+def hidden(text: str, spans: Iterable[tuple[int, int]], sign: str = HIDDEN) -> str:
+    """The text with each character of the spans (in order, apart) as the sign, but for line ends; same length."""
+    parts, position = [], 0
+    for start, end in spans:
+        parts += [text[position:start], _OF_A_LINE.sub(lambda run: sign * len(run.group()), text[start:end])]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
 def hide_code(text: str, regions: list[tuple[int, int]]) -> str:
     """The text with everything outside the regions, code spans and ``$$`` formulas hidden; same length.
 
     Line ends stay, each as ``\\n``, so that line-wise patterns work on every kind of line end.
     """
-    parts, position = [], 0
+    spans, position = [], 0
     for start, end in regions:
-        parts.append(_hide(text[position:start]))
-        parts.append(_hide_spans(text[start:end]))
+        spans += [(position, start), *_code_spans(text, start, end)]
         position = end
-    parts.append(_hide(text[position:]))
-    return "".join(parts).replace("\r", "\n")
+    return hidden(text, [*spans, (position, len(text))]).replace("\r", "\n")
 
 
-def _hide(text: str) -> str:
-    return re.sub(r"[^\r\n]+", lambda run: HIDDEN * len(run.group()), text)
-
-
-def _hide_spans(text: str) -> str:
-    """Hide code spans: a run of n backticks up to the next run of exactly n (CommonMark 6.1)."""
-    if "`" not in text and "$$" not in text:
-        return text
-    runs = [(match.start(), match.group()) for match in _TICKS_OR_MATH.finditer(text)]
+def _code_spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Code spans: a run of n backticks up to the next run of exactly n (CommonMark 6.1)."""
+    runs = [(match.start(), match.group()) for match in _TICKS_OR_MATH.finditer(text, begin, end)]
     places: dict[str, list[int]] = {}
     for start, run in runs:
         places.setdefault(run, []).append(start)
-    parts, position = [], 0
+    position = begin
     for start, run in runs:
         if start < position:
             continue
@@ -84,18 +86,15 @@ def _hide_spans(text: str) -> str:
         found = bisect_right(closing, start)
         if not run or found == len(closing):
             continue
-        end = closing[found] + len(run)
-        parts += [text[position:start], _hide(text[start:end])]
-        position = end
-    parts.append(text[position:])
-    return "".join(parts)
+        position = closing[found] + len(run)
+        yield start, position
 
 
 def tags(masked: str) -> Iterator[str]:
     """``#a/b`` in any script, without the sign; not in URLs or links, and not a mere number."""
     if "#" not in masked:
         return
-    for match in _TAG.finditer(_URL.sub(lambda found: _hide(found.group()), masked)):
+    for match in _TAG.finditer(hidden(masked, (found.span() for found in _URL.finditer(masked)))):
         tag = match.group(1).strip("/")
         if is_tag(tag):
             yield tag

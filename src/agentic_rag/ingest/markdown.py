@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import PurePosixPath
@@ -46,14 +46,6 @@ _KINDS: dict[str, BlockKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """What the block parser found: blocks, and the spans that hold running text."""
-
-    blocks: tuple[Block, ...]
-    regions: list[tuple[int, int]]
-
-
 def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = None) -> Document:
     """Parse one note. Any text gives a document; what could not be read is told in ``warnings``.
 
@@ -64,8 +56,8 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         url: Opens the note where it lives.
     """
     front = read_frontmatter(text)
-    body = _parse_body(text, front.end)
-    masked = hide_code(text, body.regions)
+    blocks, regions = _parse_body(text, front.end)
+    masked = hide_code(text, regions)
     found = fields(text, masked)
     metadata, unread = _metadata(front, found)
     stem = unicodedata.normalize("NFC", PurePosixPath(path).stem)
@@ -75,12 +67,12 @@ def parse_markdown(document_id: str, path: str, text: str, *, url: str | None = 
         title=_title(front.values.get("title")) or stem,
         text=text,
         kind="markdown",
-        blocks=_with_properties(front, body.blocks),
+        blocks=(*([Block("properties", 0, front.end)] if front.end else []), *blocks),
         metadata=metadata,
         date=metadata_date(front.values) or metadata_date(_stated_dates(masked, found)) or date_in_name(stem),
         aliases=aliases(front.values),
         tags=unique_names([*_property_tags(front.values), *tags(masked)]),
-        links=front.links + _links(text, masked, body.regions, found),
+        links=front.links + _links(text, masked, regions, found),
         url=url,
         warnings=(*front.warnings, *unread),
     )
@@ -144,7 +136,8 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _parse_body(text: str, begin: int) -> _Body:
+def _parse_body(text: str, begin: int) -> tuple[list[Block], list[tuple[int, int]]]:
+    """Blocks, and the spans that hold running text."""
     body = text[begin:]
     offsets = [begin + start for start in line_starts(body)]
     offsets.append(len(text))
@@ -168,7 +161,7 @@ def _parse_body(text: str, begin: int) -> _Body:
             blocks += _block(_kind(token, text, first), text, first, last, path)
             end = max(end, last)
     blocks += _block("paragraph", text, end, len(text), tuple(title for _, title in trail if title))
-    return _Body(tuple(blocks), regions)
+    return blocks, regions
 
 
 def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:
@@ -188,10 +181,6 @@ def _block(kind: BlockKind, text: str, start: int, end: int, path: tuple[str, ..
     """The block of text[start:end] without the white space behind it; none where nothing is left."""
     end = start + len(text[start:end].rstrip())
     return [Block(kind, start, end, path)] if end > start else []
-
-
-def _with_properties(front: Frontmatter, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    return (Block("properties", 0, front.end), *blocks) if front.end else blocks
 
 
 def _metadata(front: Frontmatter, found: Iterable[InlineField]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from agentic_rag.domain import Chunk, DocumentGraph
 from agentic_rag.domain.ports import (
     ChunkWriter,
     DocumentRecord,
-    EmbeddedDocument,
     Embedding,
+    Extracted,
     GraphExtractor,
     GraphStore,
     Ledger,
@@ -26,12 +27,9 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter, Progress, in_this_loop, silent
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded_documents, text_work
-from agentic_rag.ingest.facts import derive_graph
-from agentic_rag.ingest.names import TitleIndex, document_names
-from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Plan, Work, planned
-from agentic_rag.ingest.report import ExtractionCounts, FileReport, IngestReport
+from agentic_rag.ingest.documents import ChunkedDocument, DocumentWriter, Stored
+from agentic_rag.ingest.names import document_names
+from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
 from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
 
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
@@ -39,8 +37,53 @@ BATCH_DOCUMENTS = 64
 BATCH_CHUNKS = 512
 GRAPH_WORK, CHAT_WORK = 0.25, 20.0
 """Time that a text's facts take, derived or read by a chat model, in times of its own embedding."""
+_STORED: dict[Action, Stored] = {"added": "none", "changed": "some", "relinked": "all"}
 
-_Batch = Sequence[tuple[Work, tuple[Chunk, ...]]]
+
+@dataclass(frozen=True, slots=True)
+class ExtractionCounts:
+    """What extraction by a chat model did; all zero where facts come from what people wrote."""
+
+    episodes: int = 0
+    extracted: int = 0
+    retried: int = 0
+    quarantined: int = 0
+
+    @classmethod
+    def of(cls, batches: Sequence[Extracted]) -> ExtractionCounts:
+        """The sums over the batches of a run."""
+        return cls(
+            sum(batch.episodes for batch in batches),
+            sum(batch.extracted for batch in batches),
+            sum(batch.retried for batch in batches),
+            sum(batch.quarantined for batch in batches),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """Everything an ingest did; nothing that was given is missing from ``files``."""
+
+    dataset: str
+    files: tuple[FileReport, ...]
+    documents: int
+    """Held by the dataset now."""
+    chunks: int
+    entities: int
+    facts: int
+    seconds: float
+    stages: dict[str, float] = field(default_factory=dict)
+    """Seconds by stage."""
+    extraction: ExtractionCounts = ExtractionCounts()
+
+    def count(self, action: Action) -> int:
+        """Files with this action."""
+        return sum(file.action == action for file in self.files)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        counts = Counter(file.action for file in self.files)
+        return {**asdict(self), "counts": dict(sorted(counts.items()))}
 
 
 class IngestPipeline:
@@ -65,9 +108,8 @@ class IngestPipeline:
         self._chunks = chunks
         self._graph = graph
         self._ledger = ledger
-        self._embedding = embedding
-        self._count_tokens = count_tokens
-        self._extractor = extractor
+        self._writer = DocumentWriter(chunks, graph, embedding, count_tokens, extractor)
+        self._reads_by_chat = extractor is not None
 
     async def run(
         self,
@@ -122,17 +164,17 @@ class IngestPipeline:
         progress: Progress,
         clock: _Clock,
     ) -> IngestReport:
-        way = WRITTEN if self._extractor is None else BY_CHAT
+        way = BY_CHAT if self._reads_by_chat else WRITTEN
         plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress))
         clock.lap("parse")
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
-        most = BATCH_DOCUMENTS if self._extractor is None else 1
-        batches = await asyncio.to_thread(_batches, plan.work, self._count_tokens, most)
+        most = 1 if self._reads_by_chat else BATCH_DOCUMENTS
+        batches = await asyncio.to_thread(_batches, plan.work, self._writer, most)
         clock.lap("chunk")
         gone = [record.document_id for record in plan.removed]
         await self._ledger.put(dataset, _marks(plan, records))
         written, counts, done = await self._write(dataset, plan, batches, progress, clock)
-        await self._drop(dataset, gone)
+        await self._writer.remove(dataset, gone)
         clock.lap("remove")
         if plan.work or plan.removed:
             await asyncio.gather(self._chunks.optimize(dataset), self._graph.optimize(dataset))
@@ -153,89 +195,45 @@ class IngestPipeline:
             extraction=counts,
         )
 
-    async def _drop(self, dataset: str, document_ids: Sequence[str]) -> None:
-        if not document_ids:
-            return
-        await self._chunks.remove_documents(dataset, document_ids)
-        await self._graph.remove_documents(dataset, document_ids)
-        if self._extractor is not None:
-            await self._extractor.forget(dataset, document_ids)
-
     async def _write(
-        self, dataset: str, plan: Plan, batches: Sequence[_Batch], progress: Progress, clock: _Clock
+        self,
+        dataset: str,
+        plan: Plan,
+        batches: Sequence[Sequence[ChunkedDocument]],
+        progress: Progress,
+        clock: _Clock,
     ) -> tuple[list[FileReport], ExtractionCounts, list[DocumentRecord]]:
         """What there is to tell, and the records of the last batch, which is still marked pending."""
+        work = {one.document.id: one for one in plan.work}
         files: list[FileReport] = []
-        counts = ExtractionCounts()
+        extracted: list[Extracted] = []
         done: list[DocumentRecord] = []
         meter = self._meter(batches, progress)
         for batch in batches:
             await self._ledger.put(dataset, done)
-            chunked = {work.document.id: chunks for work, chunks in batch}
-            new = [(work, chunks) for work, chunks in batch if work.action != "relinked"]
-            made = await self._embedded(dataset, new, meter)
-            clock.lap("embed")
-            await self._chunks.replace_documents(dataset, made)
-            clock.lap("vectors")
-            titles = plan.titles if self._extractor is None else None
-            graphs = await asyncio.to_thread(_derived, batch, titles)
-            clock.lap("facts")
-            counts, unfinished = await self._write_graph(dataset, graphs, counts)
-            clock.lap("graph")
-            # Without a graph hash, a document that is not read whole joins the work of the next ingest.
-            done = [
-                _record(work, "" if work.document.id in unfinished else plan.graph_hash, len(chunks))
-                for work, chunks in batch
-            ]
-            meter.add(sum(self._graph_work * text_work(chunks) for _, chunks in batch))
-            by_id = {graph.document_id: graph for graph in graphs}
-            files += [
-                _reported(
-                    work,
-                    len(chunked[work.document.id]),
-                    len(by_id[work.document.id].facts),
-                    UNFINISHED if work.document.id in unfinished else None,
-                )
-                for work, _ in batch
-            ]
+            graphs, found = await self._writer.write(dataset, batch, plan.titles, meter, clock.lap)
+            extracted.append(found)
+            done = []
+            for one, graph in zip(batch, graphs, strict=True):
+                its, unfinished = work[one.document.id], one.document.id in found.unfinished
+                # Without a graph hash, a document that is not read whole joins the work of the next ingest.
+                done.append(_record(its, "" if unfinished else plan.graph_hash, len(one.chunks)))
+                files.append(_reported(its, len(one.chunks), len(graph.facts), unfinished=unfinished))
+            meter.add(sum(self._graph_work * one.text_work for one in batch))
         if batches:
             meter.finish()
-        return files, counts, done
+        return files, ExtractionCounts.of(extracted), done
 
     @property
     def _graph_work(self) -> float:
-        return GRAPH_WORK if self._extractor is None else CHAT_WORK
+        return CHAT_WORK if self._reads_by_chat else GRAPH_WORK
 
-    def _meter(self, batches: Sequence[_Batch], progress: Progress) -> Meter:
+    def _meter(self, batches: Sequence[Sequence[ChunkedDocument]], progress: Progress) -> Meter:
         """Of the chunks to be stored, by their text; the bar waits until there is one."""
-        work = 0.0
-        for done, chunks in (pair for batch in batches for pair in batch):
-            embedding = 0.0 if done.action == "relinked" else 1.0
-            work += (embedding + self._graph_work) * text_work(chunks)
-        chunks_in_all = sum(len(chunks) for batch in batches for _, chunks in batch)
-        return Meter(progress if batches else None, "store", units=chunks_in_all, work=work)
-
-    async def _write_graph(
-        self, dataset: str, graphs: Sequence[DocumentGraph], counts: ExtractionCounts
-    ) -> tuple[ExtractionCounts, frozenset[str]]:
-        """The counts so far, and the documents that the chat model could not read whole."""
-        if self._extractor is None:
-            await self._graph.replace_documents(dataset, graphs)
-            return counts, frozenset()
-        found = await self._extractor.extract(dataset, graphs)
-        summed = ExtractionCounts(
-            counts.episodes + found.episodes,
-            counts.extracted + found.extracted,
-            counts.retried + found.retried,
-            counts.quarantined + found.quarantined,
-        )
-        return summed, frozenset(found.unfinished)
-
-    async def _embedded(self, dataset: str, batch: _Batch, meter: Meter) -> list[EmbeddedDocument]:
-        """Vectors of the chunks; only a changed document may have some that are stored already."""
-        chunked = [(work.document.id, own) for work, own in batch]
-        held = [chunk.id for work, own in batch if work.action == "changed" for chunk in own]
-        return await embedded_documents(self._chunks, self._embedding, dataset, chunked, held, meter)
+        documents = [one for batch in batches for one in batch]
+        work = sum((self._graph_work + (one.stored != "all")) * one.text_work for one in documents)
+        chunks = sum(len(one.chunks) for one in documents)
+        return Meter(progress if batches else None, "store", units=chunks, work=work)
 
 
 class _Clock:
@@ -284,24 +282,17 @@ def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> li
     return list(found)
 
 
-def _derived(batch: _Batch, titles: TitleIndex | None) -> list[DocumentGraph]:
-    """What people wrote; chunks alone where a chat model is to read them (no titles)."""
-    if titles is None:
-        return [DocumentGraph(work.document.id, chunks) for work, chunks in batch]
-    return [derive_graph(work.document, chunks, titles) for work, chunks in batch]
-
-
-def _batches(work: Sequence[Work], count_tokens: TokenCounter, most: int) -> list[_Batch]:
-    batches: list[list[tuple[Work, tuple[Chunk, ...]]]] = [[]]
+def _batches(work: Sequence[Work], writer: DocumentWriter, most: int) -> list[list[ChunkedDocument]]:
+    batches: list[list[ChunkedDocument]] = []
     size = 0
     for done in work:
-        chunks = chunk_document(done.document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=count_tokens)
-        if batches[-1] and (len(batches[-1]) == most or size + len(chunks) > BATCH_CHUNKS):
+        one = writer.chunked(done.document, _STORED[done.action])
+        if not batches or len(batches[-1]) == most or size + len(one.chunks) > BATCH_CHUNKS:
             batches.append([])
             size = 0
-        batches[-1].append((done, chunks))
-        size += len(chunks)
-    return list(filter(None, batches))
+        batches[-1].append(one)
+        size += len(one.chunks)
+    return batches
 
 
 def _marks(plan: Plan, records: Mapping[str, DocumentRecord]) -> list[DocumentRecord]:
@@ -324,7 +315,6 @@ def _record(work: Work, graph_hash: str, chunks: int) -> DocumentRecord:
     )
 
 
-def _reported(work: Work, chunks: int, facts: int, unfinished: str | None) -> FileReport:
-    warnings = [*work.document.warnings, *([unfinished] if unfinished else [])]
-    reason = "; ".join(warnings) or None
+def _reported(work: Work, chunks: int, facts: int, *, unfinished: bool) -> FileReport:
+    reason = "; ".join([*work.document.warnings, *[UNFINISHED] * unfinished]) or None
     return FileReport(work.item.path, work.action, reason, chunks, facts)

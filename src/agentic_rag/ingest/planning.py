@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
-from agentic_rag.ingest.report import Action, FileReport
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 
 WRITTEN = "written-3"
@@ -23,6 +23,22 @@ BY_CHAT = "chat-1"
 
 _ESCAPED = re.compile(r"&#?\w+;|\\[uUxN]")
 """Letters that are written as something else: in HTML, or in a property between double quotes."""
+
+
+Action = Literal["added", "changed", "unchanged", "relinked", "removed", "skipped", "failed"]
+"""``relinked``: its text is as it was, but what it mentions got another name or another note."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file, record or session."""
+
+    path: str
+    action: Action
+    reason: str | None = None
+    """Why it was skipped or failed, or what was odd about it."""
+    chunks: int = 0
+    facts: int = 0
 
 
 @dataclass(frozen=True, slots=True)

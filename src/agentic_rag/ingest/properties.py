@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -28,15 +27,6 @@ _NUMBERED = re.compile(r"\d+[.)、]?\s*|[一二三四五六七八九十]+、\s*"
 _LATIN_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedValue:
-    """A property's value that is a name; ``target`` where it is a document's."""
-
-    key: str
-    name: str
-    target: Target | None
-
-
 def relation_name(label: str) -> str:
     """A property key or a drawn label in UPPER_SNAKE, letters of any script; LINKS_TO where nothing is left.
 
@@ -57,8 +47,9 @@ def note_interval(metadata: Mapping[str, Any]) -> Interval:
     return (None, None) if start is not None and end is not None and end <= start else (start, end)
 
 
-def named_values(metadata: Mapping[str, Any], titles: TitleIndex) -> Iterator[NamedValue]:
-    """Values that are names: of a document, of a named thing as a whole, or one word under a key such as author.
+def named_values(metadata: Mapping[str, Any], titles: TitleIndex) -> Iterator[tuple[str, str, Target | None]]:
+    """Key, value and what it means, for values that are names: of a document, of a named thing as a whole (None), or
+    one word under a key such as author.
 
     Links in properties are in ``Document.links`` and left out here.
     """
@@ -70,7 +61,7 @@ def named_values(metadata: Mapping[str, Any], titles: TitleIndex) -> Iterator[Na
             if isinstance(member, str) and (name := " ".join(member.split())) and _could_be_name(name):
                 target = titles.named(name)
                 if target is not None or _is_name(folded, name):
-                    yield NamedValue(key, name, target)
+                    yield key, name, target
 
 
 def tag_names(tag: str) -> list[str]:

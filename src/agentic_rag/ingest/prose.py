@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 from agentic_rag.domain import Document
+from agentic_rag.ingest.inline import hidden
 from agentic_rag.text.sentences import split_sentences
 
 MAX_SENTENCE = 600
@@ -82,7 +84,10 @@ class Prose:
 def prose(document: Document) -> Prose:
     """The running text of a document; without markup in plain text, dialogue and records."""
     has_markup = document.kind in ("markdown", "canvas")
-    text = _blanked(_without_inner_code(_without_hidden_blocks(document))) if has_markup else document.text
+    text = document.text
+    if has_markup:
+        text = hidden(text, ((b.start, b.end) for b in document.blocks if b.kind in _HIDDEN_BLOCKS), " ")
+        text = _blanked(hidden(text, _inner_code(text), " "))
     return Prose(document.text, text, tuple(split_sentences(document.text)), has_markup)
 
 
@@ -117,18 +122,8 @@ def _shown(match: re.Match[str]) -> str:
     return link_name(target) or heading
 
 
-def _without_hidden_blocks(document: Document) -> str:
-    parts, position = [], 0
-    for block in document.blocks:
-        if block.kind in _HIDDEN_BLOCKS:
-            parts += [document.text[position : block.start], _blank(document.text[block.start : block.end])]
-            position = block.end
-    return "".join([*parts, document.text[position:]])
-
-
-def _without_inner_code(text: str) -> str:
-    """Without fenced code inside lists and quotes, which are blocks as a whole."""
-    parts, position = [], 0
+def _inner_code(text: str) -> Iterator[tuple[int, int]]:
+    """Fenced code inside lists and quotes, which are blocks as a whole."""
     unclosed: set[str] = set()
     opening = _FENCE.search(text)
     while opening is not None:
@@ -137,13 +132,9 @@ def _without_inner_code(text: str) -> str:
         if closing is None:
             unclosed.add(fence)
         else:
-            parts += [
-                text[position : opening.start("fence")],
-                _blank(text[after - len(fence) : closing.end()]),
-            ]
-            position = after = closing.end()
+            yield opening.start("fence"), closing.end()
+            after = closing.end()
         opening = _FENCE.search(text, after)
-    return "".join([*parts, text[position:]])
 
 
 @cache
@@ -152,20 +143,11 @@ def _closing(fence: str) -> re.Pattern[str]:
 
 
 def _blanked(text: str) -> str:
-    text = _HIDDEN.sub(lambda match: _blank(match.group()), text)
+    text = hidden(text, (match.span() for match in _HIDDEN.finditer(text)), " ")
     # A wikilink is told as a link; its words name its target and nothing else ("[[2024 Tea fair]]" is no tea).
-    text = _WIKILINK.sub(lambda match: _LINK_STANDS_HERE * len(match.group()), text)
-    text = _MD_LINK.sub(partial(_keep, group=1), text)
-    text = _TAG.sub(lambda match: _blank(match.group()), text)
+    text = hidden(text, (match.span() for match in _WIKILINK.finditer(text)), _LINK_STANDS_HERE)
+    around = ((match.span(), match.span(1)) for match in _MD_LINK.finditer(text))
+    text = hidden(text, (side for (a, d), (b, c) in around for side in ((a, b), (c, d))), " ")
+    text = hidden(text, (match.span() for match in _TAG.finditer(text)), " ")
     # The bar between two cells stays, so that no name reaches from one into the other.
-    return _MARKS.sub(lambda match: "|" if match.group() == "|" else _blank(match.group()), text)
-
-
-def _keep(match: re.Match[str], *, group: int) -> str:
-    start, end = (place - match.start() for place in match.span(group))
-    whole = match.group()
-    return _blank(whole[:start]) + whole[start:end] + _blank(whole[end:])
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\r\n]", " ", text)
+    return hidden(text, (match.span() for match in _MARKS.finditer(text) if match.group() != "|"), " ")

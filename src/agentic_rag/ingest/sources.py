@@ -1,12 +1,12 @@
 """The first stage of ingest: what the given paths hold, as documents to parse and things left out.
 
-The only module of ingest that touches the disk. Whatever is wrong with one file is told about that file.
+With ``files`` the only module of ingest that touches the disk. Whatever is wrong with one file is told about that
+file. A record of a BEIR corpus, a line of JSON, is parsed here; files and sessions by their own modules.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 from agentic_rag.domain import Document
@@ -22,10 +22,9 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
-from agentic_rag.ingest.decoding import SourceError, decode
-from agentic_rag.ingest.ignore import IgnoreRules, obsidian_filters
-from agentic_rag.ingest.markdown import parse_markdown, parse_text
-from agentic_rag.ingest.records import BadRecord, load_record, parse_record, record_id
+from agentic_rag.ingest.files import NO_FILE, SourceError, decode, reason, walk
+from agentic_rag.ingest.markdown import paragraphs, parse_markdown, parse_text
+from agentic_rag.ingest.values import jsonable, metadata_date, valid_unicode
 
 __all__ = [
     "PARSER_VERSION",
@@ -49,7 +48,7 @@ _PARSERS = {
     ".canvas": parse_canvas,
 }
 _MAX_BAD_LINES = 20
-_NO_FILE = "neither a file nor a folder"
+_RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ def discover(
         except (FileNotFoundError, NotADirectoryError, ValueError) as error:
             raise InputError(f"there is no file or folder {str(given)!r}{_left(given, holders)}") from error
         except (OSError, RuntimeError) as error:
-            found.skip(given, _reason(error), unread=True)
+            found.skip(given, reason(error), unread=True)
             continue
         if str(root) not in roots:
             roots[str(root)] = None
@@ -175,9 +174,9 @@ def _scan(root: Path, kind: SourceKind, found: _Found) -> None:
         elif root.is_file():
             _scan_file(root, kind, found)
         else:
-            found.skip(root, _NO_FILE)
+            found.skip(root, NO_FILE)
     except OSError as error:
-        found.skip(root, _reason(error), unread=True)
+        found.skip(root, reason(error), unread=True)
 
 
 def _scan_folder(root: Path, kind: SourceKind, found: _Found) -> None:
@@ -207,7 +206,7 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
 
 def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
     attachments: Counter[str] = Counter()
-    for path, relative in _walk(root, found):
+    for path, relative in walk(root, found.skip):
         if path.suffix.lower() in _PARSERS:
             _add_file(path, root, relative, found, vault=root.name if is_vault else None)
         else:
@@ -215,69 +214,6 @@ def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
     if attachments:
         counts = ", ".join(f"{number} {suffix}" for suffix, number in sorted(attachments.items()))
         found.skip(root, f"files of other kinds: {counts}")
-
-
-def _walk(root: Path, found: _Found) -> Iterator[tuple[Path, str]]:
-    """Files of the tree that no rule leaves out, in order of path; links are not followed."""
-    rules = IgnoreRules(filters=obsidian_filters(_read_if_there(root / ".obsidian" / "app.json")))
-    todo: list[tuple[str, IgnoreRules]] = [("", rules)]
-    while todo:
-        folder, rules = todo.pop()
-        try:
-            with os.scandir(root / folder) as listing:
-                entries = sorted(listing, key=lambda entry: _name_order(entry.name))
-        except OSError as error:
-            found.skip(root / folder, _reason(error), unread=True)
-            continue
-        rules = rules.below(folder, _read_if_there(root / folder / ".gitignore"))
-        inner: list[tuple[str, IgnoreRules]] = []
-        for entry in entries:
-            relative = f"{folder}/{entry.name}" if folder else entry.name
-            kind = _entry_kind(root, entry, relative, rules, found)
-            if kind == "folder":
-                inner.append((relative, rules))
-            elif kind == "file":
-                yield root / relative, relative
-        todo += reversed(inner)
-
-
-def _entry_kind(
-    root: Path, entry: os.DirEntry[str], relative: str, rules: IgnoreRules, found: _Found
-) -> Literal["file", "folder", "none"]:
-    if entry.name.startswith("."):
-        return "none"
-    try:
-        if entry.is_symlink():
-            if not rules.ignores(relative, is_folder=False):
-                found.skip(root / relative, _link_reason(root, root / relative))
-            return "none"
-        is_folder = entry.is_dir()
-        if rules.ignores(relative, is_folder=is_folder):
-            return "none"
-        if is_folder:
-            return "folder"
-        if entry.is_file():
-            return "file"
-        found.skip(root / relative, _NO_FILE)
-    except OSError as error:
-        found.skip(root / relative, _reason(error), unread=True)
-    return "none"
-
-
-def _link_reason(root: Path, link: Path) -> str:
-    try:
-        target = link.resolve(strict=True)
-    except (OSError, RuntimeError):
-        return "a link that leads nowhere"
-    if target.is_relative_to(root):
-        return "a link inside the folder; its target is read under its own name"
-    return f"a link out of the folder (to {target}); ingest its target by itself"
-
-
-def _name_order(name: str) -> tuple[str, bool]:
-    """By NFC name; of twins that differ only in normal form, the NFC one comes first and is kept."""
-    composed = unicodedata.normalize("NFC", name)
-    return composed, composed != name
 
 
 def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: str | None) -> None:
@@ -294,7 +230,7 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
         raw = path.read_bytes()
         decode(raw)
     except OSError as error:
-        found.skip(path, _reason(error), unread=True)
+        found.skip(path, reason(error), unread=True)
     except SourceError as error:
         found.skip(path, str(error), unread=True)
     else:
@@ -313,7 +249,7 @@ def _read_file(path: Path, relative: str) -> str:
     try:
         return decode(path.read_bytes())
     except OSError as error:
-        raise SourceError(f"{relative}: {_reason(error)}") from error
+        raise SourceError(f"{relative}: {reason(error)}") from error
     except SourceError as error:
         raise SourceError(f"{relative}: {error}") from error
 
@@ -345,17 +281,16 @@ def _session_hash(session: RawSession, path: str) -> str:
 def _scan_records(root: Path, path: Path, found: _Found) -> None:
     bad = 0
     for number, offset, line in _lines(path):
-        record = load_record(line)
-        if isinstance(record, BadRecord):
+        try:
+            document_id = record_id(load_record(line))
+        except SourceError as error:
             bad += 1
             if bad <= _MAX_BAD_LINES:
-                found.skip(f"{path}:{number}", record.reason)
+                found.skip(f"{path}:{number}", str(error))
             continue
         content_hash = digest(PARSER_VERSION, _raw_digest(line), path.name)
         parse = partial(_parse_line, path, number, offset, len(line), content_hash)
-        found.add(
-            SourceItem(record_id(record), path.name, str(root), content_hash, parse), f"{path}:{number}"
-        )
+        found.add(SourceItem(document_id, path.name, str(root), content_hash, parse), f"{path}:{number}")
     if bad > _MAX_BAD_LINES:
         found.skip(path, f"{bad - _MAX_BAD_LINES} more lines that are no records")
 
@@ -376,32 +311,78 @@ def _parse_line(path: Path, number: int, offset: int, length: int, content_hash:
             stream.seek(offset)
             line = stream.read(length)
     except OSError as error:
-        raise SourceError(f"{path.name}:{number}: {_reason(error)}") from error
-    record = load_record(line)
-    if isinstance(record, BadRecord) or digest(PARSER_VERSION, _raw_digest(line), path.name) != content_hash:
+        raise SourceError(f"{path.name}:{number}: {reason(error)}") from error
+    if digest(PARSER_VERSION, _raw_digest(line), path.name) != content_hash:
         raise SourceError(f"{path.name}:{number}: the file changed while it was being read; ingest it again")
-    return parse_record(record, path=path.name)
-
-
-def _read_if_there(path: Path) -> str:
-    """A rule file's text; "" where there is none to read, as git and Obsidian take it."""
-    try:
-        return path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
-    except OSError:
-        return ""
+    return parse_record(load_record(line), path=path.name)
 
 
 def _raw_digest(raw: bytes) -> str:
     return blake2b(raw, digest_size=16).hexdigest()
 
 
+def load_record(line: bytes) -> dict[str, Any]:
+    """One line of a BEIR corpus.
+
+    Raises:
+        SourceError: it is no record.
+    """
+    try:
+        loaded = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise SourceError("not UTF-8; save the file as UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"no valid JSON ({error})") from error
+    if not isinstance(loaded, dict):
+        raise SourceError("not a JSON object")
+    written = loaded.get("_id")
+    if isinstance(written, bool) or not isinstance(written, str | int) or not str(written).strip():
+        raise SourceError("no _id")
+    texts = [loaded.get("text"), loaded.get("title")]
+    if any(text is not None and not isinstance(text, str) for text in texts):
+        raise SourceError("title and text must be strings")
+    if not any(text and text.strip() for text in texts):
+        raise SourceError("neither text nor title")
+    return loaded
+
+
+def record_id(record: dict[str, Any]) -> str:
+    """The document id of a record that ``load_record`` accepted."""
+    return valid_unicode(str(record["_id"]))
+
+
+def parse_record(record: dict[str, Any], *, path: str) -> Document:
+    """The document of a record that ``load_record`` accepted; the title stands in for an empty text.
+
+    Fields besides ``_id``, ``title`` and ``text`` become metadata, those of a ``metadata`` object too.
+    """
+    title = valid_unicode(record.get("title") or "").strip()
+    text = valid_unicode(record.get("text") or "")
+    text = text if text.strip() else title
+    inner = record.get("metadata")
+    fields = dict(inner) if isinstance(inner, dict) else {} if inner is None else {"metadata": inner}
+    fields.update({key: value for key, value in record.items() if key not in _RECORD_FIELDS})
+    metadata: dict[str, Any] = {}
+    warnings: tuple[str, ...] = ()
+    try:
+        metadata = jsonable(fields)
+    except ValueError as error:
+        warnings = (f"the record's other fields were left out: {error}",)
+    url = metadata.get("url")
+    return Document(
+        id=record_id(record),
+        path=path,
+        title=title,
+        text=text,
+        kind="record",
+        blocks=paragraphs(text),
+        metadata=metadata,
+        date=metadata_date(metadata),
+        url=url if isinstance(url, str) and url.startswith(("http://", "https://")) else None,
+        warnings=warnings,
+    )
+
+
 def _printable(path: str) -> str:
     """The path with bytes that are not UTF-8 written as escapes."""
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _reason(error: OSError | RuntimeError) -> str:
-    """The operating system's words, without the path that stands beside them."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"cannot be read: {error.strerror}"
-    return f"cannot be read: {error}"

@@ -57,20 +57,12 @@ def _convert(value: object, depth: int, budget: list[int]) -> Any:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return _convert_mapping(value, depth, budget)
+        pairs = [(_key_text(key), _convert(member, depth + 1, budget)) for key, member in value.items()]
+        return {key: member for key, member in pairs if member is not _DROPPED}
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         members = [_convert(member, depth + 1, budget) for member in value]
         return [member for member in members if member is not _DROPPED]
     return _DROPPED
-
-
-def _convert_mapping(value: Mapping[Any, Any], depth: int, budget: list[int]) -> dict[str, Any]:
-    converted = {}
-    for key, member in value.items():
-        kept = _convert(member, depth + 1, budget)
-        if kept is not _DROPPED:
-            converted[_key_text(key)] = kept
-    return converted
 
 
 def _key_text(key: object) -> str:

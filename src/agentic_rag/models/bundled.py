@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ QUESTIONS = 256
 WORKERS = os.cpu_count() or 1
 
 _BEGIN, _PAD, _END = 0, 1, 2
+Read = TypeVar("Read")
 _FOLDER = "models/multilingual-e5-small"
 
 
@@ -79,21 +80,19 @@ class _Engine:
         return self._outputs(rows, ["sentence_embedding"])[0]
 
     def run_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
-        """The same, and the projected tokens of each row, without the two that the model adds."""
+        """The same, and what tells each row's tokens apart: unit vectors, shape (tokens, TOKEN_DIMENSION)."""
         sentences, tokens = self.run_raw_tokens(rows)
-        return sentences, [self._projected(of_row) for of_row in tokens]
+        return sentences, list(map(self._projected, tokens))
 
     def run_raw_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
-        """The same before they are projected: unit vectors, shape (tokens, DIMENSION)."""
+        """The same before projection, shape (tokens, DIMENSION); without the two tokens that the model adds."""
         sentences, tokens = self._outputs(rows, ["sentence_embedding", "token_embeddings"])
         own = [of_row[1 : len(row) + 1] for of_row, row in zip(tokens, rows, strict=True)]
-        return sentences, [of_row / np.linalg.norm(of_row, axis=1, keepdims=True) for of_row in own]
+        return sentences, list(map(_unit, own))
 
-    def _projected(self, raw: FloatArray) -> FloatArray:
-        """What tells tokens apart: unit vectors, shape (tokens, TOKEN_DIMENSION)."""
-        made = (raw - self._mean) @ self._components
-        unit: FloatArray = made / np.linalg.norm(made, axis=1, keepdims=True)
-        return unit
+    def _projected(self, tokens: FloatArray) -> FloatArray:
+        made: FloatArray = (tokens - self._mean) @ self._components
+        return _unit(made)
 
     def _outputs(self, rows: Sequence[list[int]], names: list[str]) -> list[FloatArray]:
         width = max(len(row) for row in rows) + 2
@@ -167,13 +166,11 @@ class BundledEmbedding:
         self._questions.clear()
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
-        return _stacked(await self._queries.of(texts, self._embed_new))
+        vectors = await self._queries.of(texts, self._embed_new)
+        return np.array(vectors, dtype=np.float32).reshape(-1, DIMENSION)
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        vectors, owners = await _run(
-            [_passage(text) for text in texts], lambda rows, batch: _loaded().run([rows[i] for i in batch])
-        )
-        return _merged(vectors, owners, len(texts))
+        return (await _run([_passage(text) for text in texts]))[0]
 
     async def _embed_new(self, queries: list[str]) -> FloatArray:
         vectors, tokens = await _asked(queries)
@@ -181,18 +178,8 @@ class BundledEmbedding:
         return vectors
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
-        kept: dict[int, bytes] = {}
-
-        def run(rows: list[list[int]], batch: list[int]) -> FloatArray:
-            sentences, tokens = _loaded().run_tokens([rows[i] for i in batch])
-            kept.update({i: packed(own) for i, own in zip(batch, tokens, strict=True)})
-            return sentences
-
-        vectors, owners = await _run([_passage(text) for text in texts], run)
-        of_texts = [b""] * len(texts)
-        for i, owner in enumerate(owners):
-            of_texts[owner] += kept[i]
-        return PassageVectors(_merged(vectors, owners, len(texts)), tuple(of_texts))
+        vectors, tokens = await _run([_passage(text) for text in texts], lambda row, own: packed(own))
+        return PassageVectors(vectors, tuple(map(b"".join, tokens)))
 
     async def question_tokens(self, text: str) -> QuestionTokens:
         async def tokens(texts: list[str]) -> list[QuestionTokens]:
@@ -202,44 +189,46 @@ class BundledEmbedding:
 
 
 async def _run(
-    texts: list[str], run: Callable[[list[list[int]], list[int]], FloatArray]
-) -> tuple[FloatArray, list[int]]:
-    """Vectors of the texts' windows, and for each the index of its text."""
+    texts: list[str], read: Callable[[list[int], FloatArray], Read] | None = None
+) -> tuple[FloatArray, list[list[Read]]]:
+    """Vectors of the texts, and what is read from the tokens of each one's windows, in order.
+
+    Args:
+        texts: with their prefixes.
+        read: given a window's token numbers and token vectors; None: no token vectors are made.
+    """
     if not texts:
         return np.zeros((0, DIMENSION), dtype=np.float32), []
     loop = asyncio.get_running_loop()
     rows, owners = await loop.run_in_executor(_workers(), _windows, texts)
     vectors = np.empty((len(rows), DIMENSION), dtype=np.float32)
+    of_rows: dict[int, Read] = {}
 
-    async def run_batch(batch: list[int]) -> None:
-        vectors[batch] = await loop.run_in_executor(_workers(), run, rows, batch)
+    def run(batch: list[int]) -> None:
+        own = [rows[i] for i in batch]
+        if read is None:
+            vectors[batch] = _loaded().run(own)
+            return
+        vectors[batch], tokens = _loaded().run_tokens(own)
+        of_rows.update({i: read(rows[i], of_row) for i, of_row in zip(batch, tokens, strict=True)})
 
-    await asyncio.gather(*(run_batch(batch) for batch in _batches(rows)))
-    return vectors, owners
+    await asyncio.gather(*(loop.run_in_executor(_workers(), run, batch) for batch in _batches(rows)))
+    of_texts: list[list[Read]] = [[] for _ in texts]
+    for i, found in sorted(of_rows.items()):
+        of_texts[owners[i]].append(found)
+    return _merged(vectors, owners, len(texts)), of_texts
 
 
 async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
     """Vectors of questions, and the tokens of their first windows."""
-    kept: dict[int, QuestionTokens] = {}
-
-    def run(rows: list[list[int]], batch: list[int]) -> FloatArray:
-        sentences, tokens = _loaded().run_tokens([rows[i] for i in batch])
-        kept.update({i: _question_tokens(rows[i], own) for i, own in zip(batch, tokens, strict=True)})
-        return sentences
-
-    vectors, owners = await _run([_query(text) for text in questions], run)
-    first = np.unique(owners, return_index=True)[1].tolist()
-    return _merged(vectors, owners, len(questions)), [kept[i] for i in first]
+    vectors, tokens = await _run([f"query: {text.strip()}" for text in questions], _question_tokens)
+    return vectors, [windows[0] for windows in tokens]
 
 
 def _question_tokens(row: list[int], vectors: FloatArray) -> QuestionTokens:
     """A token weighs as much as the language model says it tells."""
     told = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
     return QuestionTokens(vectors[QUERY_PREFIX:], told / max(float(told.sum()), 1e-9))
-
-
-def _query(text: str) -> str:
-    return f"query: {text.strip()}"
 
 
 def _passage(text: str) -> str:
@@ -253,7 +242,7 @@ def _encodable(text: str) -> str:
 
 def count_tokens(text: str) -> int:
     """Tokens the model reads of a text, without prefix and without the two it adds itself."""
-    return len(_loaded().tokenizer.encode(_encodable(text.strip())))
+    return count_tokens_batch([text])[0]
 
 
 def count_tokens_batch(texts: Sequence[str]) -> list[int]:
@@ -319,9 +308,9 @@ def _merged(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArra
         return vectors
     sums = np.zeros((count, DIMENSION), dtype=np.float32)
     np.add.at(sums, np.asarray(owners), vectors)
-    unit: FloatArray = sums / np.linalg.norm(sums, axis=1, keepdims=True)
-    return unit
+    return _unit(sums)
 
 
-def _stacked(vectors: Sequence[FloatArray]) -> FloatArray:
-    return np.stack(vectors) if vectors else np.zeros((0, DIMENSION), dtype=np.float32)
+def _unit(rows: FloatArray) -> FloatArray:
+    scaled: FloatArray = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return scaled

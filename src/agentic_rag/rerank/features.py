@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.dates.fit import asked_time, dates_match
+from agentic_rag.dates.stated import asked_interval, dates_match
 from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.text import content_tokens, tokens
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 def terms_of(query: str, results: Sequence[Result], operation: str | None = None) -> dict[str, Floats]:
     """The terms of fused results, each of shape (results,); all results are looked at together."""
     columns = {name: np.zeros(len(results)) for name in TERMS}
-    stated = asked_time(query)
+    stated = asked_interval(query)
     if stated is not None and results:
         fits = np.array([dates_match(stated, result) for result in results])
         # A note of the right year is not yet about the question, so a fit adds nothing; a misfit takes away.

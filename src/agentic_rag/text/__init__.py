@@ -1,37 +1,189 @@
-"""Scripts, words and the wording of questions; pure."""
+"""Scripts, words and the wording of questions; pure.
 
-from agentic_rag.text.questions import any_of, asked_about, coverage, names_nothing, points_back
-from agentic_rag.text.scripts import (
-    CJK,
-    HAN,
-    KANA,
-    KATAKANA,
-    SCRIPT_SAMPLE,
-    Script,
-    script,
-    script_beside,
-    starts_cjk,
+One definition of Han, kana and Hangul; words for lexical comparison across languages; whether a question points back,
+and what it asks about.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Literal
+
+import regex
+
+Script = Literal["latin", "cjk", "other"]
+
+HAN = r"\p{Han}"
+KATAKANA = r"\p{Katakana}ーｰ"
+KANA = rf"\p{{Hiragana}}{KATAKANA}"
+CJK = rf"{HAN}{KANA}\p{{Hangul}}"
+"""Scripts, each to stand between the brackets of a character class of ``regex``."""
+
+STOPWORDS = frozenset(
+    """a about after all also am an and any are as at be because been before being between both but by can
+    could did do does doing down during each few for from further had has have having he her here hers
+    him his how i if in into is it its itself just me more most my no nor not now of off on once only or
+    other our out over own s same she should so some such t than that the their them then there these
+    they this those through to too under until up us very was we were what when where which while who
+    whom why will with would you your
+    的 了 是 在 和 与 有 吗 呢 吧 啊 哪 么 什么 怎么 如何 为什么 哪些 哪个 谁 我 你 他 她 它 们 我们 这 那 就 都 也 很 及 或""".split()
 )
-from agentic_rag.text.words import STOPWORDS, content_tokens, folded, inner_terms, tokens
+"""Words that say nothing alone, English and Chinese."""
+STEMMED_STOPWORDS = STOPWORDS | frozenset({"doe", "veri", "ani", "onc", "whi", "befor", "dure", "becaus"})
+_ASKING = STEMMED_STOPWORDS | frozenset(
+    "describ explain find give know mean note pleas say show tell".split()
+)
+PHRASE = 8
+"""Han, kana or Hangul characters that say something."""
+SCRIPT_SAMPLE = 200
+"""Characters that tell a text's script."""
+_NOT_CJK = regex.compile(rf"[^{CJK}]+")
+_STARTS_CJK = regex.compile(rf"[{CJK}]")
+_ASCII_LETTER = re.compile("[A-Za-z]")
+_TOKEN = regex.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W\d_]+)?")
+_RUN = regex.compile(rf"[{CJK}]{{2,}}")
+_IDENTIFIER = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]))[A-Za-z0-9]{3,}"
+)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_ACCENT = re.compile("[\u0300-\u036f]+")
+_stemming = threading.Lock()
+"""The stemmer keeps the word it works on in itself, and LangGraph runs plain functions in threads."""
 
-__all__ = [
-    "CJK",
-    "HAN",
-    "KANA",
-    "KATAKANA",
-    "SCRIPT_SAMPLE",
-    "STOPWORDS",
-    "Script",
-    "any_of",
-    "asked_about",
-    "content_tokens",
-    "coverage",
-    "folded",
-    "inner_terms",
-    "names_nothing",
-    "points_back",
-    "script",
-    "script_beside",
-    "starts_cjk",
-    "tokens",
-]
+
+def starts_cjk(text: str) -> bool:
+    """Whether a text begins with Han, kana or Hangul."""
+    return _STARTS_CJK.match(text) is not None
+
+
+@lru_cache(maxsize=8192)
+def script(text: str) -> Script:
+    """The script most of a text's letters belong to; Han, kana and Hangul count double, being denser.
+
+    Told by the first SCRIPT_SAMPLE characters: it is asked of every passage that a search finds.
+    """
+    sample = text[:SCRIPT_SAMPLE]
+    if sample.isascii():
+        return "latin" if _ASCII_LETTER.search(sample) else "other"
+    cjk = len(_NOT_CJK.sub("", sample))
+    letters = sum(map(str.isalpha, sample))
+    if letters == 0:
+        return "other"
+    return "cjk" if 2 * cjk >= letters - cjk else "latin"
+
+
+def script_beside(query: Script, passage: str) -> Script:
+    """The script in which a passage is compared with a query: Han, kana or Hangul, where the query is in it
+    and the passage holds a phrase of it, however much Latin (addresses, titles) stands around."""
+    own = script(passage)
+    if query == "cjk" and own == "latin" and len(_NOT_CJK.sub("", passage[:SCRIPT_SAMPLE])) >= PHRASE:
+        return "cjk"
+    return own
+
+
+def folded(text: str) -> str:
+    """Compatibility forms (full width, ligatures) made one, accents dropped: résumé is resume."""
+    if text.isascii():
+        return text
+    composed = unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", composed)))
+
+
+def inner_terms(text: str) -> list[str]:
+    """What a segmentation into words leaves inside them: pairs of neighbouring Han, kana and Hangul
+    characters, and the parts of identifiers (``get``, ``User``, ``Name`` of ``getUserName``)."""
+    pairs = [run[i : i + 2] for run in _RUN.findall(text) for i in range(len(run) - 1)]
+    return pairs + [part for name in _IDENTIFIER.findall(text) for part in _PART.findall(name)]
+
+
+@lru_cache(maxsize=8192)
+def tokens(text: str) -> tuple[str, ...]:
+    """Comparable terms of a text: stemmed words, bigrams of Han, kana and Hangul runs, parts of identifiers.
+
+    Remembered for recent texts: the same passages come up again and again.
+    """
+    found: list[str] = []
+    plain = folded(text)
+    for name in _IDENTIFIER.findall(plain):
+        found.extend(_stem(part.casefold()) for part in _PART.findall(name))
+    for match in _TOKEN.finditer(plain.casefold()):
+        word = match.group()
+        if not starts_cjk(word):
+            found.append(_stem(word))
+        elif len(word) == 1:
+            found.append(word)
+        else:
+            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+    return tuple(found)
+
+
+def content_tokens(text: str) -> tuple[str, ...]:
+    """``tokens`` without words that say nothing alone; all of them where nothing else is left."""
+    every = tokens(text)
+    kept = tuple(token for token in every if token not in STEMMED_STOPWORDS)
+    return kept or every
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    with _stemming:
+        return str(_stemmer().stemWord(word.removesuffix("'s").removesuffix("’s")))
+
+
+@lru_cache(maxsize=1)
+def _stemmer():  # type: ignore[no-untyped-def]
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+def any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Matches any of the words wherever it stands, the longest that does."""
+    return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
+
+
+_ASKING_PHRASES = any_of(
+    [
+        *(word for word in STOPWORDS if not word.isascii()),
+        *"请问 请 介绍 解释 告诉 说说 讲讲 一下 关于 笔记 意思 是指 哪里 哪儿 多少 怎样".split(),
+    ]
+)
+
+
+_POINTS = re.compile(
+    r"\b(?:it|its|this|these|those|they|them|their|he|him|his|she|her|same|former|latter|the ones?"
+    r"|它|它们|这|那|这个|那个|这些|那些|他|她|他们|她们|此|该)\b"
+    # "that" points where no noun stands before it: "a tea that is steamed" points nowhere.
+    r"|(?:\A|\b(?:of|for|with|after|before|in|on|at|about|from|to|than|like|is|was|are|were|does|did|do|and|but|why|how) )"
+    r"that\b|\A\s*(?:[它这那他她此该]|其(?![他它实余]))",
+    re.IGNORECASE,
+)
+"""A word that stands for what was said before."""
+
+
+def points_back(query: str) -> bool:
+    """Whether a word of a question stands for what was said before: "and when did *they* …"."""
+    return bool(_POINTS.search(query))
+
+
+def names_nothing(question: str) -> bool:
+    """Whether a question points back before it names anything: "is it better" does; in "who is Anna, and where is her
+    cat" the word points to what the question itself names."""
+    pointing = _POINTS.search(question)
+    return pointing is not None and not asked_about(question[: pointing.start()])
+
+
+def asked_about(question: str) -> frozenset[str]:
+    """The terms (see ``tokens``) of what a question asks about, without what makes it a question, as "what is",
+    "tell me about" or 什么是; none where nothing is left."""
+    left = _ASKING_PHRASES.sub(" ", folded(question))
+    return frozenset(tokens(left)) - _ASKING
+
+
+def coverage(asked: frozenset[str], text: str) -> float:
+    """Share of the asked terms that a text has, in [0, 1]; 0 where nothing is asked."""
+    return len(asked.intersection(tokens(text))) / len(asked) if asked else 0.0

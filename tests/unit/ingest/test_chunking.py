@@ -10,9 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain import Block, Chunk, Document
-from agentic_rag.errors import InputError
-from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.domain import Block, BlockKind, Chunk, Document
+from agentic_rag.ingest.chunking import chunk_document, split_span
 from agentic_rag.ingest.markdown import parse_markdown, parse_text
 from growth import assert_linear
 
@@ -158,11 +157,6 @@ def test_metadata_has_tags_and_no_warnings() -> None:
     assert chunk.metadata == {"tags": ["tea/green", "水果"]}
 
 
-def test_a_limit_below_one_is_an_input_error() -> None:
-    with pytest.raises(InputError, match="max_tokens=0"):
-        chunks("a", max_tokens=0)
-
-
 def test_a_count_of_the_whole_above_the_sum_of_its_parts_is_held_to_the_limit() -> None:
     def rounding_down(texts: Sequence[str]) -> list[int]:
         return [len(text.split()) * 99 // 100 for text in texts]
@@ -214,3 +208,60 @@ def test_parsing_and_chunking_take_linear_time(piece: str) -> None:
         check_partition(document, found)
 
     assert_linear(work, piece)
+
+
+# --- what is too long for one chunk ---------------------------------------------------------------
+
+
+def split(text: str, kind: BlockKind = "paragraph", *, limit: int = 20, target: int = 20) -> list[str]:
+    spans = split_span(text, 0, len(text), kind, limit=limit, target=target, count_tokens=by_characters)
+    assert "".join(text[start:end] for start, end, _ in spans) == text
+    return [text[start:end] for start, end, _ in spans]
+
+
+def test_sentences_first_then_clauses_and_words() -> None:
+    assert split("One two three. Four five six. Seven.") == ["One two three. ", "Four five six. ", "Seven."]
+    assert split("alpha beta gamma delta epsilon") == ["alpha beta gamma ", "delta epsilon"]
+    assert split("他喜欢喝绿茶和红茶，也喜欢喝咖啡和果汁，天天如此") == [
+        "他喜欢喝绿茶和红茶，",
+        "也喜欢喝咖啡和果汁，天天如此",
+    ]
+
+
+def test_lines_first_in_code() -> None:
+    assert split("a = 1. b\nc = 2\n\nd = 3. e\n", "code", limit=16) == ["a = 1. b\nc = 2\n\n", "d = 3. e\n"]
+
+
+def test_parts_are_about_equal() -> None:
+    parts = split("word " * 30, limit=100, target=70)
+    assert [len(part) for part in parts] == [75, 75]
+
+
+def test_clusters_stay_whole_while_they_fit() -> None:
+    assert not any(part.startswith("\u0301") for part in split("e\u0301" * 10, limit=5, target=5))
+    assert split("👩‍👩‍👧" * 2, limit=7, target=7) == ["👩‍👩‍👧"] * 2
+
+
+@pytest.mark.parametrize("text", ["a" + "\u0301" * 500, "\u200d" * 300])
+def test_an_endless_cluster_still_obeys_the_limit(text: str) -> None:
+    assert max(len(part) for part in split(text)) <= 20
+
+
+def test_a_single_character_above_the_limit_stays() -> None:
+    spans = split_span(
+        "茶茶", 0, 2, "paragraph", limit=1, target=1, count_tokens=lambda texts: [3 * len(t) for t in texts]
+    )
+    assert [(start, end) for start, end, _ in spans] == [(0, 1), (1, 2)]
+
+
+@given(
+    st.text(max_size=200),
+    st.integers(1, 30),
+    st.integers(1, 30),
+    st.sampled_from(["code", "paragraph", "turn"]),
+)
+def test_any_text_is_partitioned_within_the_limit(
+    text: str, limit: int, target: int, kind: BlockKind
+) -> None:
+    if text:
+        assert max(len(part) for part in split(text, kind, limit=limit, target=min(limit, target))) <= limit

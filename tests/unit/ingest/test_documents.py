@@ -33,11 +33,11 @@ def session(name: str, *turns: str, title: str = "Ann and Bob") -> Document:
 class World:
     """In-memory stores and a writer."""
 
-    def __init__(self, *, graph: bool = True) -> None:
+    def __init__(self) -> None:
         self.embedding = HashingEmbedding(32)
         self.chunks = InMemoryChunkStore(dimension=32)
         self.graph = InMemoryGraphStore(HashingEmbedding(32))
-        self.writer = DocumentWriter(self.chunks, self.graph if graph else None, self.embedding, lengths)
+        self.writer = DocumentWriter(self.chunks, self.graph, self.embedding, lengths)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_only_what_is_not_stored_with_the_same_words_is_embedded(world: Wo
 
 async def test_tokens_are_kept_with_the_vectors(world: World) -> None:
     embedding = TokenHashingEmbedding(32)
-    writer = DocumentWriter(world.chunks, None, embedding, lengths)
+    writer = DocumentWriter(world.chunks, world.graph, embedding, lengths)
     ids = ["a#D1:1", "a#D1:2"]
     await writer.replace("talk", [session("a", "Ann: one", "Bob: two")])
     before = await world.chunks.get_token_vectors("talk", ids)
@@ -109,15 +109,6 @@ async def test_removed_from_both_stores(world: World) -> None:
     await world.writer.remove("talk", [])
     assert await world.chunks.document_ids("talk") == {"b"}
     assert (await world.graph.counts("talk")).episodes == 1
-
-
-async def test_without_a_graph_store_the_facts_are_given_all_the_same() -> None:
-    world = World(graph=False)
-    (graph,) = await world.writer.replace("talk", [session("a", "Ann: I met Carla Bruni.")])
-    assert graph.entities
-    assert (await world.graph.counts("talk")).episodes == 0
-    await world.writer.remove("talk", ["a"])
-    assert await world.chunks.count("talk") == 0
 
 
 async def test_nothing_and_an_empty_document(world: World) -> None:

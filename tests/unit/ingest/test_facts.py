@@ -19,8 +19,7 @@ from agentic_rag.ingest.markdown import parse_markdown
 from agentic_rag.ingest.names import TitleIndex, document_names
 from agentic_rag.ingest.properties import is_subject, note_interval, relation_name, tag_names
 from agentic_rag.ingest.prose import prose, readable
-from agentic_rag.ingest.records import load_record, parse_record
-from agentic_rag.ingest.sources import discover
+from agentic_rag.ingest.sources import discover, load_record, parse_record
 
 SHARED = Path(__file__).parents[3].parent / "shared"
 OTHERS = [
@@ -193,7 +192,6 @@ def test_no_mention_where_the_sentence_links() -> None:
 
 def test_an_ambiguous_name_is_mentioned_without_a_fact() -> None:
     record = load_record(b'{"_id": "x", "title": "Games", "text": "There he met Anna Lee."}')
-    assert isinstance(record, dict)
     others = [("a", ("Anna Lee (poet)",)), ("b", ("Anna Lee (actress)",))]
     graph = derived(parse_record(record, path="corpus.jsonl"), others)
     assert graph.facts == ()
@@ -207,7 +205,6 @@ def test_an_ambiguous_name_is_mentioned_without_a_fact() -> None:
 
 def test_a_part_of_a_quoted_title_is_no_mention() -> None:
     record = load_record(b'{"_id": "x", "title": "Janet", "text": "Her album \\"All for You\\" sold well."}')
-    assert isinstance(record, dict)
     graph = derived(parse_record(record, path="corpus.jsonl"), [("y", ("For You",))])
     assert graph.facts == ()
     assert "all for you" in labels(graph)

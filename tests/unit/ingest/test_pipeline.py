@@ -9,8 +9,7 @@ import pytest
 
 from agentic_rag.errors import InputError
 from agentic_rag.ingest import sources
-from agentic_rag.ingest.pipeline import IngestPipeline
-from agentic_rag.ingest.report import IngestReport
+from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
@@ -296,7 +295,7 @@ def dying(ingest: IngestPipeline, writes: int) -> IngestPipeline:
             return write
 
     stores = (Dying(store) for store in (ingest._chunks, ingest._graph, ingest._ledger))
-    return IngestPipeline(*stores, ingest._embedding, ingest._count_tokens)  # type: ignore[arg-type]
+    return IngestPipeline(*stores, ingest._writer._embedding, ingest._writer._count_tokens)  # type: ignore[arg-type]
 
 
 async def held(ingest: IngestPipeline) -> Any:

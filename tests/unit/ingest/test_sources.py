@@ -6,14 +6,15 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.ingest import sources
-from agentic_rag.ingest.sources import SourceError, SourceScan, discover
+from agentic_rag.ingest import files
+from agentic_rag.ingest.sources import SourceError, SourceScan, discover, load_record, parse_record
 
 
 def write(root: Path, files: dict[str, str | bytes]) -> Path:
@@ -229,7 +230,7 @@ def test_a_folder_without_permission_is_skipped(tmp_path: Path, monkeypatch: pyt
             raise PermissionError(13, "Permission denied", str(path))
         return real(path)
 
-    monkeypatch.setattr(sources.os, "scandir", refusing)
+    monkeypatch.setattr(files.os, "scandir", refusing)
     scan = discover([root])
     assert ids(scan) == ["open/b.md"]
     assert reasons(scan) == {"closed": "cannot be read: Permission denied"}
@@ -319,3 +320,51 @@ def test_many_bad_lines_are_summed_up(tmp_path: Path) -> None:
     scan = discover([path])
     assert len(scan.skipped) == 21
     assert scan.skipped[-1].reason == "30 more lines that are no records"
+
+
+# --- records -------------------------------------------------------------------------------------
+
+
+def test_a_record() -> None:
+    line = b'{"_id": 7, "title": "T", "text": "One.\\n\\nTwo.", "metadata": {"url": "https://e.org", "year": 1}, "year": 2, "date": "2023-01-02"}\n'
+    record = load_record(line)
+    document = parse_record(record, path="corpus.jsonl")
+    assert (document.id, document.title, document.text, document.kind) == ("7", "T", "One.\n\nTwo.", "record")
+    assert document.metadata == {"url": "https://e.org", "year": 2, "date": "2023-01-02"}
+    assert (document.url, document.date) == ("https://e.org", datetime(2023, 1, 2, tzinfo=UTC))
+    assert [(block.start, block.end) for block in document.blocks] == [(0, 4), (6, 10)]
+
+
+def test_the_title_stands_in_for_an_empty_text() -> None:
+    document = parse_record({"_id": "a", "title": "T", "text": " "}, path="c.jsonl")
+    assert document.text == "T"
+
+
+def test_odd_fields_are_kept_apart_from_the_text() -> None:
+    document = parse_record(
+        {"_id": "a\ud800", "text": "x\ud800", "metadata": [1], "n": float("nan")}, path="c"
+    )
+    assert (document.id, document.text, document.metadata) == ("a\ufffd", "x\ufffd", {"metadata": [1]})
+    deep: list[object] = []
+    for _ in range(100):
+        deep = [deep]
+    assert parse_record({"_id": "a", "text": "x", "deep": deep}, path="c").warnings
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"{", "no valid JSON"),
+        (b"\xff{}", "not UTF-8"),
+        (b"[1]", "not a JSON object"),
+        (b'{"text": "x"}', "no _id"),
+        (b'{"_id": " ", "text": "x"}', "no _id"),
+        (b'{"_id": true, "text": "x"}', "no _id"),
+        (b'{"_id": "a"}', "neither text nor title"),
+        (b'{"_id": "a", "text": 5}', "must be strings"),
+        (b"[" * 100_000, "no valid JSON"),
+    ],
+)
+def test_bad_lines(line: bytes, reason: str) -> None:
+    with pytest.raises(SourceError, match=reason):
+        load_record(line)

@@ -47,7 +47,7 @@ async def test_what_is_forgotten_is_made_anew(monkeypatch: pytest.MonkeyPatch):
     async def embed(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
         asked.extend(questions)
         tokens = QuestionTokens(np.zeros((1, 2), np.float32), np.ones(1, np.float32))
-        return np.ones((len(questions), 2), np.float32), [tokens] * len(questions)
+        return np.ones((len(questions), bundled.DIMENSION), np.float32), [tokens] * len(questions)
 
     monkeypatch.setattr(bundled, "_asked", embed)
     embedding = BundledEmbedding()

@@ -1,22 +1,197 @@
-"""OpenAIEmbedding against a local server, LangChainEmbedding on a fake: vectors, order, errors."""
+"""Chat and embedding models: the real clients against a local server, and any of langchain-core's."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.models import remote
-from agentic_rag.models.remote import LangChainEmbedding, OpenAIEmbedding, as_embedding, unit
-from agentic_rag.settings.config import EmbeddingConfig
-from agentic_rag.testing import HashingEmbedding
-from local_openai_server import DROP, Fault, LocalOpenAIServer, refused
+from agentic_rag.models.remote import (
+    LangChainChat,
+    LangChainEmbedding,
+    OpenAIEmbedding,
+    as_chat,
+    as_embedding,
+    chat_from_config,
+    unit,
+)
+from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
+from agentic_rag.testing import HashingEmbedding, ScriptedChat
+from local_openai_server import DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused
 
 KEY = "sk-very-secret"
+
+
+MakeChat = Callable[..., LangChainChat]
+
+
+@pytest.fixture
+async def make_chat(model_server: LocalOpenAIServer) -> AsyncIterator[MakeChat]:
+    """Makes chats from configuration and closes them."""
+    made: list[LangChainChat] = []
+
+    def make(**values: object) -> LangChainChat:
+        config = {
+            "base_url": model_server.base_url,
+            "model": "small",
+            "api_key": KEY,
+            "max_retries": 0,
+            "timeout_seconds": 5,
+        }
+        chat = chat_from_config(ChatConfig.model_validate(config | values))
+        assert chat is not None
+        made.append(chat)
+        return chat
+
+    yield make
+    for chat in made:
+        await chat.close()
+
+
+async def test_system_and_user_are_sent_and_the_text_comes_back(
+    model_server: LocalOpenAIServer, make_chat: MakeChat
+) -> None:
+    assert await make_chat().complete("Be brief.", "Tea?") == model_server.answer
+    (request,) = model_server.requests
+    assert [(m["role"], m["content"]) for m in request["messages"]] == [
+        ("system", "Be brief."),
+        ("user", "Tea?"),
+    ]
+    assert (request["model"], request["temperature"]) == ("small", 0)
+    assert model_server.keys == {f"Bearer {KEY}"}
+
+
+async def test_no_key_is_taken_from_the_environment(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-someone")
+    await make_chat(api_key=None).complete("s", "u")
+    await make_chat(api_key="").complete("s", "u")
+    assert model_server.keys == {"Bearer none"}
+
+
+async def test_nothing_but_the_server_is_looked_up(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: list[object] = []
+    original = socket.getaddrinfo
+
+    def noted(host: object, *rest: object, **more: object) -> object:
+        wanted.append(host)
+        return original(host, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", noted)
+    await make_chat().complete("s", "u")
+    assert {str(host) for host in wanted} <= {"127.0.0.1", "b'127.0.0.1'"}
+
+
+@pytest.mark.parametrize(
+    ("status", "happened", "cure"),
+    [
+        (400, "refused the request", "too long"),
+        (401, "refused the key", "chat.api_key"),
+        (404, "does not know the model", "chat.model"),
+        (429, "over its limit", "wait"),
+        (500, "broke", "log"),
+    ],
+)
+async def test_a_refusal_says_what_and_what_to_do_and_no_secret(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, status: int, happened: str, cure: str
+) -> None:
+    model_server.judge = lambda request: refused(status)
+    with pytest.raises(ModelError) as caught:
+        await make_chat().complete("s", "the passage itself")
+    told = str(caught.value)
+    assert happened in told
+    assert f"HTTP {status}" in told
+    assert cure in told
+    assert "'small'" in told
+    assert model_server.base_url in told
+    assert KEY not in told
+    assert "passage itself" not in told
+
+
+async def test_a_login_in_the_address_is_not_told(
+    model_server: LocalOpenAIServer, make_chat: MakeChat
+) -> None:
+    model_server.judge = lambda request: refused(500)
+    address = model_server.base_url.replace("http://", "http://me:hunter2@") + "?token=abc"
+    with pytest.raises(ModelError) as caught:
+        await make_chat(base_url=address).complete("s", "u")
+    assert "hunter2" not in str(caught.value)
+    assert "abc" not in str(caught.value)
+
+
+async def test_a_failure_is_tried_again_as_often_as_configured(
+    model_server: LocalOpenAIServer, make_chat: MakeChat
+) -> None:
+    model_server.script.extend([refused(500, retry_after_ms="1"), refused(429, retry_after_ms="1")])
+    assert await make_chat(max_retries=2).complete("s", "u") == model_server.answer
+    assert len(model_server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [(HANG, "no answer in time"), (DROP, "cannot be reached"), (EMPTY, "empty answer")],
+    ids=["hang", "drop", "empty"],
+)
+async def test_no_answer_is_a_model_error(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, fault: object, told: str
+) -> None:
+    model_server.judge = lambda request: fault  # type: ignore[assignment,return-value]
+    with pytest.raises(ModelError, match=told):
+        await make_chat(timeout_seconds=0.3).complete("s", "u")
+
+
+async def test_an_answer_that_is_no_json_is_a_model_error(
+    model_server: LocalOpenAIServer, make_chat: MakeChat
+) -> None:
+    model_server.judge = lambda request: refused(204)
+    with pytest.raises(ModelError, match="cannot be read"):
+        await make_chat().complete("s", "u")
+
+
+async def test_thoughts_are_not_part_of_the_answer() -> None:
+    chat = LangChainChat(
+        FakeListChatModel(responses=["<think>\n7? no\n</think>\n\n8", "7? no\n</think>\n8", "<think> alone"])
+    )
+    assert await chat.complete("s", "u") == "8"
+    assert await chat.complete("s", "u") == "8"
+    assert await chat.complete("s", "u") == "<think> alone"
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("length", r"raise chat\.max_tokens"), ("content_filter", "content filter; ask in other words")],
+)
+async def test_an_answer_that_was_cut_off_is_none(
+    model_server: LocalOpenAIServer, make_chat: MakeChat, reason: str, told: str
+) -> None:
+    model_server.finish_reason = reason
+    with pytest.raises(ModelError, match=told) as failure:
+        await make_chat().complete("s", "u")
+    assert model_server.answer not in str(failure.value)
+
+
+def test_configuration() -> None:
+    assert chat_from_config(ChatConfig()) is None
+    with pytest.raises(ConfigError, match=r"chat\.model"):
+        chat_from_config(ChatConfig(base_url="http://localhost/v1"))
+
+
+def test_a_langchain_model_is_wrapped_and_anything_else_refused():
+    assert isinstance(as_chat(FakeListChatModel(responses=["x"])), LangChainChat)
+    ours = ScriptedChat("x")
+    assert as_chat(ours) is ours
+    with pytest.raises(ConfigError, match=r"chat is no chat model: str; give a langchain-core chat model"):
+        as_chat("gpt-5")  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +199,11 @@ def _one_try(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "MAX_RETRIES", 0)
 
 
-Configured = Callable[..., OpenAIEmbedding]
+MakeEmbedding = Callable[..., OpenAIEmbedding]
 
 
 @pytest.fixture
-async def configured(model_server: LocalOpenAIServer) -> AsyncIterator[Configured]:
+async def make_embedding(model_server: LocalOpenAIServer) -> AsyncIterator[MakeEmbedding]:
     """Makes embeddings from configuration and closes them."""
     made: list[OpenAIEmbedding] = []
 
@@ -43,13 +218,13 @@ async def configured(model_server: LocalOpenAIServer) -> AsyncIterator[Configure
 
 
 async def test_vectors_are_unit_in_order_and_prefixed(
-    model_server: LocalOpenAIServer, configured: Configured, monkeypatch: pytest.MonkeyPatch
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote, "BATCH", 2)
     model_server.change_vectors = lambda items: [
         {**item, "embedding": [3 * x for x in item["embedding"]]} for item in reversed(items)
     ]
-    embedding = configured(query_prefix="q: ", passage_prefix="p: ")
+    embedding = make_embedding(query_prefix="q: ", passage_prefix="p: ")
     vectors = await embedding.embed_passages(["green tea", "coffee", "black tea"])
     assert (vectors.shape, vectors.dtype) == ((3, 64), np.float32)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
@@ -64,8 +239,10 @@ async def test_vectors_are_unit_in_order_and_prefixed(
     assert model_server.keys == {f"Bearer {KEY}"}
 
 
-async def test_empty_list_and_empty_text(model_server: LocalOpenAIServer, configured: Configured) -> None:
-    embedding = configured()
+async def test_empty_list_and_empty_text(
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding
+) -> None:
+    embedding = make_embedding()
     assert (await embedding.embed_passages([])).shape == (0, 64)
     assert model_server.requests == []
     assert (await embedding.embed_passages([""])).shape == (1, 64)
@@ -74,11 +251,11 @@ async def test_empty_list_and_empty_text(model_server: LocalOpenAIServer, config
 
 @pytest.mark.parametrize("index", [None, 0], ids=["none", "all zero"])
 async def test_a_server_without_indexes_is_taken_at_its_order(
-    model_server: LocalOpenAIServer, configured: Configured, index: int | None
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, index: int | None
 ) -> None:
-    right = await configured().embed_passages(["tea", "coffee"])
+    right = await make_embedding().embed_passages(["tea", "coffee"])
     model_server.change_vectors = lambda items: [{**item, "index": index} for item in items]
-    np.testing.assert_array_equal(await configured().embed_passages(["tea", "coffee"]), right)
+    np.testing.assert_array_equal(await make_embedding().embed_passages(["tea", "coffee"]), right)
 
 
 @pytest.mark.parametrize(
@@ -95,11 +272,11 @@ async def test_a_server_without_indexes_is_taken_at_its_order(
     ids=["too few", "too many", "none", "short", "zero", "null", "words"],
 )
 async def test_wrong_vectors_are_a_model_error(
-    model_server: LocalOpenAIServer, configured: Configured, change: Any, told: str
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, change: Any, told: str
 ) -> None:
     model_server.change_vectors = change
     with pytest.raises(ModelError, match=told):
-        await configured().embed_passages(["tea", "coffee"])
+        await make_embedding().embed_passages(["tea", "coffee"])
 
 
 @pytest.mark.parametrize(
@@ -115,32 +292,32 @@ async def test_wrong_vectors_are_a_model_error(
     ids=["401", "404", "500", "drop", "html", "no data"],
 )
 async def test_failures_say_what_and_what_to_do_and_no_secret(
-    model_server: LocalOpenAIServer, configured: Configured, fault: Fault, told: str
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, fault: Fault, told: str
 ) -> None:
     model_server.judge = lambda request: fault
     with pytest.raises(ModelError, match=told) as caught:
-        await configured().embed_passages(["the passage itself"])
+        await make_embedding().embed_passages(["the passage itself"])
     assert KEY not in str(caught.value)
     assert "passage itself" not in str(caught.value)
     assert "bundled model" in str(caught.value)
 
 
 async def test_a_limit_is_waited_for(
-    model_server: LocalOpenAIServer, configured: Configured, monkeypatch: pytest.MonkeyPatch
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote, "MAX_RETRIES", 1)
     model_server.script.append(refused(429, retry_after_ms="1"))
-    assert (await configured().embed_queries(["tea"])).shape == (1, 64)
+    assert (await make_embedding().embed_queries(["tea"])).shape == (1, 64)
     assert len(model_server.requests) == 2
 
 
 async def test_a_hang_ends(
-    model_server: LocalOpenAIServer, configured: Configured, monkeypatch: pytest.MonkeyPatch
+    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote, "TIMEOUT_SECONDS", 0.2)
     model_server.judge = lambda request: Fault(hang=True)
     with pytest.raises(ModelError, match="no answer in time"):
-        await configured().embed_queries(["tea"])
+        await make_embedding().embed_queries(["tea"])
 
 
 @pytest.mark.parametrize("missing", ["base_url", "model", "dimension"])

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.models.chat import LangChainChat, chat_from_config
+from agentic_rag.models.remote import LangChainChat, chat_from_config
 from agentic_rag.nodes.answer import answer
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.settings.parameters import Parameters

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from agentic_rag import text as text_module
 from agentic_rag.text import (
     STOPWORDS,
     asked_about,
@@ -18,7 +19,6 @@ from agentic_rag.text import (
     starts_cjk,
     tokens,
 )
-from agentic_rag.text import words as text_module
 
 
 @pytest.mark.parametrize(

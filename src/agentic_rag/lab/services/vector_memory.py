@@ -20,7 +20,7 @@ from agentic_rag.domain.ports import (
     ScoredChunk,
 )
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.embedding import embedded, embedding_work
+from agentic_rag.ingest.documents import embedded, embedding_work
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
 from agentic_rag.lab.services.parts import ServiceParts, needed

@@ -18,8 +18,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.chat import spoken
-from agentic_rag.models.endpoint import failure_text, happened, status, without_login
+from agentic_rag.models.remote import failure_text, happened, spoken, status, without_login
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
 

@@ -1,0 +1,200 @@
+"""The files of a folder that are read, and their text: git's and Obsidian's rules, links, encodings."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from pathspec import GitIgnoreSpec
+
+from agentic_rag.errors import RunError
+
+_MAX_NUL_SHARE = 0.1
+# UTF-32 first: its little-endian mark begins with UTF-16's.
+_MARKED = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+NO_FILE = "neither a file nor a folder"
+
+
+class SourceError(RunError):
+    """One source cannot be read as what it claims to be; the others are not affected."""
+
+
+class Skip(Protocol):
+    """Told of what is left out: where it lies, why, and whether it is there but could not be read now."""
+
+    def __call__(self, path: object, reason: str, *, unread: bool = False) -> None: ...
+
+
+def decode(raw: bytes) -> str:
+    """The text without its byte order mark, line ends as they are.
+
+    UTF-8, or what the mark says. Single NUL characters are kept, as dropping them would shift every offset.
+
+    Raises:
+        SourceError: another encoding, or not text.
+    """
+    encoding = next((name for mark, name in _MARKED if raw.startswith(mark)), "utf-8")
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        hint = " (it may be a binary file)" if raw.count(0) else ""
+        raise SourceError(
+            f"not valid {error.encoding.upper()} at byte {error.start}{hint}; save it as UTF-8"
+        ) from error
+    if text.count("\0") > len(text) * _MAX_NUL_SHARE:
+        raise SourceError(
+            "binary content (more than a tenth NUL characters); if it is text, save it as UTF-8"
+        )
+    return text
+
+
+def reason(error: OSError | RuntimeError) -> str:
+    """The operating system's words, without the path that stands beside them."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"cannot be read: {error.strerror}"
+    return f"cannot be read: {error}"
+
+
+def walk(root: Path, skip: Skip) -> Iterator[tuple[Path, str]]:
+    """Files of the tree that no rule leaves out, each with its path below the root, in order of path; links are not followed."""
+    rules = IgnoreRules(filters=obsidian_filters(_read_if_there(root / ".obsidian" / "app.json")))
+    todo: list[tuple[str, IgnoreRules]] = [("", rules)]
+    while todo:
+        folder, rules = todo.pop()
+        try:
+            with os.scandir(root / folder) as listing:
+                entries = sorted(listing, key=lambda entry: _name_order(entry.name))
+        except OSError as error:
+            skip(root / folder, reason(error), unread=True)
+            continue
+        rules = rules.below(folder, _read_if_there(root / folder / ".gitignore"))
+        inner: list[tuple[str, IgnoreRules]] = []
+        for entry in entries:
+            relative = f"{folder}/{entry.name}" if folder else entry.name
+            kind = _entry_kind(root, entry, relative, rules, skip)
+            if kind == "folder":
+                inner.append((relative, rules))
+            elif kind == "file":
+                yield root / relative, relative
+        todo += reversed(inner)
+
+
+def _entry_kind(
+    root: Path, entry: os.DirEntry[str], relative: str, rules: IgnoreRules, skip: Skip
+) -> Literal["file", "folder", "none"]:
+    if entry.name.startswith("."):
+        return "none"
+    try:
+        if entry.is_symlink():
+            if not rules.ignores(relative, is_folder=False):
+                skip(root / relative, _link_reason(root, root / relative))
+            return "none"
+        is_folder = entry.is_dir()
+        if rules.ignores(relative, is_folder=is_folder):
+            return "none"
+        if is_folder:
+            return "folder"
+        if entry.is_file():
+            return "file"
+        skip(root / relative, NO_FILE)
+    except OSError as error:
+        skip(root / relative, reason(error), unread=True)
+    return "none"
+
+
+def _link_reason(root: Path, link: Path) -> str:
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return "a link that leads nowhere"
+    if target.is_relative_to(root):
+        return "a link inside the folder; its target is read under its own name"
+    return f"a link out of the folder (to {target}); ingest its target by itself"
+
+
+def _name_order(name: str) -> tuple[str, bool]:
+    """By NFC name; of twins that differ only in normal form, the NFC one comes first and is kept."""
+    composed = unicodedata.normalize("NFC", name)
+    return composed, composed != name
+
+
+def _read_if_there(path: Path) -> str:
+    """A rule file's text; "" where there is none to read, as git and Obsidian take it."""
+    try:
+        return path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """The rules that hold in one folder: those of its parents and its own.
+
+    ``levels`` are (folder relative to the root, its ``.gitignore``), outermost first.
+    """
+
+    levels: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+    filters: tuple[re.Pattern[str], ...] = ()
+
+    def below(self, folder: str, gitignore: str) -> IgnoreRules:
+        """The rules inside ``folder`` (relative, POSIX, "" for the root) that has this ``.gitignore``."""
+        spec = _spec(gitignore)
+        return self if spec is None else IgnoreRules((*self.levels, (folder, spec)), self.filters)
+
+    def ignores(self, path: str, *, is_folder: bool) -> bool:
+        """Whether ``path`` (relative to the root, POSIX) is left out; the innermost rule that speaks decides."""
+        shown = path + "/" if is_folder else path
+        if any(pattern.search(shown) for pattern in self.filters):
+            return True
+        for folder, spec in reversed(self.levels):
+            inner = shown[len(folder) + 1 :] if folder else shown
+            decision = spec.check_file(inner).include
+            if decision is not None:
+                return decision
+        return False
+
+
+def _spec(gitignore: str) -> GitIgnoreSpec | None:
+    lines = [line for line in gitignore.splitlines() if line.strip() and _is_valid(line)]
+    return GitIgnoreSpec.from_lines(lines) if lines else None
+
+
+def _is_valid(line: str) -> bool:
+    """Git passes over a pattern that it cannot read; pathspec raises."""
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def obsidian_filters(app_json: str) -> tuple[re.Pattern[str], ...]:
+    """``userIgnoreFilters`` of a vault's ``app.json``: ``/…/`` is a regular expression, other text a path's beginning."""
+    try:
+        loaded = json.loads(app_json)
+    except (ValueError, RecursionError):
+        return ()
+    written = loaded.get("userIgnoreFilters") if isinstance(loaded, dict) else None
+    patterns = []
+    for entry in written if isinstance(written, list) else []:
+        if not isinstance(entry, str) or not entry.strip("/ "):
+            continue
+        is_pattern = len(entry) > 2 and entry.startswith("/") and entry.endswith("/")
+        try:
+            patterns.append(re.compile(entry[1:-1] if is_pattern else "^" + re.escape(entry)))
+        except re.error:
+            continue
+    return tuple(patterns)
