@@ -1,4 +1,8 @@
-"""The memory that ``graph_memory`` and ``agentic_memory`` share: sessions in both stores, searched turn by turn."""
+"""Services ``graph_memory`` and ``agentic_memory``: sessions in both stores, searched turn by turn.
+
+``graph_memory`` searches by the knowledge graph's own search, ``agentic_memory`` by the whole retrieval graph, both
+sources fused and reranked.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pydantic import Field
+
 from agentic_rag.domain import DocumentGraph
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
-from agentic_rag.domain.memory import Memory
+from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
+from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.domain.ports import ChunkWriter, FloatArray
+from agentic_rag.errors import (
+    AllSourcesFailed,
+    ConfigError,
+    ModelError,
+    StoreError,
+    UnknownDataset,
+    UnknownOperation,
+)
+from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
-from agentic_rag.lab.services.entries import Entries, checked_top_k, memory_of
-from agentic_rag.lab.services.parts import ServiceParts, needed
-from agentic_rag.lab.services.sessions import SessionDocuments
-from agentic_rag.lab.services.shared_entities import SharedEntities
-from agentic_rag.lab.services.write_behind import WriteBehind
+from agentic_rag.lab.services.entries import Entries, WriteBehind, checked_top_k, memory_of
+from agentic_rag.lab.services.parts import AskGraph, ServiceParts, needed
+from agentic_rag.lab.services.sessions import SessionDocuments, SharedEntities
+from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.settings.parameters import Section
+
+GRAPH_MEMORY, AGENTIC_MEMORY = "graph_memory", "agentic_memory"
+MOST = 1000
+"""Results that the retrieval graph can be asked for."""
 
 SCORE_DIGITS = 9
 """Scores that differ by less are equal: sums of the same numbers in another order do."""
@@ -59,7 +79,7 @@ class SessionMemory:
     """``MemoryService`` whose entries are turns of documents, one a session (see ``sessions``).
 
     A memory is given back whole, at the place of its best turn, with that turn's score. Changes are written
-    behind (see ``write_behind``): a session that has grown is stored anew, its old turns keep their vectors.
+    behind (see ``WriteBehind``): a session that has grown is stored anew, its old turns keep their vectors.
     A text of white space alone is kept, but nothing finds it. Vectors are not used: each turn has its own.
 
     Args:
@@ -174,3 +194,100 @@ class SessionMemory:
     def _entry_by_chunk(self, graph: DocumentGraph) -> dict[str, str]:
         entries = {chunk.id: self._sessions.entry_of(chunk.metadata.get("dia_id")) for chunk in graph.chunks}
         return {chunk_id: entry_id for chunk_id, entry_id in entries.items() if entry_id is not None}
+
+
+class GraphMemorySettings(Section):
+    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
+
+
+class GraphTurnSearch:
+    """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
+
+    def __init__(self, engine: GraphEngine, namespace: str) -> None:
+        self._engine = engine
+        self._namespace = namespace
+
+    async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
+        hits, nearest = await asyncio.gather(
+            self._engine.search(self._namespace, query, limit=limit, filters=among),
+            self._engine.nearest(self._namespace, query, limit=limit, filters=among),
+        )
+        told = {chunk.id: (chunk.metadata.get("dia_id"), score) for chunk, score in nearest}
+        for hit in hits:
+            own = told.get(hit["id"], (None, 0.0))[1]
+            walked = max(0.0, log_odds(hit["score"] or 0.0))
+            told[hit["id"]] = hit["metadata"].get("dia_id"), probability(log_odds(own) + walked)
+        best = sorted(told.items(), key=lambda entry: (-entry[1][1], entry[0]))[:limit]
+        return Found([FoundTurn(*turn) for _, turn in best], more=len(told) >= limit)
+
+
+def build_graph_memory(settings: GraphMemorySettings, parts: ServiceParts) -> SessionMemory:
+    search = GraphTurnSearch(needed(parts.graph_engine, GRAPH_MEMORY, "graph_engine"), parts.namespace)
+    return SessionMemory(parts, GRAPH_MEMORY, search, settings.topk)
+
+
+class AgenticMemorySettings(Section):
+    operation: str = Field("document_retrieval", description="canvas operation, which selects the fusion")
+    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
+
+
+class AskSearch:
+    """Turns in the order of the graph's rerank, with its score; with the fused one where nothing was reranked.
+
+    A memory has no way to say that half of it did not answer, so a source that failed is an error here.
+    """
+
+    def __init__(self, ask: AskGraph, namespace: str, operation: str) -> None:
+        self._ask = ask
+        self._namespace = namespace
+        self._operation = operation
+
+    async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
+        asked: dict[str, Any] = {
+            "query": query,
+            "operation": self._operation,
+            "dataset": self._namespace,
+            "top_k": min(limit, MOST),
+        }
+        if among is not None:
+            asked["filters"] = {among.key: {among.operator: among.value}}
+        try:
+            state = await self._ask.ainvoke(asked)
+        except AllSourcesFailed as error:
+            raise StoreError(f"{AGENTIC_MEMORY}: {error}") from error
+        except UnknownDataset as error:
+            raise StoreError(
+                f"{AGENTIC_MEMORY} has written {self._namespace!r}, but the ask graph does not know it; "
+                "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
+            ) from error
+        _check(state)
+        return Found(_turns(state["reranked_results"]), more=False)
+
+
+def _check(state: Mapping[str, Any]) -> None:
+    outcomes = {**state.get("outcomes", {}), "rerank": state.get("rerank_outcome")}
+    failed = {
+        name: outcome["reason"]
+        for name, outcome in sorted(outcomes.items())
+        if isinstance(outcome, Mapping) and outcome.get("status") == "degraded"
+    }
+    if failed:
+        told = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        kind = ModelError if failed.keys() == {"rerank"} else StoreError
+        raise kind(f"{AGENTIC_MEMORY} was searched in part only ({told}); mend what failed and ask again")
+
+
+def _turns(results: list[dict[str, Any]]) -> list[FoundTurn]:
+    reranked = [result for result in results if result.get("rerank_score") is not None]
+    key = "rerank_score" if reranked else "fused_score"
+    # Beyond the rerank's depth there is nothing but fused scores, which cannot be compared with its own.
+    return [FoundTurn(result["metadata"].get("dia_id"), result[key]) for result in reranked or results]
+
+
+def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -> SessionMemory:
+    try:
+        operation = parse_operation(settings.operation).value
+    except UnknownOperation as error:
+        raise ConfigError(f"services.{AGENTIC_MEMORY}.operation: {error}") from error
+    search = AskSearch(needed(parts.ask, AGENTIC_MEMORY, "ask"), parts.namespace, operation)
+    return SessionMemory(parts, AGENTIC_MEMORY, search, settings.topk)

@@ -22,9 +22,15 @@ from agentic_rag.domain.ports import (
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.embedding import embedded, embedding_work
 from agentic_rag.ingest.values import valid_unicode
-from agentic_rag.lab.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
+from agentic_rag.lab.services.entries import (
+    Entries,
+    Entry,
+    WriteBehind,
+    checked_top_k,
+    checked_vector,
+    memory_of,
+)
 from agentic_rag.lab.services.parts import ServiceParts, needed
-from agentic_rag.lab.services.write_behind import WriteBehind
 from agentic_rag.settings.parameters import Section
 
 WRONG_LENGTH = "give vectors of the configured embedding model"
@@ -39,7 +45,7 @@ class VectorMemorySettings(Section):
 class VectorMemory:
     """``MemoryService`` by dense search; ``score`` is cosine in [-1, 1], each memory comes with its vector.
 
-    Inserts are written behind (see ``write_behind``); texts without a vector are embedded then, many at once.
+    Inserts are written behind (see ``WriteBehind``); texts without a vector are embedded then, many at once.
     """
 
     def __init__(
