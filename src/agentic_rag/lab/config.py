@@ -14,9 +14,9 @@ from pydantic import ConfigDict, Field, SecretStr
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.data_parser import DataParser
 from agentic_rag.lab.operators.distillation import Distillation
+from agentic_rag.lab.operators.memory_retrieval import PreRetrievalSettings, parse_pre_retrieval
 from agentic_rag.lab.operators.post_insert import PostInsertSettings, parse_post_insert
 from agentic_rag.lab.operators.pre_insert import PreInsertSettings, parse_pre_insert
-from agentic_rag.lab.operators.pre_retrieval import PreRetrievalSettings, parse_pre_retrieval
 from agentic_rag.lab.reading import PROMPT_TEMPLATE
 from agentic_rag.lab.services import check_settings, known_services
 from agentic_rag.post_retrieval import Step, parse_steps

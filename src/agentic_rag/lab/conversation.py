@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from typing_extensions import TypedDict
+
+from agentic_rag.dates.instants import moment_of
 
 PACKET_TURNS = 2
 
@@ -171,3 +174,9 @@ def schedule(conversation: Conversation, segments: int, *, retest: bool = False)
 def last_date(dialogs: Sequence[Dialog]) -> str | None:
     """The date of the latest of some turns."""
     return next((dialog["date_time"] for dialog in reversed(dialogs) if dialog["date_time"]), None)
+
+
+def latest_date(dialogs: Sequence[Mapping[str, Any]]) -> str | None:
+    """The date of the latest of some turns that has one in ISO 8601; None where none has."""
+    dates = (dialog.get("date_time") for dialog in reversed(dialogs))
+    return next((date for date in dates if moment_of(date) is not None), None)

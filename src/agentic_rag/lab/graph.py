@@ -10,7 +10,7 @@ from typing import Any, Literal
 from langgraph.graph import END, START, StateGraph
 
 from agentic_rag.lab.conversation import is_last
-from agentic_rag.lab.operators.operator import Operator, StepCallback
+from agentic_rag.lab.operators import Operator, StepCallback
 from agentic_rag.lab.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
 from agentic_rag.lab.state import InsertState, MainState, TestState
 

@@ -13,13 +13,12 @@ from agentic_rag.errors import ConfigError
 from agentic_rag.lab.config import PipelineConfig
 from agentic_rag.lab.data_parser import DataParser
 from agentic_rag.lab.graph import InsertOperators, TestOperators, build_insert_graph, build_test_graph
+from agentic_rag.lab.operators import OperatorTools, StepCallback
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
-from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval
+from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval, PreRetrieval
 from agentic_rag.lab.operators.memory_test import Judge, MemoryTest
-from agentic_rag.lab.operators.operator import StepCallback
 from agentic_rag.lab.operators.post_insert import PostInsert
-from agentic_rag.lab.operators.pre_insert import OperatorTools, PreInsert
-from agentic_rag.lab.operators.pre_retrieval import PreRetrieval
+from agentic_rag.lab.operators.pre_insert import PreInsert
 from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
 from agentic_rag.lab.runs import Compiled, Pipelines
 from agentic_rag.lab.services import ServiceParts, build_service

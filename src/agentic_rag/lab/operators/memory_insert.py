@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.domain.memory import MemoryService, vector_of
-from agentic_rag.errors import InputError
+from agentic_rag.lab.conversation import latest_date
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators.pre_insert import latest_date
 from agentic_rag.post_retrieval.operator import Data
 
 PROVENANCE = ("task_id", "session_id", "dialog_id", "dialog_len")
@@ -37,7 +36,7 @@ class MemoryInsert:
             InputError: an entry lacks what the adapter reads, or its vector does not fit the memory.
             StoreError, ModelError: the memory failed; entries before the failing one are in it.
         """
-        entries = entries_of(data)
+        entries = data.get("entries") or ()
         inserted: list[str | None] = []
         for entry in entries:
             given = (
@@ -56,20 +55,6 @@ class MemoryInsert:
                 "entries": len(entries),
             },
         }
-
-
-def entries_of(data: Data) -> Sequence[Mapping[str, Any]]:
-    """What PreInsert made of a packet; () where that is nothing.
-
-    Raises:
-        InputError: something else stands there.
-    """
-    entries = data.get("entries")
-    if entries is None:
-        return ()
-    if not isinstance(entries, Sequence) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise InputError(f"'entries' must be a list of entries or None, not {entries!r:.80}")
-    return entries
 
 
 def memory_metadata(data: Data, entry: Mapping[str, Any]) -> dict[str, Any] | None:

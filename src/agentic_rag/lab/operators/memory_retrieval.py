@@ -1,13 +1,55 @@
-"""MemoryRetrieval, second of the test graph: what the memory has for the question."""
+"""PreRetrieval and MemoryRetrieval, first of the test graph: what the memory has for the question, or its vector."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from agentic_rag.domain.memory import DEFAULT_TOP_K, MemoryService, vector_of
-from agentic_rag.errors import ConfigError
-from agentic_rag.lab.operators.pre_retrieval import question_of
+from agentic_rag.domain.memory import MemoryService, vector_of
+from agentic_rag.errors import InputError
+from agentic_rag.lab.operators import OperatorTools, parse_action
 from agentic_rag.post_retrieval.operator import Data
+from agentic_rag.settings.parameters import Section
+
+
+class NoPreRetrieval(Section):
+    """The question goes on as it is."""
+
+    action: Literal["none"] = "none"
+
+
+class EmbedQuestion(Section):
+    """The question's embedding goes on with it."""
+
+    action: Literal["embedding"] = "embedding"
+
+
+PreRetrievalSettings = NoPreRetrieval | EmbedQuestion
+
+
+def parse_pre_retrieval(values: Any) -> PreRetrievalSettings:
+    """Settings under ``operators.pre_retrieval``; see ``operators.parse_action``."""
+    kinds: dict[str, type[PreRetrievalSettings]] = {"none": NoPreRetrieval, "embedding": EmbedQuestion}
+    return parse_action("pre_retrieval", kinds, values)
+
+
+class PreRetrieval:
+    """``none``: nothing is added. ``embedding``: ``query_embedding``, a unit vector as list of floats."""
+
+    def __init__(self, settings: PreRetrievalSettings, tools: OperatorTools) -> None:
+        self._embedding = tools.embedding if isinstance(settings, EmbedQuestion) else None
+
+    async def execute(self, data: Data) -> dict[str, Any]:
+        """The question's embedding, where the action is ``embedding``.
+
+        Raises:
+            InputError: data without a question.
+            ModelError: the embedding failed.
+        """
+        question = question_of(data)
+        if self._embedding is None:
+            return {}
+        vectors = await self._embedding.embed_queries([question])
+        return {"query_embedding": [float(value) for value in vectors[0]]}
 
 
 class MemoryRetrieval:
@@ -16,14 +58,9 @@ class MemoryRetrieval:
     Args:
         service: the memory.
         top_k: most memories, at least 1; None: the service's own default.
-
-    Raises:
-        ConfigError: ``top_k`` below 1.
     """
 
-    def __init__(self, service: MemoryService, top_k: int | None = DEFAULT_TOP_K) -> None:
-        if top_k is not None and top_k < 1:
-            raise ConfigError(f"runtime.top_k must be at least 1, not {top_k}")
+    def __init__(self, service: MemoryService, top_k: int | None) -> None:
         self._service = service
         self._top_k = top_k
 
@@ -41,3 +78,15 @@ class MemoryRetrieval:
             top_k=self._top_k,
         )
         return {"memory_data": memories}
+
+
+def question_of(data: Data) -> str:
+    """The question's text.
+
+    Raises:
+        InputError: there is none.
+    """
+    question = data.get("question")
+    if not isinstance(question, str):
+        raise InputError(f"a memory is asked a 'question', a text, not {question!r:.80}")
+    return question

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
 
-from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
-from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.lab.conversation import Dialog, Packet
+from agentic_rag.errors import InputError
+from agentic_rag.lab.conversation import Dialog, Packet, latest_date
 from agentic_rag.lab.data_parser import dialog_lines
-from agentic_rag.lab.operators.actions import parse_action
+from agentic_rag.lab.operators import OperatorTools, parse_action
 from agentic_rag.lab.triples import (
     TRIPLE_EXTRACTION_PROMPT,
     TripleStatement,
@@ -27,15 +24,6 @@ from agentic_rag.settings.parameters import Section
 from agentic_rag.text.prompts import fenced
 
 Entry = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorTools:
-    """Models that the operators around a memory may use."""
-
-    embedding: Embedding | None
-    chat: Chat | None
-    count_tokens: TokenCounter
 
 
 class NoPreInsert(Section):
@@ -59,7 +47,7 @@ PreInsertSettings = NoPreInsert | TriEmbed
 
 
 def parse_pre_insert(values: Any) -> PreInsertSettings:
-    """Settings under ``operators.pre_insert``; see ``actions.parse_action``."""
+    """Settings under ``operators.pre_insert``; see ``operators.parse_action``."""
     kinds: dict[str, type[PreInsertSettings]] = {"none": NoPreInsert, "tri_embed": TriEmbed}
     return parse_action("pre_insert", kinds, values)
 
@@ -70,23 +58,16 @@ class PreInsert:
     ``none``: one entry ``{"data": packet}``. ``tri_embed``: for each statement an entry of ``dialogs`` (the
     packet's turns), ``triple``, ``refactor`` (the triple in natural language), ``embedding`` (of ``refactor``,
     unit vector as list of floats) and ``metadata`` (``timestamp``, ``speaker`` and ``sources`` where known).
-    Statements come from the chat model, or, without one, from the sentences (see ``triples.dialogs``).
+    Statements come from the chat model, or, without one, from the sentences (see ``triples.dialog_statements``).
 
     Args:
         settings: which action, and how.
-        tools: ``tri_embed`` needs the embedding.
-
-    Raises:
-        ConfigError: ``tri_embed`` without an embedding.
+        tools: embed, count tokens and find triples.
 
     Source: Liu et al., "Think-in-Memory", 2023, arXiv:2311.08719 (statements as relation triples).
     """
 
     def __init__(self, settings: PreInsertSettings, tools: OperatorTools) -> None:
-        if isinstance(settings, TriEmbed) and tools.embedding is None:
-            raise ConfigError(
-                "operators.pre_insert.action tri_embed needs an embedding; give one, or use action none"
-            )
         self._settings = settings
         self._tools = tools
 
@@ -129,11 +110,10 @@ class PreInsert:
     async def _embedded(
         self, statements: Sequence[TripleStatement], data: Data, dialogs: Sequence[Dialog]
     ) -> list[Entry] | None:
-        embedding = self._tools.embedding
-        if not statements or embedding is None:
+        if not statements:
             return None
         refactors = [refactored(statement.triple) for statement in statements]
-        vectors = await embedding.embed_passages(refactors)
+        vectors = await self._tools.embedding.embed_passages(refactors)
         return [
             {
                 "dialogs": [dict(dialog) for dialog in dialogs],
@@ -144,12 +124,6 @@ class PreInsert:
             }
             for statement, refactor, vector in zip(statements, refactors, vectors, strict=True)
         ]
-
-
-def latest_date(dialogs: Sequence[Mapping[str, Any]]) -> str | None:
-    """The date of the latest of some turns that has one in ISO 8601; None where none has."""
-    dates = (dialog.get("date_time") for dialog in reversed(dialogs))
-    return next((date for date in dates if moment_of(date) is not None), None)
 
 
 def _turn_of(subject: str, dialogs: Sequence[Dialog]) -> int | None:
@@ -175,20 +149,13 @@ def _skipped(statements: Sequence[TripleStatement], dialogs: Sequence[Dialog]) -
 
 
 def _metadata(turn: int | None, data: Data, dialogs: Sequence[Dialog]) -> dict[str, Any]:
-    said = dialogs if turn is None else dialogs[turn : turn + 1]
-    metadata: dict[str, Any] = {}
-    date = latest_date(said)
-    if date is not None:
-        metadata["timestamp"] = date
-    if turn is not None:
-        metadata["speaker"] = dialogs[turn]["speaker"]
-        metadata |= _source(turn, data)
-    return metadata
-
-
-def _source(turn: int, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the turn stands: narrower than the packet, so that evidence is told by the turn."""
+    date = latest_date(dialogs if turn is None else dialogs[turn : turn + 1])
+    metadata: dict[str, Any] = {} if date is None else {"timestamp": date}
+    if turn is None:
+        return metadata
+    metadata["speaker"] = dialogs[turn]["speaker"]
     session, first = data.get("session_id"), data.get("dialog_id")
-    if session is None or not isinstance(first, int):
-        return {}
-    return {"sources": [[session, first + turn, 1]]}
+    if session is not None and isinstance(first, int):
+        # Narrower than the packet, so that evidence is told by the turn.
+        metadata["sources"] = [[session, first + turn, 1]]
+    return metadata
