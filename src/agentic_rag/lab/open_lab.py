@@ -12,7 +12,7 @@ from agentic_rag.domain.ports import Chat, Embedding, Reranker
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.config import PipelineConfig
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.graph import InsertOperators, TestOperators, build_insert_graph, build_test_graph
+from agentic_rag.lab.graph import build_insert_graph, build_test_graph
 from agentic_rag.lab.operators import OperatorTools, StepCallback
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
 from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval, PreRetrieval
@@ -91,11 +91,9 @@ class MemoryLab:
         operators, tools = self._config.operators, self._tools()
         parser = DataParser(self._config.services.memory_insert_adapter)
         return build_insert_graph(
-            InsertOperators(
-                PreInsert(operators.pre_insert, tools),
-                MemoryInsert(parser, service, secondary),
-                PostInsert(operators.post_insert, service, tools, parser),
-            ),
+            PreInsert(operators.pre_insert, tools),
+            MemoryInsert(parser, service, secondary),
+            PostInsert(operators.post_insert, service, tools, parser),
             self._on_insert_step,
         )
 
@@ -115,12 +113,10 @@ class MemoryLab:
         )
         judge = Judge(chat) if runtime.llm_judge and chat is not None else None
         return build_test_graph(
-            TestOperators(
-                PreRetrieval(operators.pre_retrieval, self._tools()),
-                MemoryRetrieval(service, runtime.top_k),
-                PostRetrieval(operators.post_retrieval, tools),
-                MemoryTest(self._reader, judge),
-            ),
+            PreRetrieval(operators.pre_retrieval, self._tools()),
+            MemoryRetrieval(service, runtime.top_k),
+            PostRetrieval(operators.post_retrieval, tools),
+            MemoryTest(self._reader, judge),
             self._on_test_step,
         )
 

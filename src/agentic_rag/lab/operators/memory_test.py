@@ -8,7 +8,7 @@ from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import InputError, ModelError
 from agentic_rag.lab.conversation import ADVERSARIAL
 from agentic_rag.lab.reading import NOT_MENTIONED, Reader
-from agentic_rag.lab.scoring import plain_score, score
+from agentic_rag.lab.scoring import score
 from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.text.prompts import fenced
 
@@ -70,7 +70,6 @@ class MemoryTest:
 
         ``ground_truth`` is ``NOT_MENTIONED`` where ``answer`` is None or the category ``adversarial``. Data without
         ``answer`` are a question that is just asked: nothing is compared, and all marks are None.
-        Without a category the answer gets plain F1 (see ``scoring.plain_score``).
 
         Raises:
             InputError: the data lack ``question`` or ``history_text``.
@@ -83,8 +82,7 @@ class MemoryTest:
         told = {"question": question, **{key: data[key] for key in KEPT if key in data}}
         if truth is None:
             return {**told, "predicted_answer": predicted, **dict.fromkeys(MARKS)}
-        category = data.get("category")
-        marks = plain_score(predicted, truth) if category is None else score(category, predicted, truth)
+        marks = score(data.get("category"), predicted, truth)
         verdict = None if self._judge is None else await self._judge.is_correct(question, predicted, truth)
         return {
             **told,

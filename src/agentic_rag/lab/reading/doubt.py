@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from agentic_rag.lab.reading.history import History
 from agentic_rag.lab.reading.questions import Kind, ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
-from agentic_rag.lab.reading.weights import ReaderWeights
 
+FILE = Path(__file__).with_name("weights.json")
+"""What was learned, fitted by ``evaluation/fit_reader.py``."""
 SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
 """Kinds whose answers are right more often than a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderWeights:
+    """Coefficients of the offline reader."""
+
+    doubt: Mapping[str, float]
+    """By sign (see ``signs``), in log-odds: positive speaks for there being no answer."""
+    abstain_from: float
+    """Log-odds from which a sentence is withheld: it is right so seldom that little doubt outweighs it."""
+    abstain_surer_from: float
+    """The same for times and for one of a few offered answers, which are right more often."""
+    fitted_on: tuple[str, ...]
+    """Conversations; what the reader scores on them is not held out."""
+
+
+@lru_cache(maxsize=1)
+def shipped() -> ReaderWeights:
+    """The weights in the package."""
+    values = json.loads(FILE.read_text(encoding="utf-8"))
+    return ReaderWeights(**{**values, "fitted_on": tuple(values["fitted_on"])})
 
 
 def doubtful(
