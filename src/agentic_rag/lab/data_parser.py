@@ -27,7 +27,6 @@ class DataParser:
             raise ConfigError(
                 f"services.memory_insert_adapter: unknown adapter {adapter!r}; use one of: {known}"
             )
-        self.adapter = adapter
         self._extract = _ADAPTERS[adapter]
 
     def extract(self, entry: Mapping[str, Any]) -> str:

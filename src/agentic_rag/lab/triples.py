@@ -35,7 +35,10 @@ _NUMBERING = re.compile(r"\s*(?:\(?\d{1,3}[.):、）]|[-*•])\s*(?=[(（\[【])
 _BETWEEN = re.compile(r"(?<=[)）])\s*[,，;；、]?\s*(?=[(（])")
 _BRACKETS = {"(": ")", "（": "）", "[": "]", "【": "】"}
 _MARKS = {'"': '"', "“": "”", "「": "」", "'": "'", "‘": "’", "`": "`"}
-_COMMAS = ",，"
+_QUOTED = "|".join(f"{opening}[^{closing}]*{closing}" for opening, closing in _MARKS.items())
+_PART = rf"(\s*(?:{_QUOTED})?+[^,，]*+)"
+_PARTS = re.compile(rf"{_PART}[,，]{_PART}[,，](.*)", re.DOTALL)
+"""Three parts at the first two commas that stand outside quotes."""
 _HAN_JOINT = regex.compile(rf"[{HAN}]{{2}}")
 
 MAX_TOKENS = 480
@@ -127,28 +130,9 @@ def read_reply(text: str) -> Reply:
 def _triple(written: str) -> Triple | None:
     if len(written) < 2 or _BRACKETS.get(written[0]) != written[-1]:
         return None
-    parts = [_bare(part) for part in _parts(written[1:-1])]
-    return Triple(*parts) if len(parts) == 3 and all(parts) else None
-
-
-def _parts(inside: str) -> list[str]:
-    """Three parts at the first two commas that stand outside quotes; fewer where there are fewer commas."""
-    parts: list[str] = []
-    start = 0
-    closing = ""
-    for place, character in enumerate(inside):
-        if closing:
-            closing = "" if character == closing else closing
-        elif (
-            character in _MARKS
-            and not inside[start:place].strip()
-            and _MARKS[character] in inside[place + 1 :]
-        ):
-            closing = _MARKS[character]
-        elif character in _COMMAS and len(parts) < 2:
-            parts.append(inside[start:place])
-            start = place + 1
-    return [*parts, inside[start:]]
+    parted = _PARTS.fullmatch(written[1:-1])
+    parts = [] if parted is None else [_bare(part) for part in parted.groups()]
+    return Triple(*parts) if parts and all(parts) else None
 
 
 def _bare(part: str) -> str:

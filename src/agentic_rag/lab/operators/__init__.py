@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
-from agentic_rag.errors import ConfigError
+from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section, validated
 
@@ -27,8 +27,8 @@ class Operator(Protocol):
         """The keys it adds or replaces; the given data stay as they are.
 
         Raises:
-            ConfigError: it lacks something its action needs; the message says what.
-            ModelError, StoreError: what it asked failed.
+            InputError: the data lack what an operator before it, or the caller, gives.
+            ModelError, StoreError: the memory or a model failed.
         """
         ...
 
@@ -40,6 +40,12 @@ class OperatorTools:
     embedding: Embedding
     chat: Chat | None
     count_tokens: TokenCounter
+
+
+class NoAction(Section):
+    """What comes goes on as it is."""
+
+    action: Literal["none"] = "none"
 
 
 def parse_action(operator: str, kinds: Mapping[str, type[S]], values: Any) -> S:
@@ -67,3 +73,15 @@ def parse_action(operator: str, kinds: Mapping[str, type[S]], values: Any) -> S:
         return validated(kinds[action], {**given, "action": action})
     except ConfigError as error:
         raise ConfigError(f"operators.{operator} (action {action}): {error}") from error
+
+
+def text_of(data: Data, key: str) -> str:
+    """A text that an operator needs.
+
+    Raises:
+        InputError: there is none.
+    """
+    value = data.get(key)
+    if not isinstance(value, str):
+        raise InputError(f"a memory is asked with {key!r}, a text, not {value!r:.80}")
+    return value

@@ -13,7 +13,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Deletes, Memory, MemoryService, merged_sources, vector_of
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.lab.operators.duplicates import similarity, told_words
+from agentic_rag.lab.operators.duplicates import similarity, wording
 from agentic_rag.settings.parameters import Section
 from agentic_rag.text.prompts import fenced
 
@@ -161,7 +161,7 @@ class Distiller:
 
 def _by_rule(group: Sequence[Memory]) -> _Verdict:
     # Oldest first, and ``max`` takes the first of equals.
-    best = max(group, key=lambda one: (told_words(one["text"]), len(one["text"])))
+    best = max(group, key=lambda one: (len(wording(one["text"]).telling), len(one["text"])))
     kept: Memory = {**best, "metadata": {**(best["metadata"] or {}), **_joined(group)} or None}
     return _Verdict(group, [kept])
 

@@ -30,12 +30,7 @@ class MemoryInsert:
         self._secondary = tuple(secondary)
 
     async def execute(self, data: Data) -> dict[str, Any]:
-        """``inserted``: an id for each entry, None for one that is not kept; ``insert_stats``: the counts of both.
-
-        Raises:
-            InputError: an entry lacks what the adapter reads, or its vector does not fit the memory.
-            StoreError, ModelError: the memory failed; entries before the failing one are in it.
-        """
+        """``inserted``: an id for each entry, None for one that is not kept; ``insert_stats``: the counts of both."""
         entries = data.get("entries") or ()
         inserted: list[str | None] = []
         for entry in entries:

@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from agentic_rag.domain.memory import MemoryService, vector_of
-from agentic_rag.errors import InputError
-from agentic_rag.lab.operators import OperatorTools, parse_action
+from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action, text_of
 from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section
-
-
-class NoPreRetrieval(Section):
-    """The question goes on as it is."""
-
-    action: Literal["none"] = "none"
 
 
 class EmbedQuestion(Section):
@@ -23,12 +16,12 @@ class EmbedQuestion(Section):
     action: Literal["embedding"] = "embedding"
 
 
-PreRetrievalSettings = NoPreRetrieval | EmbedQuestion
+PreRetrievalSettings = NoAction | EmbedQuestion
 
 
 def parse_pre_retrieval(values: Any) -> PreRetrievalSettings:
     """Settings under ``operators.pre_retrieval``; see ``operators.parse_action``."""
-    kinds: dict[str, type[PreRetrievalSettings]] = {"none": NoPreRetrieval, "embedding": EmbedQuestion}
+    kinds: dict[str, type[PreRetrievalSettings]] = {"none": NoAction, "embedding": EmbedQuestion}
     return parse_action("pre_retrieval", kinds, values)
 
 
@@ -45,7 +38,7 @@ class PreRetrieval:
             InputError: data without a question.
             ModelError: the embedding failed.
         """
-        question = question_of(data)
+        question = text_of(data, "question")
         if self._embedding is None:
             return {}
         vectors = await self._embedding.embed_queries([question])
@@ -72,21 +65,9 @@ class MemoryRetrieval:
             StoreError, ModelError: the memory failed.
         """
         memories = await self._service.retrieve(
-            query=question_of(data),
+            query=text_of(data, "question"),
             vector=vector_of(data.get("query_embedding")),
             metadata=None,
             top_k=self._top_k,
         )
         return {"memory_data": memories}
-
-
-def question_of(data: Data) -> str:
-    """The question's text.
-
-    Raises:
-        InputError: there is none.
-    """
-    question = data.get("question")
-    if not isinstance(question, str):
-        raise InputError(f"a memory is asked a 'question', a text, not {question!r:.80}")
-    return question

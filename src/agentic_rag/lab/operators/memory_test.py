@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from agentic_rag.domain.ports import Chat
-from agentic_rag.errors import InputError, ModelError
+from agentic_rag.errors import ModelError
 from agentic_rag.lab.conversation import ADVERSARIAL
+from agentic_rag.lab.operators import text_of
 from agentic_rag.lab.reading import NOT_MENTIONED, Reader
 from agentic_rag.lab.scoring import score
 from agentic_rag.post_retrieval.operator import Data
@@ -70,13 +71,8 @@ class MemoryTest:
 
         ``ground_truth`` is ``NOT_MENTIONED`` where ``answer`` is None or the category ``adversarial``. Data without
         ``answer`` are a question that is just asked: nothing is compared, and all marks are None.
-
-        Raises:
-            InputError: the data lack ``question`` or ``history_text``.
-            ConfigError: the category is unknown.
-            ModelError: the reader's or the judge's model failed.
         """
-        question, history = _text(data, "question"), _text(data, "history_text")
+        question, history = text_of(data, "question"), text_of(data, "history_text")
         truth = _truth(data)
         predicted = await self._reader.read(question, history)
         told = {"question": question, **{key: data[key] for key in KEPT if key in data}}
@@ -102,10 +98,3 @@ def _truth(data: Data) -> str | None:
     if "answer" not in data:
         return None
     return NOT_MENTIONED if data["answer"] is None else str(data["answer"])
-
-
-def _text(data: Data, key: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str):
-        raise InputError(f"MemoryTest needs the text {key!r}, not {value!r:.80}; run the operators before it")
-    return value

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Memory, MemoryService
 from agentic_rag.lab.conversation import latest_date
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators import OperatorTools, parse_action
+from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
 from agentic_rag.lab.operators.distillation import Distillation, Distiller, deleting
 from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting
 from agentic_rag.lab.operators.memory_insert import memory_metadata
 from agentic_rag.post_retrieval.operator import Data
-from agentic_rag.settings.parameters import Section
 
 NO_DATE = "the packet has no ISO date, so how old the memories are is not known"
 
 
-class NoPostInsert(Section):
-    """The memory stays as it is."""
-
-    action: Literal["none"] = "none"
-
-
-PostInsertSettings = NoPostInsert | Distillation | Forgetting
+PostInsertSettings = NoAction | Distillation | Forgetting
 
 
 def parse_post_insert(values: Any) -> PostInsertSettings:
     """Settings under ``operators.post_insert``; see ``operators.parse_action``."""
     kinds: dict[str, type[PostInsertSettings]] = {
-        "none": NoPostInsert,
+        "none": NoAction,
         "distillation": Distillation,
         "forgetting": Forgetting,
     }
@@ -69,9 +62,6 @@ class PostInsert:
 
         ``merged`` has ``{"entry_ids": those that stand now, "replaces": those that are gone}``, ``forgotten`` ids;
         ``reason`` says why nothing could be judged, and is None where it could.
-
-        Raises:
-            StoreError, ModelError: the memory or the chat model failed.
         """
         if self._distiller is not None:
             done = await self._distiller.distil(self._fresh(data))

@@ -10,7 +10,7 @@ from pydantic import Field
 from agentic_rag.errors import InputError
 from agentic_rag.lab.conversation import Dialog, Packet, latest_date
 from agentic_rag.lab.data_parser import dialog_lines
-from agentic_rag.lab.operators import OperatorTools, parse_action
+from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
 from agentic_rag.lab.triples import (
     TRIPLE_EXTRACTION_PROMPT,
     TripleStatement,
@@ -26,12 +26,6 @@ from agentic_rag.text.prompts import fenced
 Entry = dict[str, Any]
 
 
-class NoPreInsert(Section):
-    """The packet is one entry, as it is."""
-
-    action: Literal["none"] = "none"
-
-
 class TriEmbed(Section):
     """An entry for every statement of the packet, as a triple with its embedding."""
 
@@ -43,12 +37,12 @@ class TriEmbed(Section):
     )
 
 
-PreInsertSettings = NoPreInsert | TriEmbed
+PreInsertSettings = NoAction | TriEmbed
 
 
 def parse_pre_insert(values: Any) -> PreInsertSettings:
     """Settings under ``operators.pre_insert``; see ``operators.parse_action``."""
-    kinds: dict[str, type[PreInsertSettings]] = {"none": NoPreInsert, "tri_embed": TriEmbed}
+    kinds: dict[str, type[PreInsertSettings]] = {"none": NoAction, "tri_embed": TriEmbed}
     return parse_action("pre_insert", kinds, values)
 
 
@@ -83,7 +77,7 @@ class PreInsert:
         dialogs = data.get("dialogs")
         if not isinstance(dialogs, Sequence) or isinstance(dialogs, str):
             raise InputError(f"a memory is given 'dialogs', a list of turns, not {dialogs!r:.80}")
-        if isinstance(self._settings, NoPreInsert):
+        if isinstance(self._settings, NoAction):
             packet = {key: data[key] for key in Packet.__annotations__ if key in data}
             return {"entries": [{"data": packet}], "skipped_turns": 0}
         return await self._triples(self._settings, data, dialogs)

@@ -119,11 +119,7 @@ class SessionMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """Memories by their best turn's score, then entry id; [] without a question in words.
-
-        Raises:
-            StoreError, ModelError: something failed, now or in writing what was inserted, which is kept.
-        """
+        """Memories by their best turn's score, then entry id; [] without a question in words."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
         matching = self._entries.matching(metadata)

@@ -88,12 +88,7 @@ class VectorHashMemory:
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> str:
-        """Remember a text.
-
-        Raises:
-            InputError: a vector of another length than ``dim``.
-            ModelError: the text could not be embedded; nothing is kept.
-        """
+        """Remember a text."""
         async with self._inserting:
             if vector is None:
                 vector = (await self._embedding.embed_passages([valid_unicode(text)]))[0]
@@ -110,12 +105,7 @@ class VectorHashMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """The most similar signatures; [] for neither a vector nor a question with anything in it.
-
-        Raises:
-            InputError: a vector of another length than ``dim``.
-            ModelError: the question could not be embedded.
-        """
+        """The most similar signatures; [] for neither a vector nor a question with anything in it."""
         wanted = checked_top_k(top_k, self._topk)
         if vector is None:
             if query is None or not query.strip() or not len(self._entries):

@@ -62,11 +62,7 @@ class VectorMemory:
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> str:
-        """Remember a text.
-
-        Raises:
-            InputError: a vector of another length than the embedding model's.
-        """
+        """Remember a text."""
         given = None if vector is None else self._unit(vector)
         entry = self._entries.add(text, metadata)
         if given is not None:
@@ -82,12 +78,7 @@ class VectorMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """The nearest by cosine; [] for neither a vector nor a question with anything in it.
-
-        Raises:
-            InputError: a vector of another length than the embedding model's.
-            StoreError, ModelError: something failed, now or in writing what was inserted, which is kept.
-        """
+        """The nearest by cosine; [] for neither a vector nor a question with anything in it."""
         wanted = checked_top_k(top_k, self._topk)
         asked = None if vector is None else self._unit(vector)
         await self._behind.flush()

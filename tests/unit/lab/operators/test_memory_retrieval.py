@@ -12,11 +12,10 @@ import pytest
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError, StoreError
-from agentic_rag.lab.operators import OperatorTools
+from agentic_rag.lab.operators import NoAction, OperatorTools
 from agentic_rag.lab.operators.memory_retrieval import (
     EmbedQuestion,
     MemoryRetrieval,
-    NoPreRetrieval,
     PreRetrieval,
     parse_pre_retrieval,
 )
@@ -54,7 +53,7 @@ async def test_embedding_is_that_of_the_question() -> None:
     assert json.loads(json.dumps(written)) == written
 
 
-@pytest.mark.parametrize("settings", [NoPreRetrieval(), EmbedQuestion()])
+@pytest.mark.parametrize("settings", [NoAction(), EmbedQuestion()])
 async def test_a_question_without_text_is_not_embedded(settings: Any) -> None:
     operator = PreRetrieval(settings, OperatorTools(HashingEmbedding(), None, words))
     with pytest.raises(InputError, match="'question'"):

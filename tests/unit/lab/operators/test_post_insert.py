@@ -13,12 +13,12 @@ from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import Chat, FloatArray
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators import OperatorTools, forgetting
+from agentic_rag.lab.operators import NoAction, OperatorTools, forgetting
 from agentic_rag.lab.operators.distillation import Distillation, read_verdict
 from agentic_rag.lab.operators.duplicates import overlap, similarity, wording
 from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting, retention
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
-from agentic_rag.lab.operators.post_insert import NO_DATE, NoPostInsert, PostInsert, parse_post_insert
+from agentic_rag.lab.operators.post_insert import NO_DATE, PostInsert, parse_post_insert
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
 
 REFACTORED = DataParser("to_refactor")
@@ -99,7 +99,7 @@ class Line:
 
 
 async def test_none_adds_nothing() -> None:
-    assert await PostInsert(NoPostInsert(), Keeps(), tools(), REFACTORED).execute({"entries": []}) == {}
+    assert await PostInsert(NoAction(), Keeps(), tools(), REFACTORED).execute({"entries": []}) == {}
 
 
 # Distillation

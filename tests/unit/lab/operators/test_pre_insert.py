@@ -12,9 +12,8 @@ import pytest
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, InputError, ModelError
-from agentic_rag.lab.operators import OperatorTools
+from agentic_rag.lab.operators import NoAction, OperatorTools
 from agentic_rag.lab.operators.pre_insert import (
-    NoPreInsert,
     PreInsert,
     TriEmbed,
     parse_pre_insert,
@@ -59,7 +58,7 @@ async def test_none_as_the_page_shows_it() -> None:
 
 async def test_none_wraps_the_packet_alone() -> None:
     state = {**HELLO, "packet_idx": 3, "entries": None, "inserted": ["m1"]}
-    written = await PreInsert(NoPreInsert(), OperatorTools(HashingEmbedding(), None, words)).execute(state)
+    written = await PreInsert(NoAction(), OperatorTools(HashingEmbedding(), None, words)).execute(state)
     assert written["entries"] == [{"data": {**HELLO, "packet_idx": 3}}]
 
 
@@ -196,5 +195,5 @@ def test_wrong_settings_are_named(values: Any, message: str) -> None:
 
 
 def test_settings() -> None:
-    assert parse_pre_insert({}) == parse_pre_insert(None) == NoPreInsert()
+    assert parse_pre_insert({}) == parse_pre_insert(None) == NoAction()
     assert parse_pre_insert({"action": "tri_embed"}) == TriEmbed()
