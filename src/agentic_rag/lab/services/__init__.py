@@ -15,7 +15,7 @@ from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.services import session_memory, vector_hash_memory, vector_memory
 from agentic_rag.lab.services.parts import AskGraph, ServiceParts
-from agentic_rag.lab.services.text_memory import NoMemory, ShortTermMemorySettings, TextMemory
+from agentic_rag.lab.services.text_memory import FullContext, NoMemory, ShortTermMemorySettings, TextMemory
 from agentic_rag.settings.parameters import Section, validated
 
 __all__ = [
@@ -47,7 +47,7 @@ _SERVICES: dict[str, _Registered] = {
     "vector_memory": _Registered(vector_memory.build, vector_memory.VectorMemorySettings),
     "graph_memory": _Registered(session_memory.build_graph_memory, session_memory.GraphMemorySettings),
     "agentic_memory": _Registered(session_memory.build_agentic_memory, session_memory.AgenticMemorySettings),
-    "full_context": _Registered(lambda settings, parts: TextMemory(None), Section),
+    "full_context": _Registered(lambda settings, parts: FullContext(), Section),
     "no_memory": _Registered(lambda settings, parts: NoMemory(), Section),
 }
 

@@ -119,14 +119,12 @@ class WriteBehind:
         self._clear = clear
         self._write = write
         self._cleared = False
-        self._changes = 0
-        self._noted: dict[str, int] = {}
+        self._noted: dict[str, None] = {}
         self._writing = asyncio.Lock()
 
     def note(self, document_id: str) -> None:
         """The document has changed, or is gone."""
-        self._changes += 1
-        self._noted[document_id] = self._changes
+        self._noted[document_id] = None
 
     async def flush(self) -> None:
         """Store what is noted; it stays noted until it is stored.
@@ -135,15 +133,15 @@ class WriteBehind:
             StoreError, ModelError: what the store or the model behind ``write`` raised; the next call tries again.
         """
         async with self._writing:
-            if not self._noted:
-                return
-            if not self._cleared:
+            if self._noted and not self._cleared:
                 await self._clear()
                 self._cleared = True
-            noted = list(self._noted.items())
-            for start in range(0, len(noted), BATCH_DOCUMENTS):
-                batch = noted[start : start + BATCH_DOCUMENTS]
-                await self._write([document_id for document_id, _ in batch])
-                for document_id, change in batch:
-                    if self._noted[document_id] == change:  # else it changed again while it was written
-                        del self._noted[document_id]
+            while self._noted:
+                batch = dict.fromkeys(list(self._noted)[:BATCH_DOCUMENTS])
+                # Taken out before: what changes while it is written is noted again.
+                self._noted = {key: None for key in self._noted if key not in batch}
+                try:
+                    await self._write(list(batch))
+                except BaseException:
+                    self._noted = batch | self._noted
+                    raise

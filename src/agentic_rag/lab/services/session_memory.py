@@ -7,9 +7,10 @@ sources fused and reranked.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import Field
 
@@ -46,33 +47,18 @@ TURNS_PER_ENTRY = 4
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTurn:
-    """A turn, or a part of a long one."""
-
-    dia_id: object
-    """As the chunk's metadata have it; None for what is of no turn."""
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
     """What a search gave."""
 
-    turns: Sequence[FoundTurn]
+    turns: Sequence[tuple[object, float]]
+    """``dia_id`` as the chunk's metadata have it, None for what is of no turn; and the score."""
     more: bool
     """Whether asking for more might give more."""
 
 
-class TurnSearch(Protocol):
-    """Finds the turns of a namespace that a question needs."""
-
-    async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
-        """About ``limit`` turns; ``among``: only those whose metadata pass.
-
-        Raises:
-            StoreError, ModelError: something failed.
-        """
-        ...
+TurnSearch = Callable[[str, int, Comparison | None], Awaitable[Found]]
+"""Finds the turns of a namespace that a question needs: about so many, only those whose metadata pass; raises
+``StoreError`` or ``ModelError``."""
 
 
 class SessionMemory:
@@ -128,7 +114,8 @@ class SessionMemory:
             return []
         among = Comparison("dia_id", "$in", tuple(turns)) if len(turns) < len(self._sessions) else None
         best = await self._best(query, among, frozenset(entry.id for entry in matching), wanted)
-        return [memory_of(entry, best[entry.id]) for entry in self._ordered(best)[:wanted]]
+        ordered = sorted(matching, key=lambda entry: (-best.get(entry.id, -math.inf), entry.id))
+        return [memory_of(entry, best[entry.id]) for entry in ordered[:wanted] if entry.id in best]
 
     async def delete(self, entry_id: str) -> bool:
         """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
@@ -158,20 +145,16 @@ class SessionMemory:
         """Each memory that was found with its best turn's score; more than wanted, or all there are."""
         limit = TURNS_PER_ENTRY * wanted
         while True:
-            found = await self._search(query, limit=limit, among=among)
+            found = await self._search(query, limit, among)
             best: dict[str, float] = {}
-            for turn in found.turns:
-                entry_id = self._sessions.entry_of(turn.dia_id)
+            for dia_id, given in found.turns:
+                entry_id = self._sessions.entry_of(dia_id)
                 if entry_id in entry_ids:
-                    score = round(turn.score, SCORE_DIGITS)
+                    score = round(given, SCORE_DIGITS)
                     best[entry_id] = max(score, best.get(entry_id, score))
             if len(best) >= wanted or not found.more:
                 return best
             limit *= TURNS_PER_ENTRY
-
-    def _ordered(self, best: Mapping[str, float]) -> list[Any]:
-        held = [entry for entry_id in best if (entry := self._entries.get(entry_id)) is not None]
-        return sorted(held, key=lambda entry: (-best[entry.id], entry.id))
 
     async def _clear(self) -> None:
         await self._writer.remove(self._namespace, sorted(await self._chunks.document_ids(self._namespace)))
@@ -196,17 +179,13 @@ class GraphMemorySettings(Section):
     topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
-class GraphTurnSearch:
+def graph_search(engine: GraphEngine, namespace: str) -> TurnSearch:
     """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
 
-    def __init__(self, engine: GraphEngine, namespace: str) -> None:
-        self._engine = engine
-        self._namespace = namespace
-
-    async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
+    async def search(query: str, limit: int, among: Comparison | None) -> Found:
         hits, nearest = await asyncio.gather(
-            self._engine.search(self._namespace, query, limit=limit, filters=among),
-            self._engine.nearest(self._namespace, query, limit=limit, filters=among),
+            engine.search(namespace, query, limit=limit, filters=among),
+            engine.nearest(namespace, query, limit=limit, filters=among),
         )
         told = {chunk.id: (chunk.metadata.get("dia_id"), score) for chunk, score in nearest}
         for hit in hits:
@@ -214,11 +193,13 @@ class GraphTurnSearch:
             walked = max(0.0, log_odds(hit["score"] or 0.0))
             told[hit["id"]] = hit["metadata"].get("dia_id"), probability(log_odds(own) + walked)
         best = sorted(told.items(), key=lambda entry: (-entry[1][1], entry[0]))[:limit]
-        return Found([FoundTurn(*turn) for _, turn in best], more=len(told) >= limit)
+        return Found([turn for _, turn in best], more=len(told) >= limit)
+
+    return search
 
 
 def build_graph_memory(settings: GraphMemorySettings, parts: ServiceParts) -> SessionMemory:
-    search = GraphTurnSearch(needed(parts.graph_engine, GRAPH_MEMORY, "graph_engine"), parts.namespace)
+    search = graph_search(needed(parts.graph_engine, GRAPH_MEMORY, "graph_engine"), parts.namespace)
     return SessionMemory(parts, GRAPH_MEMORY, search, settings.topk)
 
 
@@ -227,37 +208,34 @@ class AgenticMemorySettings(Section):
     topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
-class AskSearch:
+def ask_search(ask: AskGraph, namespace: str, operation: str) -> TurnSearch:
     """Turns in the order of the graph's rerank, with its score; with the fused one where nothing was reranked.
 
     A memory has no way to say that half of it did not answer, so a source that failed is an error here.
     """
 
-    def __init__(self, ask: AskGraph, namespace: str, operation: str) -> None:
-        self._ask = ask
-        self._namespace = namespace
-        self._operation = operation
-
-    async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
+    async def search(query: str, limit: int, among: Comparison | None) -> Found:
         asked: dict[str, Any] = {
             "query": query,
-            "operation": self._operation,
-            "dataset": self._namespace,
+            "operation": operation,
+            "dataset": namespace,
             "top_k": min(limit, MOST),
         }
         if among is not None:
             asked["filters"] = {among.key: {among.operator: among.value}}
         try:
-            state = await self._ask.ainvoke(asked)
+            state = await ask.ainvoke(asked)
         except AllSourcesFailed as error:
             raise StoreError(f"{AGENTIC_MEMORY}: {error}") from error
         except UnknownDataset as error:
             raise StoreError(
-                f"{AGENTIC_MEMORY} has written {self._namespace!r}, but the ask graph does not know it; "
+                f"{AGENTIC_MEMORY} has written {namespace!r}, but the ask graph does not know it; "
                 "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
             ) from error
         _check(state)
         return Found(_turns(state["reranked_results"]), more=False)
+
+    return search
 
 
 def _check(state: Mapping[str, Any]) -> None:
@@ -273,11 +251,11 @@ def _check(state: Mapping[str, Any]) -> None:
         raise kind(f"{AGENTIC_MEMORY} was searched in part only ({told}); mend what failed and ask again")
 
 
-def _turns(results: list[dict[str, Any]]) -> list[FoundTurn]:
+def _turns(results: list[dict[str, Any]]) -> list[tuple[object, float]]:
     reranked = [result for result in results if result.get("rerank_score") is not None]
     key = "rerank_score" if reranked else "fused_score"
     # Beyond the rerank's depth there is nothing but fused scores, which cannot be compared with its own.
-    return [FoundTurn(result["metadata"].get("dia_id"), result[key]) for result in reranked or results]
+    return [(result["metadata"].get("dia_id"), result[key]) for result in reranked or results]
 
 
 def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -> SessionMemory:
@@ -285,5 +263,5 @@ def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -
         operation = parse_operation(settings.operation).value
     except UnknownOperation as error:
         raise ConfigError(f"services.{AGENTIC_MEMORY}.operation: {error}") from error
-    search = AskSearch(needed(parts.ask, AGENTIC_MEMORY, "ask"), parts.namespace, operation)
+    search = ask_search(needed(parts.ask, AGENTIC_MEMORY, "ask"), parts.namespace, operation)
     return SessionMemory(parts, AGENTIC_MEMORY, search, settings.topk)

@@ -48,7 +48,6 @@ class SessionDocuments:
         self._conversation = conversation
         self._sessions: dict[tuple[str, str], _Open] = {}
         self._by_document: dict[str, _Open] = {}
-        self._numbers: set[int] = set()
         self._speakers: dict[str, None] = {}
         self._loose: dict[str, int] = {}
         self._turns: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -119,12 +118,9 @@ class SessionDocuments:
 
     def _number(self, given: object) -> int:
         """The session's own number where it has one that is free, else the next above all."""
-        is_number = isinstance(given, int) and not isinstance(given, bool) and given >= 0
-        number = given if is_number and isinstance(given, int) else -1
-        if number < 0 or number in self._numbers:
-            number = max(self._numbers, default=0) + 1
-        self._numbers.add(number)
-        return number
+        taken = {session.number for session in self._sessions.values()}
+        free = isinstance(given, int) and not isinstance(given, bool) and given >= 0 and given not in taken
+        return given if free and isinstance(given, int) else max(taken, default=0) + 1
 
     def _unparsed(self, session: _Open) -> RawSession:
         turns: tuple[Mapping[str, str], ...] = tuple(

@@ -23,17 +23,12 @@ class TextMemory:
     An entry that has fallen out is gone, by metadata too.
 
     Args:
-        max_dialog: entries that are kept (``short_term_memory``: first in, first out); None: all, and all of them
-            are given back, whatever ``top_k`` says (``full_context``: what a reader with endless context would get).
+        max_dialog: entries that are kept, first in, first out; None: all, and ``top_k`` cuts nothing.
     """
 
     def __init__(self, max_dialog: int | None) -> None:
         self._max_dialog = max_dialog
         self._entries = Entries()
-
-    @property
-    def returns_all(self) -> bool:
-        return self._max_dialog is None
 
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
@@ -54,12 +49,23 @@ class TextMemory:
     ) -> list[Memory]:
         """What is remembered, whatever is asked; ``top_k`` cuts to the newest."""
         wanted = checked_top_k(top_k, self._max_dialog or 1)
-        first = 0 if self.returns_all else -wanted
+        first = 0 if self._max_dialog is None else -wanted
         return [memory_of(entry, None) for entry in self._entries.matching(metadata)[first:]]
 
     async def delete(self, entry_id: str) -> bool:
         """Forget one; what fell out before does not come back."""
         return self._entries.remove(entry_id) is not None
+
+
+class FullContext(TextMemory):
+    """Everything, whatever is asked: what a reader with endless context would be given."""
+
+    def __init__(self) -> None:
+        super().__init__(max_dialog=None)
+
+    @property
+    def returns_all(self) -> bool:
+        return True
 
 
 class NoMemory:
