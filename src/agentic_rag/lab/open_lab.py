@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from agentic_rag.lab.operators.memory_test import Judge, MemoryTest
 from agentic_rag.lab.operators.post_insert import PostInsert
 from agentic_rag.lab.operators.pre_insert import PreInsert
 from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
-from agentic_rag.lab.runs import Compiled, Pipelines
+from agentic_rag.lab.runs import Pipelines
 from agentic_rag.lab.services import ServiceParts, build_service
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.rag import Rag, open_rag, token_counter
@@ -51,6 +51,7 @@ class MemoryLab:
         self._count_tokens = token_counter()
         self._reader = self._new_reader()
         self._reranker = self._new_reranker()
+        self._judge = self._new_judge()
 
     @property
     def reader(self) -> str:
@@ -63,15 +64,25 @@ class MemoryLab:
         Raises:
             ConfigError: an operator or service lacks what it needs; the message says what to set.
         """
-        services = self._config.services
+        services, operators = self._config.services, self._config.operators
         service = self._service(name, services.register_memory_service)
         secondary = {other: self._service(f"{name}-{other}", other) for other in services.secondary_services}
-        return Pipelines(
-            service,
-            self._insert_graph(service, tuple(secondary.values())),
-            self._test_graph(service, secondary),
-            tuple(secondary.values()),
+        tools = OperatorTools(self._rag.embedding, self._rag.chat, self._count_tokens)
+        parser = DataParser(services.memory_insert_adapter)
+        insert = build_insert_graph(
+            PreInsert(operators.pre_insert, tools),
+            MemoryInsert(parser, service, tuple(secondary.values())),
+            PostInsert(operators.post_insert, service, tools, parser),
+            self._on_insert_step,
         )
+        test = build_test_graph(
+            PreRetrieval(operators.pre_retrieval, tools),
+            MemoryRetrieval(service, self._config.runtime.top_k),
+            PostRetrieval(operators.post_retrieval, self._post_retrieval_tools(service, secondary)),
+            MemoryTest(self._reader, self._judge),
+            self._on_test_step,
+        )
+        return Pipelines(service, insert, test, tuple(secondary.values()))
 
     def _service(self, name: str, kind: str) -> MemoryService:
         rag = self._rag
@@ -87,41 +98,26 @@ class MemoryLab:
         )
         return build_service(kind, self._config.services.settings.get(kind), parts)
 
-    def _insert_graph(self, service: MemoryService, secondary: Sequence[MemoryService]) -> Compiled:
-        operators, tools = self._config.operators, self._tools()
-        parser = DataParser(self._config.services.memory_insert_adapter)
-        return build_insert_graph(
-            PreInsert(operators.pre_insert, tools),
-            MemoryInsert(parser, service, secondary),
-            PostInsert(operators.post_insert, service, tools, parser),
-            self._on_insert_step,
-        )
-
-    def _test_graph(self, service: MemoryService, secondary: Mapping[str, MemoryService]) -> Compiled:
-        operators, runtime, chat = self._config.operators, self._config.runtime, self._rag.chat
-        if runtime.llm_judge and chat is None:
-            raise ConfigError(
-                "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
-            )
-        tools = PostRetrievalTools(
+    def _post_retrieval_tools(
+        self, service: MemoryService, secondary: Mapping[str, MemoryService]
+    ) -> PostRetrievalTools:
+        return PostRetrievalTools(
             service,
             self._reranker,
-            chat,
+            self._rag.chat,
             self._count_tokens,
             linked_services=LINKED_SERVICES,
             secondary=secondary,
         )
-        judge = Judge(chat) if runtime.llm_judge and chat is not None else None
-        return build_test_graph(
-            PreRetrieval(operators.pre_retrieval, self._tools()),
-            MemoryRetrieval(service, runtime.top_k),
-            PostRetrieval(operators.post_retrieval, tools),
-            MemoryTest(self._reader, judge),
-            self._on_test_step,
-        )
 
-    def _tools(self) -> OperatorTools:
-        return OperatorTools(self._rag.embedding, self._rag.chat, self._count_tokens)
+    def _new_judge(self) -> Judge | None:
+        if not self._config.runtime.llm_judge:
+            return None
+        if self._rag.chat is None:
+            raise ConfigError(
+                "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
+            )
+        return Judge(self._rag.chat)
 
     def _new_reader(self) -> Reader:
         if self._rag.chat is None:

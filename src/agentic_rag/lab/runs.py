@@ -201,11 +201,11 @@ class Runs:
             await run.pipelines.close()
 
 
+@dataclass(frozen=True, slots=True)
 class MemorySource:
     """Gives the next packet of the conversation."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    runs: Runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
         """The next ``packet``, and the ``run`` it is of with what it has so far: a new one where its thread is begun,
@@ -218,11 +218,11 @@ class MemorySource:
         if not isinstance(task_id, str):
             raise InputError(f"a run is given a 'task_id', the name of a conversation, not {task_id!r:.80}")
         if not await self._goes_on(state, task_id):
-            await self._runs.finish(state)
-            run_name = await self._runs.start(state.get("data"), task_id)
+            await self.runs.finish(state)
+            run_name = await self.runs.start(state.get("data"), task_id)
             state = {**state, "run": run_name, "results": [], "inserts": dict(_NO_INSERTS)}
         through = state["inserts"]["packets"]
-        run = await self._runs.of(state, through)
+        run = await self.runs.of(state, through)
         return {
             "run": state["run"],
             "packet": run.packets[through],
@@ -235,12 +235,13 @@ class MemorySource:
         packet = state.get("packet")
         if packet is None or is_last(packet) or state["inserts"]["packets"] != packet["packet_idx"] + 1:
             return False
-        run = self._runs.open_run(state)
+        run = self.runs.open_run(state)
         if run is not None:
             return run.task_id == task_id
-        return (await self._runs.load(state.get("data"), task_id)).task_id == packet["task_id"]
+        return (await self.runs.load(state.get("data"), task_id)).task_id == packet["task_id"]
 
 
+@dataclass(frozen=True, slots=True)
 class PipelineCaller:
     """Inserts the packet, then asks the questions that are due.
 
@@ -248,12 +249,11 @@ class PipelineCaller:
     input (a setting, a vector of another length) ends it: the next packet would fail the same way.
     """
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    runs: Runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
         packet = state["packet"]
-        run = await self._runs.of(state, packet["packet_idx"])
+        run = await self.runs.of(state, packet["packet_idx"])
         result = await inserted(run, packet)
         point = run.points.get(packet["packet_idx"])
         results: list[dict[str, Any]] = []
@@ -264,7 +264,7 @@ class PipelineCaller:
     async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
         now = _now(run, packet)
         task = run.conversation.task_id
-        known = {q: self._runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
+        known = {q: self.runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
         if any(result is not None for result in known.values()):
             await asked_once(run, point)
 
@@ -273,22 +273,22 @@ class PipelineCaller:
             if kept is not None:
                 return kept
             result = await _answered(run, question, packet, now)
-            self._runs.heard(task, packet["packet_idx"], result)
+            self.runs.heard(task, packet["packet_idx"], result)
             return result
 
-        return await answers(one, point.questions, parallel=self._runs.parallel)
+        return await answers(one, point.questions, parallel=self.runs.parallel)
 
 
+@dataclass(frozen=True, slots=True)
 class MemorySink:
     """Collects the results; closes the memory after the last packet."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    runs: Runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
         """``results`` and ``inserts`` of the run so far."""
         if is_last(state["packet"]):
-            await self._runs.finish(state)
+            await self.runs.finish(state)
         return {
             "results": [*state["results"], *state["test_results"]],
             "inserts": _added(state["inserts"], state["insert_result"]),

@@ -130,22 +130,12 @@ def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> 
     if not clauses:
         return ""
     best = max(clauses, key=lambda one: one[0])[1]
-    return _rest(best, set(question.text) | set(_SPOKEN_OF)) or best
+    return best.strip(question.text + _SPOKEN_OF).strip() or best
 
 
 def _covered(question: ParsedQuestion, clause: str) -> float:
     """Share of the question's terms that a clause has."""
     return len(question.terms & telling(words_of(clause))) / len(question.terms) if question.terms else 0.0
-
-
-def _rest(clause: str, known: set[str]) -> str:
-    """A clause without what is known at both its ends."""
-    start, end = 0, len(clause)
-    while start < end and clause[start] in known:
-        start += 1
-    while end > start and clause[end - 1] in known:
-        end -= 1
-    return clause[start:end].strip()
 
 
 COMPARED = 8

@@ -112,13 +112,9 @@ def read_history(text: str) -> History:
 
 def _line(index: int, written: str, standing: date | None) -> Line:
     """A line taken apart; several dates in front of it (one added to what has one) count as the last."""
-    dated = _DATED.match(written)
-    when = _date(dated["date"]) if dated is not None else None
     found = None
-    while dated is not None and when is not None:
+    while (dated := _DATED.match(written)) is not None and (when := _date(dated["date"])) is not None:
         found, written = when, written[dated.end() :]
-        dated = _DATED.match(written)
-        when = _date(dated["date"]) if dated is not None else None
     spoken = (_NAMED if found is None else _SPEAKER).match(written)
     speaker, said = (spoken["speaker"].strip(), spoken["text"]) if spoken is not None else ("", written)
     return Line(index, standing if found is None else found, speaker, said.strip())
