@@ -61,11 +61,6 @@ class ServicesConfig:
     """Further memories that get everything too; see ``merge`` ``multi_query``."""
     settings: Mapping[str, Mapping[str, Any]]
 
-    @property
-    def of_service(self) -> Mapping[str, Any]:
-        """Settings of the registered service."""
-        return self.settings.get(self.register_memory_service, {})
-
 
 @dataclass(frozen=True, slots=True)
 class OperatorsConfig:

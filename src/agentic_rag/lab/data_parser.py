@@ -95,10 +95,6 @@ def _to_dialogs(entry: Mapping[str, Any]) -> str:
     return dialog_lines(dialogs)
 
 
-def _to_refactor(entry: Mapping[str, Any]) -> str:
-    return _needed(entry, "refactor", "to_refactor")
-
-
 def _needed(values: Mapping[str, Any], key: str, adapter: str) -> str:
     value = values.get(key)
     if not isinstance(value, str):
@@ -112,4 +108,7 @@ def _keys(values: Mapping[str, Any]) -> str:
     return ", ".join(sorted(map(str, values))) or "nothing"
 
 
-_ADAPTERS: dict[str, Adapter] = {"to_dialogs": _to_dialogs, "to_refactor": _to_refactor}
+_ADAPTERS: dict[str, Adapter] = {
+    "to_dialogs": _to_dialogs,
+    "to_refactor": lambda entry: _needed(entry, "refactor", "to_refactor"),
+}

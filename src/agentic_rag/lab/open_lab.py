@@ -21,7 +21,8 @@ from agentic_rag.lab.operators.post_insert import PostInsert
 from agentic_rag.lab.operators.pre_insert import PreInsert
 from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
 from agentic_rag.lab.runs import Pipelines
-from agentic_rag.lab.services import ServiceParts, build_service
+from agentic_rag.lab.services import build_service
+from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.rag import Rag, open_rag, token_counter
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig

@@ -11,7 +11,6 @@ Source: Maharana et al., Evaluating Very Long-Term Conversational Memory of LLM 
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +35,6 @@ CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", ADVERSARIAL)
 
 _ARTICLES = frozenset({"a", "an", "the", "and"})
 _TOKEN = regex.compile(rf"[{CJK}]|[^\s{CJK}]+")
-_stemming = threading.Lock()
 
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
@@ -135,24 +133,19 @@ def multi_answer_f1(predicted: str, truth: str) -> float:
 @lru_cache(maxsize=8192)
 def normalised(text: str) -> tuple[str, ...]:
     """Words as they are compared."""
+    import snowballstemmer
+
     lowered = text.lower().replace(",", "")
     plain = "".join(letter for letter in lowered if not unicodedata.category(letter).startswith("P"))
     # "$", "+", "<" and their like are symbols to Unicode, and punctuation to the published script.
     words = _TOKEN.findall(re.sub(r"[$+<=>^`|~]", "", plain))
     kept = [word for word in words if word not in _ARTICLES] or words
-    with _stemming:
-        return tuple(_porter().stemWords(kept))
+    # A new one each time: a stemmer is not to be shared between threads.
+    return tuple(snowballstemmer.stemmer("porter").stemWords(kept))
 
 
 def _shared(words: Sequence[str], others: Sequence[str]) -> int:
     return sum((Counter(words) & Counter(others)).values())
-
-
-@lru_cache(maxsize=1)
-def _porter():  # type: ignore[no-untyped-def]
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("porter")
 
 
 def agrees(predicted: str, truth: str) -> bool:

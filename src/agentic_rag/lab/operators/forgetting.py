@@ -90,21 +90,23 @@ class Forgetter:
         Raises:
             StoreError, ModelError: the memory failed.
         """
-        threshold, forgotten = self._settings.retention_threshold, []
+        settings, forgotten = self._settings, []
         faded = [
-            entry_id for entry_id, trace in self._traces.items() if self._retention(trace, now) < threshold
+            entry_id
+            for entry_id, trace in self._traces.items()
+            if retention(
+                (now - trace.since) / timedelta(days=1),
+                trace.strength,
+                strength_days=settings.strength_days,
+                importance=trace.importance,
+            )
+            < settings.retention_threshold
         ]
         for entry_id in sorted(faded):
             if await self._memory.delete(entry_id):
                 forgotten.append(entry_id)
             del self._traces[entry_id]
         return forgotten
-
-    def _retention(self, trace: _Trace, now: datetime) -> float:
-        days = (now - trace.since) / timedelta(days=1)
-        return retention(
-            days, trace.strength, strength_days=self._settings.strength_days, importance=trace.importance
-        )
 
     def _reinforce(self, said: Wording, now: datetime) -> None:
         for entry_id, trace in self._traces.items():

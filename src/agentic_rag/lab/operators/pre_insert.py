@@ -95,9 +95,11 @@ class PreInsert:
             statements = distinct(
                 [TripleStatement(triple, _turn_of(triple.subject, dialogs)) for triple in reply.triples]
             )
+        told = {statement.turn for statement in statements}
         return {
             "entries": await self._embedded(statements, data, dialogs),
-            "skipped_turns": _skipped(statements, dialogs),
+            # A triple whose turn is not known counts for all of them.
+            "skipped_turns": 0 if None in told else len(dialogs) - len(told),
             "malformed_lines": malformed,
         }
 
@@ -134,12 +136,6 @@ def _names(subject: str, speaker: str) -> bool:
     """Whether a subject is the speaker, or something of theirs ("Alice's dog", "小明的狗")."""
     told, name = subject.casefold(), " ".join(speaker.casefold().split())
     return told == name or told.startswith((f"{name}'s ", f"{name}’s ", f"{name}的"))
-
-
-def _skipped(statements: Sequence[TripleStatement], dialogs: Sequence[Dialog]) -> int:
-    """Turns that no triple comes from; a triple whose turn is not known counts for all of them."""
-    told = {statement.turn for statement in statements}
-    return 0 if None in told else len(dialogs) - len(told)
 
 
 def _metadata(turn: int | None, data: Data, dialogs: Sequence[Dialog]) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> 
     ]
     if not clauses:
         return ""
-    best = max(clauses, key=lambda one: one[0])[1]
+    best: str = max(clauses, key=lambda one: one[0])[1]
     return best.strip(question.text + _SPOKEN_OF).strip() or best
 
 

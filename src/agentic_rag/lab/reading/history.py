@@ -107,7 +107,12 @@ def read_history(text: str) -> History:
             seen.add(key)
             lines.append(line)
         standing = None if tagged and "</" in written else standing
-    return History(tuple(lines), tuple(sentence for line in lines for sentence in _sentences(line)))
+    sentences = [
+        Sentence(line, place, part, caption)
+        for line in lines
+        for place, (part, caption) in enumerate(_parts(line.text))
+    ]
+    return History(tuple(lines), tuple(sentences))
 
 
 def _line(index: int, written: str, standing: date | None) -> Line:
@@ -129,10 +134,6 @@ def _opening_name(line: Line) -> str:
 def _date(written: str) -> date | None:
     found = parse_session_date(written)
     return None if found is None else found.date()
-
-
-def _sentences(line: Line) -> list[Sentence]:
-    return [Sentence(line, place, text, caption) for place, (text, caption) in enumerate(_parts(line.text))]
 
 
 @lru_cache(maxsize=4096)

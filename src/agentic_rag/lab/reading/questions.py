@@ -78,18 +78,13 @@ def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
     terms = telling(said) or frozenset(word.stem for word in words)
     return ParsedQuestion(
         text=text,
-        kind=_kind(text),
+        kind=next((kind for kind, form in _FORMS if form.search(text.strip())), "what"),
         people=people,
         subject=_subject(text, words, named, people),
         terms=terms,
         names=frozenset(word.stem for word in said if word.capital and word.start > 0),
         interval=interval,
     )
-
-
-def _kind(text: str) -> Kind:
-    stripped = text.strip()
-    return next((kind for kind, form in _FORMS if form.search(stripped)), "what")
 
 
 def _named(words: Sequence[Word], speakers: Sequence[str]) -> list[tuple[int, str]]:

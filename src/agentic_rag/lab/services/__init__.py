@@ -14,20 +14,9 @@ from typing import Any
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.services import session_memory, vector_hash_memory, vector_memory
-from agentic_rag.lab.services.parts import AskGraph, ServiceParts
+from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.lab.services.text_memory import FullContext, NoMemory, ShortTermMemorySettings, TextMemory
 from agentic_rag.settings.parameters import Section, validated
-
-__all__ = [
-    "AskGraph",
-    "Build",
-    "ServiceParts",
-    "build_service",
-    "check_settings",
-    "known_services",
-    "register_service",
-    "unregister_service",
-]
 
 Build = Callable[[Any, ServiceParts], MemoryService]
 """Called with the service's own settings, checked, and the parts."""

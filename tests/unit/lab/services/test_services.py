@@ -12,12 +12,12 @@ from pydantic import Field
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.lab.services import (
-    ServiceParts,
     build_service,
     known_services,
     register_service,
     unregister_service,
 )
+from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.lab.services.text_memory import TextMemory
 from agentic_rag.settings.parameters import Section
 from agentic_rag.stores.in_memory import InMemoryChunkStore
