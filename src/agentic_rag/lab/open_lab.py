@@ -16,7 +16,7 @@ from agentic_rag.lab.graph import build_insert_graph, build_test_graph
 from agentic_rag.lab.operators import OperatorTools, StepCallback
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
 from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval, PreRetrieval
-from agentic_rag.lab.operators.memory_test import Judge, MemoryTest
+from agentic_rag.lab.operators.memory_test import MemoryTest
 from agentic_rag.lab.operators.post_insert import PostInsert
 from agentic_rag.lab.operators.pre_insert import PreInsert
 from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
@@ -50,9 +50,13 @@ class MemoryLab:
         self._on_insert_step = on_insert_step
         self._on_test_step = on_test_step
         self._count_tokens = token_counter()
+        if config.runtime.llm_judge and rag.chat is None:
+            raise ConfigError(
+                "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
+            )
+        self._judge = rag.chat if config.runtime.llm_judge else None
         self._reader = self._new_reader()
         self._reranker = self._new_reranker()
-        self._judge = self._new_judge()
 
     @property
     def reader(self) -> str:
@@ -110,15 +114,6 @@ class MemoryLab:
             linked_services=LINKED_SERVICES,
             secondary=secondary,
         )
-
-    def _new_judge(self) -> Judge | None:
-        if not self._config.runtime.llm_judge:
-            return None
-        if self._rag.chat is None:
-            raise ConfigError(
-                "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
-            )
-        return Judge(self._rag.chat)
 
     def _new_reader(self) -> Reader:
         if self._rag.chat is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.domain.memory import MemoryService, vector_of
@@ -13,21 +14,15 @@ from agentic_rag.post_retrieval.operator import Data
 PROVENANCE = ("task_id", "session_id", "dialog_id", "dialog_len")
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryInsert:
-    """Inserts each entry's text (and vector) with metadata.
+    """Inserts each entry's text (and vector) with metadata."""
 
-    Args:
-        parser: what of an entry is its text.
-        service: the memory.
-        secondary: further memories that get everything too.
-    """
-
-    def __init__(
-        self, parser: DataParser, service: MemoryService, secondary: Sequence[MemoryService] = ()
-    ) -> None:
-        self._parser = parser
-        self._service = service
-        self._secondary = tuple(secondary)
+    parser: DataParser
+    """What of an entry is its text."""
+    service: MemoryService
+    secondary: Sequence[MemoryService] = ()
+    """Further memories that get everything too."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``inserted``: an id for each entry, None for one that is not kept; ``insert_stats``: the counts of both."""
@@ -35,12 +30,12 @@ class MemoryInsert:
         inserted: list[str | None] = []
         for entry in entries:
             given = (
-                self._parser.extract(entry),
+                self.parser.extract(entry),
                 vector_of(entry.get("embedding")),
                 memory_metadata(data, entry),
             )
-            entry_id = await self._service.insert(*given)
-            for service in self._secondary:
+            entry_id = await self.service.insert(*given)
+            for service in self.secondary:
                 await service.insert(*given)
             inserted.append(entry_id)
         return {

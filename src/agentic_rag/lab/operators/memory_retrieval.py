@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentic_rag.domain.memory import MemoryService, vector_of
@@ -25,11 +26,12 @@ def parse_pre_retrieval(values: Any) -> PreRetrievalSettings:
     return parse_action("pre_retrieval", kinds, values)
 
 
+@dataclass(frozen=True, slots=True)
 class PreRetrieval:
     """``none``: nothing is added. ``embedding``: ``query_embedding``, a unit vector as list of floats."""
 
-    def __init__(self, settings: PreRetrievalSettings, tools: OperatorTools) -> None:
-        self._embedding = tools.embedding if isinstance(settings, EmbedQuestion) else None
+    settings: PreRetrievalSettings
+    tools: OperatorTools
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """The question's embedding, where the action is ``embedding``.
@@ -39,23 +41,19 @@ class PreRetrieval:
             ModelError: the embedding failed.
         """
         question = text_of(data, "question")
-        if self._embedding is None:
+        if isinstance(self.settings, NoAction):
             return {}
-        vectors = await self._embedding.embed_queries([question])
+        vectors = await self.tools.embedding.embed_queries([question])
         return {"query_embedding": [float(value) for value in vectors[0]]}
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryRetrieval:
-    """Asks the memory with the question and, where PreRetrieval made one, its vector.
+    """Asks the memory with the question and, where PreRetrieval made one, its vector."""
 
-    Args:
-        service: the memory.
-        top_k: most memories, at least 1; None: the service's own default.
-    """
-
-    def __init__(self, service: MemoryService, top_k: int | None) -> None:
-        self._service = service
-        self._top_k = top_k
+    service: MemoryService
+    top_k: int | None
+    """Most memories, at least 1; None: the service's own default."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``memory_data``: memories in the service's order.
@@ -64,10 +62,10 @@ class MemoryRetrieval:
             InputError: data without a question, or a vector that does not fit the memory.
             StoreError, ModelError: the memory failed.
         """
-        memories = await self._service.retrieve(
+        memories = await self.service.retrieve(
             query=text_of(data, "question"),
             vector=vector_of(data.get("query_embedding")),
             metadata=None,
-            top_k=self._top_k,
+            top_k=self.top_k,
         )
         return {"memory_data": memories}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.domain.ports import Chat
@@ -27,43 +28,28 @@ MARKS = ("ground_truth", "is_correct", "f1", "exact_match", "judge")
 """What takes a right answer."""
 
 
-class Judge:
-    """Asks a chat model whether an answer is right.
+async def judged(chat: Chat, question: str, predicted: str, truth: str) -> bool:
+    """A chat model's verdict on an answer.
 
-    Args:
-        chat: the model.
+    Raises:
+        ModelError: the model failed, or replied anything but CORRECT or WRONG.
     """
-
-    def __init__(self, chat: Chat) -> None:
-        self._chat = chat
-
-    async def is_correct(self, question: str, predicted: str, truth: str) -> bool:
-        """The model's verdict.
-
-        Raises:
-            ModelError: the model failed, or replied anything but CORRECT or WRONG.
-        """
-        reply = (await self._chat.complete(JUDGE_SYSTEM, fenced([question, truth, predicted]))).strip()
-        if reply not in VERDICTS:
-            raise ModelError(
-                f"the judge must reply CORRECT or WRONG, not {reply!r:.80}; use another chat model"
-            )
-        return VERDICTS[reply]
+    reply = (await chat.complete(JUDGE_SYSTEM, fenced([question, truth, predicted]))).strip()
+    if reply not in VERDICTS:
+        raise ModelError(f"the judge must reply CORRECT or WRONG, not {reply!r:.80}; use another chat model")
+    return VERDICTS[reply]
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryTest:
-    """``Operator`` that answers the question and compares the answer with the right one.
-
-    Args:
-        reader: answers from ``history_text``.
-        judge: decides ``is_correct``; None: the marks do.
-    """
+    """``Operator`` that answers the question and compares the answer with the right one."""
 
     __test__ = False  # the name is the source document's; it is no test class
 
-    def __init__(self, reader: Reader, judge: Judge | None = None) -> None:
-        self._reader = reader
-        self._judge = judge
+    reader: Reader
+    """Answers from ``history_text``."""
+    judge: Chat | None = None
+    """Decides ``is_correct``; None: the marks do."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``question``, ``predicted_answer``, ``ground_truth``, ``is_correct``, ``task_id``, ``session_id``,
@@ -74,12 +60,12 @@ class MemoryTest:
         """
         question, history = text_of(data, "question"), text_of(data, "history_text")
         truth = _truth(data)
-        predicted = await self._reader.read(question, history)
+        predicted = await self.reader.read(question, history)
         told = {"question": question, **{key: data[key] for key in KEPT if key in data}}
         if truth is None:
             return {**told, "predicted_answer": predicted, **dict.fromkeys(MARKS)}
         marks = score(data.get("category"), predicted, truth)
-        verdict = None if self._judge is None else await self._judge.is_correct(question, predicted, truth)
+        verdict = None if self.judge is None else await judged(self.judge, question, predicted, truth)
         return {
             **told,
             "predicted_answer": predicted,

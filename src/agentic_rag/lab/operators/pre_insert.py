@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import Field
@@ -46,6 +47,7 @@ def parse_pre_insert(values: Any) -> PreInsertSettings:
     return parse_action("pre_insert", kinds, values)
 
 
+@dataclass(frozen=True, slots=True)
 class PreInsert:
     """A packet to entries, by action.
 
@@ -54,16 +56,11 @@ class PreInsert:
     unit vector as list of floats) and ``metadata`` (``timestamp``, ``speaker`` and ``sources`` where known).
     Statements come from the chat model, or, without one, from the sentences (see ``triples.dialog_statements``).
 
-    Args:
-        settings: which action, and how.
-        tools: embed, count tokens and find triples.
-
     Source: Liu et al., "Think-in-Memory", 2023, arXiv:2311.08719 (statements as relation triples).
     """
 
-    def __init__(self, settings: PreInsertSettings, tools: OperatorTools) -> None:
-        self._settings = settings
-        self._tools = tools
+    settings: PreInsertSettings
+    tools: OperatorTools
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``entries``: list, or None where nothing is to be remembered; ``skipped_turns``: turns without a triple.
@@ -77,16 +74,16 @@ class PreInsert:
         dialogs = data.get("dialogs")
         if not isinstance(dialogs, Sequence) or isinstance(dialogs, str):
             raise InputError(f"a memory is given 'dialogs', a list of turns, not {dialogs!r:.80}")
-        if isinstance(self._settings, NoAction):
+        if isinstance(self.settings, NoAction):
             packet = {key: data[key] for key in Packet.__annotations__ if key in data}
             return {"entries": [{"data": packet}], "skipped_turns": 0}
-        return await self._triples(self._settings, data, dialogs)
+        return await self._triples(self.settings, data, dialogs)
 
     async def _triples(self, settings: TriEmbed, data: Data, dialogs: Sequence[Dialog]) -> dict[str, Any]:
         malformed = 0
-        chat = self._tools.chat
+        chat = self.tools.chat
         if chat is None:
-            statements = dialog_statements(dialogs, self._tools.count_tokens)
+            statements = dialog_statements(dialogs, self.tools.count_tokens)
         else:
             reply = read_reply(
                 await chat.complete(settings.triple_extraction_prompt, fenced([dialog_lines(dialogs)]))
@@ -109,7 +106,7 @@ class PreInsert:
         if not statements:
             return None
         refactors = [refactored(statement.triple) for statement in statements]
-        vectors = await self._tools.embedding.embed_passages(refactors)
+        vectors = await self.tools.embedding.embed_passages(refactors)
         return [
             {
                 "dialogs": [dict(dialog) for dialog in dialogs],

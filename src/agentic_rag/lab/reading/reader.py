@@ -65,8 +65,5 @@ class ChatReader:
         Raises:
             ModelError: the model failed.
         """
-        return (await self._chat.complete(SYSTEM, self.prompt(question, history_text))).strip()
-
-    def prompt(self, question: str, history_text: str) -> str:
-        """History, template and question as the model gets them."""
-        return f"{history_text}\n{self._template.replace(PLACE, question)}"
+        prompt = f"{history_text}\n{self._template.replace(PLACE, question)}"
+        return (await self._chat.complete(SYSTEM, prompt)).strip()

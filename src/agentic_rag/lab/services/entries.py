@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -28,37 +28,24 @@ class Entry:
     metadata: Mapping[str, Any] | None
 
 
-class Entries:
-    """The entries of one service, oldest first; a number is never given twice."""
+class Entries(dict[str, Entry]):
+    """The entries of one service by id, oldest first; an id is never given twice."""
 
     def __init__(self) -> None:
-        self._held: dict[str, Entry] = {}
+        super().__init__()
         self._given = 0
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self._held.values())
 
     def add(self, text: str, metadata: Mapping[str, Any] | None) -> Entry:
         """Keep a text; what the caller does to its metadata later changes nothing."""
         self._given += 1
         held = None if metadata is None else deepcopy(dict(metadata))
         entry = Entry(f"m{self._given:08d}", text, held)
-        self._held[entry.id] = entry
+        self[entry.id] = entry
         return entry
-
-    def get(self, entry_id: str) -> Entry | None:
-        return self._held.get(entry_id)
-
-    def remove(self, entry_id: str) -> Entry | None:
-        """The entry that is forgotten; None where there is none of that id."""
-        return self._held.pop(entry_id, None)
 
     def matching(self, wanted: Mapping[str, Any] | None) -> list[Entry]:
         """Those whose metadata have these values, oldest first."""
-        return [entry for entry in self if matches_metadata(entry.metadata, wanted)]
+        return [entry for entry in self.values() if matches_metadata(entry.metadata, wanted)]
 
 
 def memory_of(entry: Entry, score: float | None) -> Memory:

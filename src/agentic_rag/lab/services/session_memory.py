@@ -14,7 +14,6 @@ from typing import Any
 
 from pydantic import Field
 
-from agentic_rag.domain import DocumentGraph
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
@@ -120,7 +119,7 @@ class SessionMemory:
     async def delete(self, entry_id: str) -> bool:
         """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
         await self._behind.flush()
-        if self._entries.remove(entry_id) is None:
+        if self._entries.pop(entry_id, None) is None:
             return False
         changed = self._sessions.remove(entry_id)
         if changed is not None:
@@ -168,11 +167,10 @@ class SessionMemory:
         for document_id in gone:
             self._shared.remove(document_id)
         for graph in graphs:
-            self._shared.replace(graph, self._entry_by_chunk(graph))
-
-    def _entry_by_chunk(self, graph: DocumentGraph) -> dict[str, str]:
-        entries = {chunk.id: self._sessions.entry_of(chunk.metadata.get("dia_id")) for chunk in graph.chunks}
-        return {chunk_id: entry_id for chunk_id, entry_id in entries.items() if entry_id is not None}
+            entries = (
+                (chunk.id, self._sessions.entry_of(chunk.metadata.get("dia_id"))) for chunk in graph.chunks
+            )
+            self._shared.replace(graph, {chunk: entry for chunk, entry in entries if entry is not None})
 
 
 class GraphMemorySettings(Section):

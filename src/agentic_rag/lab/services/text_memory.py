@@ -36,7 +36,7 @@ class TextMemory:
         """Remember a text and forget the oldest beyond ``max_dialog``."""
         entry = self._entries.add(text, metadata)
         if self._max_dialog is not None and len(self._entries) > self._max_dialog:
-            self._entries.remove(next(iter(self._entries)).id)
+            del self._entries[next(iter(self._entries))]
         return entry.id
 
     async def retrieve(
@@ -54,7 +54,7 @@ class TextMemory:
 
     async def delete(self, entry_id: str) -> bool:
         """Forget one; what fell out before does not come back."""
-        return self._entries.remove(entry_id) is not None
+        return self._entries.pop(entry_id, None) is not None
 
 
 class FullContext(TextMemory):

@@ -116,7 +116,7 @@ class VectorHashMemory:
 
     async def delete(self, entry_id: str) -> bool:
         self._signatures.pop(entry_id, None)
-        return self._entries.remove(entry_id) is not None
+        return self._entries.pop(entry_id, None) is not None
 
     async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
         """The most similar other signatures; ``score`` as in ``retrieve``."""
@@ -124,7 +124,9 @@ class VectorHashMemory:
         if entry_id not in self._signatures:
             return []
         bits = np.frombuffer(self._signatures[entry_id], dtype=np.uint8)
-        return await self._nearest(bits, [entry for entry in self._entries if entry.id != entry_id], wanted)
+        return await self._nearest(
+            bits, [entry for entry in self._entries.values() if entry.id != entry_id], wanted
+        )
 
     async def _nearest(self, bits: Bits, among: Sequence[Entry], limit: int) -> list[Memory]:
         table = b"".join(self._signatures[entry.id] for entry in among)

@@ -94,7 +94,7 @@ class VectorMemory:
     async def delete(self, entry_id: str) -> bool:
         """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
         await self._behind.flush()
-        if self._entries.remove(entry_id) is None:
+        if self._entries.pop(entry_id, None) is None:
             return False
         self._behind.note(entry_id)
         return True
@@ -105,7 +105,7 @@ class VectorMemory:
         await self._behind.flush()
         own = _chunk_of(entry_id)
         vectors = await self._chunks.get_vectors(self._namespace, [own])
-        others = {entry.id: entry for entry in self._entries if entry.id != entry_id}
+        others = {entry.id: entry for entry in self._entries.values() if entry.id != entry_id}
         if own not in vectors or len(others) == len(self._entries) or not others:
             return []
         found = await self._nearest(vectors[own], others, wanted)
