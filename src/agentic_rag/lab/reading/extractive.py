@@ -18,6 +18,19 @@ from agentic_rag.lab.reading.words import stem, telling, words_of
 from agentic_rag.text import script
 from agentic_rag.text.cache import TextCache
 
+REMEMBERED = 8192
+"""Texts; with 384 dimensions some 12 MB."""
+READ = 6
+"""Sentences that are read for a clause."""
+COMPARED = 8
+"""Sentences that are compared with what is offered."""
+
+_CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
+_SPOKEN_OF = "我我们咱你您的了是就在"
+_FIRST = frozenset("i i'm i've i'd i'll my me mine we we're we've our us myself".split())
+_NOT = re.compile(r"\b(?:not|no|never|none|nobody|nothing|hardly)\b|n['’]t\b", re.IGNORECASE)
+_OFFER = re.compile(r"(?P<left>[^,:?]+?),?\s+or\s+(?P<right>[^,?]+)\??\s*$", re.IGNORECASE)
+
 
 class ExtractiveReader:
     """``Reader`` that quotes: offline, deterministic, without a key.
@@ -80,10 +93,6 @@ def _told(question: ParsedQuestion, sentence: Sentence) -> str:
     return sentence.text[says[0].start : says[-1].end] if says else sentence.text
 
 
-REMEMBERED = 8192
-"""Texts; with 384 dimensions some 12 MB."""
-
-
 class RememberedEmbedding:
     """``ports.Embedding`` that embeds a passage once, as long as it is among the ``REMEMBERED`` last used.
 
@@ -112,17 +121,10 @@ class RememberedEmbedding:
         return np.stack(await self._cache.of(texts, self._embedding.embed_passages))
 
 
-READ = 6
-"""Sentences."""
-
-_CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
-_SPOKEN_OF = "我我们咱你您的了是就在"
-
-
 def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
     """What a clause says that the question does not: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
     clauses = [
-        (_covered(question, clause) + statement.support / 10, clause.strip())
+        (_covered(question.terms, clause) + statement.support / 10, clause.strip())
         for statement in statements[:READ]
         for clause in _CLAUSE.findall(statement.sentence.text)
         if clause.strip()
@@ -133,17 +135,9 @@ def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> 
     return best.strip(question.text + _SPOKEN_OF).strip() or best
 
 
-def _covered(question: ParsedQuestion, clause: str) -> float:
-    """Share of the question's terms that a clause has."""
-    return len(question.terms & telling(words_of(clause))) / len(question.terms) if question.terms else 0.0
-
-
-COMPARED = 8
-"""Sentences that are compared with what is offered."""
-
-_FIRST = frozenset("i i'm i've i'd i'll my me mine we we're we've our us myself".split())
-_NOT = re.compile(r"\b(?:not|no|never|none|nobody|nothing|hardly)\b|n['’]t\b", re.IGNORECASE)
-_OFFER = re.compile(r"(?P<left>[^,:?]+?),?\s+or\s+(?P<right>[^,?]+)\??\s*$", re.IGNORECASE)
+def _covered(terms: frozenset[str], clause: str) -> float:
+    """Share of some terms that a clause has."""
+    return len(terms & telling(words_of(clause))) / len(terms) if terms else 0.0
 
 
 def verdict(question: ParsedQuestion, statements: Sequence[Statement]) -> str:

@@ -13,9 +13,15 @@ from typing import Any
 
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError
-from agentic_rag.lab.services import session_memory, vector_hash_memory, vector_memory
-from agentic_rag.lab.services.parts import ServiceParts
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
+from agentic_rag.lab.services.session_memory import (
+    AgenticMemorySettings,
+    build_agentic_memory,
+    build_graph_memory,
+)
 from agentic_rag.lab.services.text_memory import FullContext, NoMemory, ShortTermMemorySettings, TextMemory
+from agentic_rag.lab.services.vector_hash_memory import VectorHashMemory, VectorHashMemorySettings
+from agentic_rag.lab.services.vector_memory import VectorMemory
 from agentic_rag.settings.parameters import Section, validated
 
 Build = Callable[[Any, ServiceParts], MemoryService]
@@ -32,10 +38,10 @@ _SERVICES: dict[str, _Registered] = {
     "short_term_memory": _Registered(
         lambda settings, parts: TextMemory(settings.max_dialog), ShortTermMemorySettings
     ),
-    "vector_hash_memory": _Registered(vector_hash_memory.build, vector_hash_memory.VectorHashMemorySettings),
-    "vector_memory": _Registered(vector_memory.build, vector_memory.VectorMemorySettings),
-    "graph_memory": _Registered(session_memory.build_graph_memory, session_memory.GraphMemorySettings),
-    "agentic_memory": _Registered(session_memory.build_agentic_memory, session_memory.AgenticMemorySettings),
+    "vector_hash_memory": _Registered(VectorHashMemory, VectorHashMemorySettings),
+    "vector_memory": _Registered(VectorMemory, RankedSettings),
+    "graph_memory": _Registered(build_graph_memory, RankedSettings),
+    "agentic_memory": _Registered(build_agentic_memory, AgenticMemorySettings),
     "full_context": _Registered(lambda settings, parts: FullContext(), Section),
     "no_memory": _Registered(lambda settings, parts: NoMemory(), Section),
 }

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from pydantic import Field
+
+from agentic_rag.domain.memory import DEFAULT_TOP_K
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, TokenCounter
 from agentic_rag.errors import ConfigError
 from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.settings.parameters import Section
 
 Part = TypeVar("Part")
 
@@ -38,6 +42,12 @@ class ServiceParts:
     """Tokens of the embedding model."""
     seed: int = 0
     """Of what a service draws at random: the same seed, the same memory."""
+
+
+class RankedSettings(Section):
+    """Of a service that ranks what it gives back."""
+
+    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
 def needed(part: Part | None, service: str, name: str) -> Part:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
-from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
+from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.domain.ports import ChunkWriter, FloatArray
 from agentic_rag.errors import (
@@ -30,10 +30,9 @@ from agentic_rag.errors import (
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.lab.services.entries import Entries, WriteBehind, checked_top_k, memory_of
-from agentic_rag.lab.services.parts import AskGraph, ServiceParts, needed
+from agentic_rag.lab.services.parts import AskGraph, RankedSettings, ServiceParts, needed
 from agentic_rag.lab.services.sessions import SessionDocuments, SharedEntities
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.settings.parameters import Section
 
 GRAPH_MEMORY, AGENTIC_MEMORY = "graph_memory", "agentic_memory"
 MOST = 1000
@@ -173,10 +172,6 @@ class SessionMemory:
             self._shared.replace(graph, {chunk: entry for chunk, entry in entries if entry is not None})
 
 
-class GraphMemorySettings(Section):
-    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
-
-
 def graph_search(engine: GraphEngine, namespace: str) -> TurnSearch:
     """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
 
@@ -196,14 +191,13 @@ def graph_search(engine: GraphEngine, namespace: str) -> TurnSearch:
     return search
 
 
-def build_graph_memory(settings: GraphMemorySettings, parts: ServiceParts) -> SessionMemory:
+def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> SessionMemory:
     search = graph_search(needed(parts.graph_engine, GRAPH_MEMORY, "graph_engine"), parts.namespace)
     return SessionMemory(parts, GRAPH_MEMORY, search, settings.topk)
 
 
-class AgenticMemorySettings(Section):
+class AgenticMemorySettings(RankedSettings):
     operation: str = Field("document_retrieval", description="canvas operation, which selects the fusion")
-    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
 def ask_search(ask: AskGraph, namespace: str, operation: str) -> TurnSearch:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
-from agentic_rag.domain.ports import Embedding, FloatArray
+from agentic_rag.domain.memory import Memory
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
-from agentic_rag.lab.services.parts import ServiceParts
-from agentic_rag.settings.parameters import Section
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 
 WRONG_LENGTH = "set services.vector_hash_memory.dim to the length of your vectors"
 
@@ -24,12 +23,11 @@ Bits = NDArray[np.uint8]
 """A signature, packed, shape (nbits / 8,)."""
 
 
-class VectorHashMemorySettings(Section):
+class VectorHashMemorySettings(RankedSettings):
     dim: int | None = Field(
         None, ge=1, le=16_384, description="length of the vectors; unset: the embedding model's"
     )
     nbits: int = Field(128, ge=8, le=4096, multiple_of=8, description="bits of a signature")
-    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
 class Hyperplanes:
@@ -75,11 +73,11 @@ class VectorHashMemory:
     angle. A text inserted without its vector is embedded right away, a question when it is asked.
     """
 
-    def __init__(self, settings: VectorHashMemorySettings, embedding: Embedding, seed: int) -> None:
-        self._dimension = embedding.dimension if settings.dim is None else settings.dim
+    def __init__(self, settings: VectorHashMemorySettings, parts: ServiceParts) -> None:
+        self._dimension = parts.embedding.dimension if settings.dim is None else settings.dim
         self._topk = settings.topk
-        self._embedding = embedding
-        self._planes = Hyperplanes(settings.nbits, self._dimension, seed)
+        self._embedding = parts.embedding
+        self._planes = Hyperplanes(settings.nbits, self._dimension, parts.seed)
         self._entries = Entries()
         self._signatures: dict[str, bytes] = {}
         # Embedding waits; in line, the same inserts get the same ids.
@@ -132,7 +130,3 @@ class VectorHashMemory:
         table = b"".join(self._signatures[entry.id] for entry in among)
         found = await asyncio.to_thread(nearest, bits, table, limit=limit)
         return [memory_of(among[place], similarity) for place, similarity in found]
-
-
-def build(settings: VectorHashMemorySettings, parts: ServiceParts) -> VectorHashMemory:
-    return VectorHashMemory(settings, parts.embedding, parts.seed)

@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.identity import chunk_id, dataset_name
-from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
+from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import (
-    ChunkStore,
     EmbeddedDocument,
-    Embedding,
     FloatArray,
     Restriction,
     ScoredChunk,
@@ -30,16 +27,11 @@ from agentic_rag.lab.services.entries import (
     checked_vector,
     memory_of,
 )
-from agentic_rag.lab.services.parts import ServiceParts, needed
-from agentic_rag.settings.parameters import Section
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts, needed
 
 WRONG_LENGTH = "give vectors of the configured embedding model"
 WIDENING = 4
 """How much more is asked for where the metadata left too little of what was found."""
-
-
-class VectorMemorySettings(Section):
-    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
 
 
 class VectorMemory:
@@ -48,13 +40,11 @@ class VectorMemory:
     Inserts are written behind (see ``WriteBehind``); texts without a vector are embedded then, many at once.
     """
 
-    def __init__(
-        self, settings: VectorMemorySettings, namespace: str, chunks: ChunkStore, embedding: Embedding
-    ) -> None:
+    def __init__(self, settings: RankedSettings, parts: ServiceParts) -> None:
         self._topk = settings.topk
-        self._namespace = dataset_name(namespace)
-        self._chunks = chunks
-        self._embedding = embedding
+        self._chunks = needed(parts.chunks, "vector_memory", "chunks")
+        self._namespace = dataset_name(parts.namespace)
+        self._embedding = parts.embedding
         self._entries = Entries()
         self._given: dict[str, FloatArray] = {}
         self._behind = WriteBehind(self._clear, self._write)
@@ -186,8 +176,3 @@ def _chunk(entry: Entry) -> Chunk:
         path=entry.id,
         kind="paragraph",
     )
-
-
-def build(settings: VectorMemorySettings, parts: ServiceParts) -> VectorMemory:
-    chunks = needed(parts.chunks, "vector_memory", "chunks")
-    return VectorMemory(settings, parts.namespace, chunks, parts.embedding)
