@@ -13,10 +13,11 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.data_parser import DataParser
+from agentic_rag.lab.operators import parse_action
 from agentic_rag.lab.operators.distillation import Distillation
-from agentic_rag.lab.operators.memory_retrieval import PreRetrievalSettings, parse_pre_retrieval
-from agentic_rag.lab.operators.post_insert import PostInsertSettings, parse_post_insert
-from agentic_rag.lab.operators.pre_insert import PreInsertSettings, parse_pre_insert
+from agentic_rag.lab.operators.memory_retrieval import PRE_RETRIEVAL, PreRetrievalSettings
+from agentic_rag.lab.operators.post_insert import POST_INSERT, PostInsertSettings
+from agentic_rag.lab.operators.pre_insert import PRE_INSERT, PreInsertSettings
 from agentic_rag.lab.reading import PROMPT_TEMPLATE
 from agentic_rag.lab.services import check_settings, known_services
 from agentic_rag.post_retrieval import Step, parse_steps
@@ -182,9 +183,9 @@ def _service(value: Any, where: str, known: tuple[str, ...]) -> str:
 def _operators(values: Any) -> OperatorsConfig:
     given = _mapping(values, "operators", OPERATORS)
     return OperatorsConfig(
-        pre_insert=parse_pre_insert(given.get("pre_insert")),
-        post_insert=parse_post_insert(given.get("post_insert")),
-        pre_retrieval=parse_pre_retrieval(given.get("pre_retrieval")),
+        pre_insert=parse_action("pre_insert", PRE_INSERT, given.get("pre_insert")),
+        post_insert=parse_action("post_insert", POST_INSERT, given.get("post_insert")),
+        pre_retrieval=parse_action("pre_retrieval", PRE_RETRIEVAL, given.get("pre_retrieval")),
         post_retrieval=parse_steps(given.get("post_retrieval")),
     )
 

@@ -114,15 +114,25 @@ class Runs:
         self.heard = heard or (lambda task, packet, result: None)
         self._runs: dict[str, _Run] = {}
 
-    async def start(self, data: str | None, task_id: str) -> str:
-        """Load and open; what the run is kept under.
+    async def start(self, data: str | None, task_id: str, name: str | None = None) -> str:
+        """Load and open; what the run is kept under, a name of its own where none is given.
 
         Raises:
             InputError: no such conversation, or one without turns.
         """
+        conversation = await self.load(data, task_id)
+        packets = conversation.packets()
+        if not packets:
+            raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
+        due = schedule(conversation, self._segments, retest=self._retest)
+        while len(self._runs) >= MOST_OPEN:
+            await self._runs.pop(next(iter(self._runs))).pipelines.close()
+        pipelines = (await self._open(conversation)).unkept()
         # Not counted: a thread that outlives the process must not go on in the memory of another run.
-        name = uuid4().hex
-        await self._open_as(name, data, task_id)
+        name = name or uuid4().hex
+        self._runs[name] = _Run(
+            task_id, conversation, pipelines, packets, {point.packet_idx: point for point in due}
+        )
         return name
 
     async def of(self, state: MainState, through: int) -> _Run:
@@ -152,24 +162,9 @@ class Runs:
         """The run a state belongs to, where its memory is open."""
         return self._runs.get(state.get("run", ""))
 
-    async def _open_as(self, name: str, data: str | None, task_id: str) -> _Run:
-        conversation = await self.load(data, task_id)
-        packets = conversation.packets()
-        if not packets:
-            raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
-        points = {
-            point.packet_idx: point for point in schedule(conversation, self._segments, retest=self._retest)
-        }
-        while len(self._runs) >= MOST_OPEN:
-            await self._runs.pop(next(iter(self._runs))).pipelines.close()
-        pipelines = (await self._open(conversation)).unkept()
-        run = _Run(task_id, conversation, pipelines, packets, points)
-        self._runs[name] = run
-        return run
-
     async def _restored(self, state: MainState, through: int) -> _Run:
         """A run whose memory is filled anew, asked at the same points as before."""
-        run = await self._open_as(state["run"], state.get("data"), state["task_id"])
+        run = self._runs[await self.start(state.get("data"), state["task_id"], state["run"])]
         latest = state["packet"]
         if latest["packet_idx"] >= len(run.packets) or run.packets[latest["packet_idx"]] != latest:
             raise RunError(
@@ -256,9 +251,7 @@ class PipelineCaller:
         run = await self.runs.of(state, packet["packet_idx"])
         result = await inserted(run, packet)
         point = run.points.get(packet["packet_idx"])
-        results: list[dict[str, Any]] = []
-        if point is not None:
-            results = await self._tested(run, packet, point)
+        results = [] if point is None else await self._tested(run, packet, point)
         return {"insert_result": result, "test_results": results}
 
     async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -35,20 +35,6 @@ class Distillation(Section):
         description='system prompt for a chat model that replies {"to_delete": [texts], "to_insert": [texts]}; '
         "unset: the one that says more stays",
     )
-
-
-@dataclass(slots=True)
-class Distilled:
-    """What became of one packet's memories."""
-
-    merged: list[dict[str, Any]] = field(default_factory=list)
-    """``entry_ids`` that stand for ``replaces``."""
-    refused: int = 0
-    """Texts a model wanted deleted that must stay: it was not shown them, or nothing would be left."""
-
-    @property
-    def gone(self) -> frozenset[str]:
-        return frozenset(entry_id for one in self.merged for entry_id in one["replaces"])
 
 
 @runtime_checkable
@@ -104,27 +90,29 @@ class Distiller:
         self._memory = memory
         self._chat = chat
 
-    async def distil(self, fresh: Sequence[Memory]) -> Distilled:
-        """Merge what was just inserted.
+    async def distil(self, fresh: Sequence[Memory]) -> dict[str, Any]:
+        """Merge what was just inserted: ``merged``, each with the ``entry_ids`` that stand for what it ``replaces``;
+        ``refused``, texts a model wanted deleted that must stay: it was not shown them, or nothing would be left.
 
         Raises:
             ModelError: the chat model failed, or replied something else than the JSON it was asked for.
         """
-        done = Distilled()
+        merged: list[dict[str, Any]] = []
+        gone: set[str] = set()
+        refused = 0
         for memory in fresh:
-            if memory["entry_id"] in done.gone:
-                continue
-            same = await self._same(memory, done.gone)
+            same = [] if memory["entry_id"] in gone else await self._same(memory, gone)
             if not same:
                 continue
             # By id, so oldest first: what stays does not depend on how a service breaks ties.
             verdict = await self._judged(sorted([memory, *same], key=lambda one: one["entry_id"]))
-            done.refused += verdict.refused
+            refused += verdict.refused
             if verdict.old or verdict.new:
-                done.merged.append(await self._carried_out(verdict))
-        return done
+                merged.append(await self._carried_out(verdict))
+                gone.update(merged[-1]["replaces"])
+        return {"merged": merged, "refused": refused}
 
-    async def _same(self, memory: Memory, gone: frozenset[str]) -> list[Memory]:
+    async def _same(self, memory: Memory, gone: set[str]) -> list[Memory]:
         # One more than asked for: the new memory finds itself.
         found = await self._memory.retrieve(
             query=memory["text"],

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentic_rag.domain.memory import MemoryService, vector_of
-from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action, text_of
+from agentic_rag.lab.operators import NoAction, OperatorTools, text_of
 from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section
 
@@ -18,12 +19,8 @@ class EmbedQuestion(Section):
 
 
 PreRetrievalSettings = NoAction | EmbedQuestion
-
-
-def parse_pre_retrieval(values: Any) -> PreRetrievalSettings:
-    """Settings under ``operators.pre_retrieval``; see ``operators.parse_action``."""
-    kinds: dict[str, type[PreRetrievalSettings]] = {"none": NoAction, "embedding": EmbedQuestion}
-    return parse_action("pre_retrieval", kinds, values)
+PRE_RETRIEVAL: Mapping[str, type[PreRetrievalSettings]] = {"none": NoAction, "embedding": EmbedQuestion}
+"""Settings by action."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Memory, MemoryService
 from agentic_rag.lab.conversation import latest_date
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
+from agentic_rag.lab.operators import NoAction, OperatorTools
 from agentic_rag.lab.operators.distillation import Distillation, Distiller, deleting
 from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting
 from agentic_rag.lab.operators.memory_insert import memory_metadata
@@ -19,16 +19,12 @@ NO_DATE = "the packet has no ISO date, so how old the memories are is not known"
 
 
 PostInsertSettings = NoAction | Distillation | Forgetting
-
-
-def parse_post_insert(values: Any) -> PostInsertSettings:
-    """Settings under ``operators.post_insert``; see ``operators.parse_action``."""
-    kinds: dict[str, type[PostInsertSettings]] = {
-        "none": NoAction,
-        "distillation": Distillation,
-        "forgetting": Forgetting,
-    }
-    return parse_action("post_insert", kinds, values)
+POST_INSERT: Mapping[str, type[PostInsertSettings]] = {
+    "none": NoAction,
+    "distillation": Distillation,
+    "forgetting": Forgetting,
+}
+"""Settings by action."""
 
 
 class PostInsert:
@@ -64,8 +60,7 @@ class PostInsert:
         ``reason`` says why nothing could be judged, and is None where it could.
         """
         if self._distiller is not None:
-            done = await self._distiller.distil(self._fresh(data))
-            return _told("distillation", merged=done.merged, refused=done.refused)
+            return _told("distillation", **await self._distiller.distil(self._fresh(data)))
         if self._forgetter is not None:
             now = moment_of(latest_date(data.get("dialogs") or ()))
             self._forgetter.note(self._fresh(data))

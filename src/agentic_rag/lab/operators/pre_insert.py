@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from pydantic import Field
 from agentic_rag.errors import InputError
 from agentic_rag.lab.conversation import Dialog, Packet, latest_date
 from agentic_rag.lab.data_parser import dialog_lines
-from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
+from agentic_rag.lab.operators import NoAction, OperatorTools
 from agentic_rag.lab.triples import (
     TRIPLE_EXTRACTION_PROMPT,
     TripleStatement,
@@ -39,12 +39,8 @@ class TriEmbed(Section):
 
 
 PreInsertSettings = NoAction | TriEmbed
-
-
-def parse_pre_insert(values: Any) -> PreInsertSettings:
-    """Settings under ``operators.pre_insert``; see ``operators.parse_action``."""
-    kinds: dict[str, type[PreInsertSettings]] = {"none": NoAction, "tri_embed": TriEmbed}
-    return parse_action("pre_insert", kinds, values)
+PRE_INSERT: Mapping[str, type[PreInsertSettings]] = {"none": NoAction, "tri_embed": TriEmbed}
+"""Settings by action."""
 
 
 @dataclass(frozen=True, slots=True)

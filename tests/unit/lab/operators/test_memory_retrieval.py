@@ -12,12 +12,12 @@ import pytest
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError, StoreError
-from agentic_rag.lab.operators import NoAction, OperatorTools
+from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
 from agentic_rag.lab.operators.memory_retrieval import (
+    PRE_RETRIEVAL,
     EmbedQuestion,
     MemoryRetrieval,
     PreRetrieval,
-    parse_pre_retrieval,
 )
 from agentic_rag.testing import HashingEmbedding
 
@@ -36,7 +36,10 @@ def words(texts: Sequence[str]) -> list[int]:
 
 async def test_none_adds_nothing() -> None:
     embedding = HashingEmbedding()
-    operator = PreRetrieval(parse_pre_retrieval({"action": "none"}), OperatorTools(embedding, None, words))
+    operator = PreRetrieval(
+        parse_action("pre_retrieval", PRE_RETRIEVAL, {"action": "none"}),
+        OperatorTools(embedding, None, words),
+    )
     assert await operator.execute(ASKED) == {}
     assert embedding.embedded == []
 
@@ -44,7 +47,8 @@ async def test_none_adds_nothing() -> None:
 async def test_embedding_is_that_of_the_question() -> None:
     embedding = HashingEmbedding()
     operator = PreRetrieval(
-        parse_pre_retrieval({"action": "embedding"}), OperatorTools(embedding, None, words)
+        parse_action("pre_retrieval", PRE_RETRIEVAL, {"action": "embedding"}),
+        OperatorTools(embedding, None, words),
     )
     written = await operator.execute(ASKED)
     assert embedding.embedded == ["Where does Alice work?"]
@@ -73,7 +77,7 @@ async def test_a_question_without_text_is_not_embedded(settings: Any) -> None:
 )
 def test_wrong_settings_are_named(values: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        parse_pre_retrieval(values)
+        parse_action("pre_retrieval", PRE_RETRIEVAL, values)
 
 
 HELD = [

@@ -13,12 +13,12 @@ from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import Chat, FloatArray
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators import NoAction, OperatorTools, forgetting
+from agentic_rag.lab.operators import NoAction, OperatorTools, forgetting, parse_action
 from agentic_rag.lab.operators.distillation import Distillation, read_verdict
 from agentic_rag.lab.operators.duplicates import overlap, similarity, wording
 from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting, retention
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
-from agentic_rag.lab.operators.post_insert import NO_DATE, PostInsert, parse_post_insert
+from agentic_rag.lab.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
 
 REFACTORED = DataParser("to_refactor")
@@ -80,7 +80,9 @@ class Line:
 
     def __init__(self, service: Keeps, values: Mapping[str, Any], chat: Chat | None = None) -> None:
         self.insert = MemoryInsert(REFACTORED, service)
-        self.tidy = PostInsert(parse_post_insert(values), service, tools(chat), REFACTORED)
+        self.tidy = PostInsert(
+            parse_action("post_insert", POST_INSERT, values), service, tools(chat), REFACTORED
+        )
         self.packets = 0
 
     async def say(self, *texts: str, date: str = "2023-08-01", **metadata: Any) -> dict[str, Any]:
@@ -408,4 +410,4 @@ async def test_what_a_memory_did_not_keep_is_not_tidied() -> None:
 )
 def test_wrong_settings_are_named(values: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        parse_post_insert(values)
+        parse_action("post_insert", POST_INSERT, values)

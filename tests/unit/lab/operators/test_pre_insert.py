@@ -12,11 +12,11 @@ import pytest
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, InputError, ModelError
-from agentic_rag.lab.operators import NoAction, OperatorTools
+from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
 from agentic_rag.lab.operators.pre_insert import (
+    PRE_INSERT,
     PreInsert,
     TriEmbed,
-    parse_pre_insert,
 )
 from agentic_rag.lab.triples import TRIPLE_EXTRACTION_PROMPT
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
@@ -44,14 +44,14 @@ def words(texts: Sequence[str]) -> list[int]:
 
 def tri_embed(chat: Chat | None = None, **settings: Any) -> PreInsert:
     tools = OperatorTools(HashingEmbedding(), chat, words)
-    return PreInsert(parse_pre_insert({"action": "tri_embed", **settings}), tools)
+    return PreInsert(parse_action("pre_insert", PRE_INSERT, {"action": "tri_embed", **settings}), tools)
 
 
 async def test_none_as_the_page_shows_it() -> None:
     before = deepcopy(HELLO)
-    written = await PreInsert(parse_pre_insert(None), OperatorTools(HashingEmbedding(), None, words)).execute(
-        HELLO
-    )
+    written = await PreInsert(
+        parse_action("pre_insert", PRE_INSERT, None), OperatorTools(HashingEmbedding(), None, words)
+    ).execute(HELLO)
     assert written == {"entries": [{"data": HELLO}], "skipped_turns": 0}
     assert before == HELLO
 
@@ -191,9 +191,13 @@ async def test_data_without_dialogs(data: dict[str, Any]) -> None:
 )
 def test_wrong_settings_are_named(values: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        parse_pre_insert(values)
+        parse_action("pre_insert", PRE_INSERT, values)
 
 
 def test_settings() -> None:
-    assert parse_pre_insert({}) == parse_pre_insert(None) == NoAction()
-    assert parse_pre_insert({"action": "tri_embed"}) == TriEmbed()
+    assert (
+        parse_action("pre_insert", PRE_INSERT, {})
+        == parse_action("pre_insert", PRE_INSERT, None)
+        == NoAction()
+    )
+    assert parse_action("pre_insert", PRE_INSERT, {"action": "tri_embed"}) == TriEmbed()
