@@ -131,7 +131,7 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
         ConfigError: names each key that is unknown or has a wrong value.
     """
     top = _mapping(values, "the configuration", SECTIONS)
-    runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime", None), "runtime")
+    runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime"), "runtime")
     services, operators = _services(top.get("services")), _operators(top.get("operators"))
     if services.secondary_services and isinstance(operators.post_insert, Distillation):
         raise ConfigError(
@@ -144,7 +144,7 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
 
 
 def _services(values: Any) -> ServicesConfig:
-    given = _mapping(values, "services", None)
+    given = _mapping(values, "services")
     for module in _strings(given.get("imports", []), "services.imports"):
         try:
             importlib.import_module(module)
@@ -166,7 +166,7 @@ def _services(values: Any) -> ServicesConfig:
             raise ConfigError(
                 f"services.{key}: no such setting or service; use one of: {', '.join((*_SERVICE_KEYS, *known))}"
             )
-        check_settings(key, _mapping(value, f"services.{key}", None))
+        check_settings(key, _mapping(value, f"services.{key}"))
     adapter = given.get("memory_insert_adapter", "to_dialogs")
     DataParser(adapter)
     return ServicesConfig(
@@ -190,7 +190,7 @@ def _operators(values: Any) -> OperatorsConfig:
     )
 
 
-def _mapping(values: Any, name: str, known: tuple[str, ...] | None) -> Mapping[str, Any]:
+def _mapping(values: Any, name: str, known: tuple[str, ...] | None = None) -> Mapping[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,11 @@ class MemoryLab:
                 "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
             )
         self._judge = rag.chat if config.runtime.llm_judge else None
-        self._reader = self._new_reader()
+        self._reader: Reader = (
+            ExtractiveReader(rag.embedding)
+            if rag.chat is None
+            else ChatReader(rag.chat, config.runtime.prompt_template)
+        )
         self._reranker = self._new_reranker()
 
     @property
@@ -80,10 +84,18 @@ class MemoryLab:
             PostInsert(operators.post_insert, service, tools, parser),
             self._on_insert_step,
         )
+        post_retrieval_tools = PostRetrievalTools(
+            service,
+            self._reranker,
+            self._rag.chat,
+            self._count_tokens,
+            linked_services=LINKED_SERVICES,
+            secondary=secondary,
+        )
         test = build_test_graph(
             PreRetrieval(operators.pre_retrieval, tools),
             MemoryRetrieval(service, self._config.runtime.top_k),
-            PostRetrieval(operators.post_retrieval, self._post_retrieval_tools(service, secondary)),
+            PostRetrieval(operators.post_retrieval, post_retrieval_tools),
             MemoryTest(self._reader, self._judge),
             self._on_test_step,
         )
@@ -102,23 +114,6 @@ class MemoryLab:
             seed=self._config.runtime.seed,
         )
         return build_service(kind, self._config.services.settings.get(kind), parts)
-
-    def _post_retrieval_tools(
-        self, service: MemoryService, secondary: Mapping[str, MemoryService]
-    ) -> PostRetrievalTools:
-        return PostRetrievalTools(
-            service,
-            self._reranker,
-            self._rag.chat,
-            self._count_tokens,
-            linked_services=LINKED_SERVICES,
-            secondary=secondary,
-        )
-
-    def _new_reader(self) -> Reader:
-        if self._rag.chat is None:
-            return ExtractiveReader(self._rag.embedding)
-        return ChatReader(self._rag.chat, self._config.runtime.prompt_template)
 
     def _new_reranker(self) -> Reranker | None:
         if self._config.runtime.rerank_model is not None:

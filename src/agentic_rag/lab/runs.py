@@ -302,32 +302,31 @@ async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
     Raises:
         InputError: wrong input, or a wrong setting.
     """
-    started = time.perf_counter()
     run.remembered = None
+    written: dict[str, Any] = {}
+    reason = None
     try:
         written = await run.pipelines.insert.ainvoke(packet)
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - an adapter or service may be anybody's: its packet failed
-        run.remembered = packet["packet_idx"] + 1
-        return {"status": "failed", "reason": _told(error), "seconds": time.perf_counter() - started}
+        reason = _told(error)
     run.remembered = packet["packet_idx"] + 1
     tidied = written.get("post_insert") or {}
     return {
-        "status": "ok",
-        "reason": None,
+        "status": "ok" if reason is None else "failed",
+        "reason": reason,
         "inserted": sum(entry_id is not None for entry_id in written.get("inserted") or ()),
         "skipped_turns": written.get("skipped_turns", 0),
         "malformed_lines": written.get("malformed_lines", 0),
         "merged": len(tidied.get("merged") or ()),
         "forgotten": len(tidied.get("forgotten") or ()),
         "refused": tidied.get("refused", 0),
-        "seconds": time.perf_counter() - started,
     }
 
 
 def _added(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    summed = {name: counts[name] + result.get(name, 0) for name in _COUNTED}
+    summed = {name: counts[name] + result[name] for name in _COUNTED}
     reasons = dict(counts["reasons"])
     if result["status"] == "failed":
         reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
@@ -367,8 +366,6 @@ def _told(error: Exception) -> str:
 
 def _now(run: _Run, packet: Packet) -> str | None:
     """Date of the latest turn that is in, of this packet or one before."""
-    for earlier in reversed(run.packets[: packet["packet_idx"] + 1]):
-        found = last_date(earlier["dialogs"])
-        if found is not None:
-            return found
-    return None
+    return last_date(
+        [dialog for earlier in run.packets[: packet["packet_idx"] + 1] for dialog in earlier["dialogs"]]
+    )

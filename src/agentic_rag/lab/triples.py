@@ -91,11 +91,10 @@ def _beside(left: str, right: str) -> str:
 
 
 def distinct(statements: list[TripleStatement]) -> list[TripleStatement]:
-    """Each triple once, the first time it was said; case and white space aside."""
+    """Each triple once, the first time it was said; case aside."""
     first: dict[str, TripleStatement] = {}
     for statement in statements:
-        key = " ".join("\n".join(statement.triple).casefold().split(" "))
-        first.setdefault(key, statement)
+        first.setdefault("\n".join(statement.triple).casefold(), statement)
     return list(first.values())
 
 

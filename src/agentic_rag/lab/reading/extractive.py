@@ -162,7 +162,9 @@ async def choice(
     match = _OFFER.search(question.text)
     if match is None:
         return verdict(question, statements)
-    left, right = _alike(match["left"].strip(), match["right"].strip())
+    right = match["right"].strip()
+    # Without what the question says before it: what is offered first has as many words as the other.
+    left = " ".join(match["left"].split()[-max(1, len(right.split())) :])
     sentences = [statement.sentence.text for statement in statements[:COMPARED]]
     for_left, for_right = (float(_shared(offer, sentences)) for offer in (left, right))
     if for_left == for_right and embedding is not None:
@@ -170,12 +172,6 @@ async def choice(
         near = (await embedding.embed_queries([left, right])) @ vectors.T
         for_left, for_right = (round(float(row.max()), 6) for row in near)
     return right if for_right > for_left else left
-
-
-def _alike(left: str, right: str) -> tuple[str, str]:
-    """What is offered first, without what the question says before it: it has as many words as the other."""
-    words = left.split()
-    return " ".join(words[-max(1, len(right.split())) :]), right
 
 
 def _shared(offer: str, sentences: Sequence[str]) -> int:

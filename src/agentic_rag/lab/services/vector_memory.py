@@ -93,7 +93,7 @@ class VectorMemory:
         """The nearest others; ``score`` is their cosine, 0 for what points the other way."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
-        own = _chunk_of(entry_id)
+        own = chunk_id(entry_id, "0")
         vectors = await self._chunks.get_vectors(self._namespace, [own])
         others = {entry.id: entry for entry in self._entries.values() if entry.id != entry_id}
         if own not in vectors or len(others) == len(self._entries) or not others:
@@ -159,14 +159,10 @@ class VectorMemory:
         return unit
 
 
-def _chunk_of(entry_id: str) -> str:
-    return chunk_id(entry_id, "0")
-
-
 def _chunk(entry: Entry) -> Chunk:
     text = valid_unicode(entry.text)
     return Chunk(
-        id=_chunk_of(entry.id),
+        id=chunk_id(entry.id, "0"),
         document_id=entry.id,
         text=text,
         start=0,
