@@ -18,7 +18,7 @@ from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.odds import log_odds, probability
-from agentic_rag.domain.ports import ChunkWriter, FloatArray
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import (
     AllSourcesFailed,
     ConfigError,
@@ -30,11 +30,11 @@ from agentic_rag.errors import (
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.lab.services.entries import Entries, WriteBehind, checked_top_k, memory_of
-from agentic_rag.lab.services.parts import AskGraph, RankedSettings, ServiceParts, needed
+from agentic_rag.lab.services.parts import AskGraph, RankedSettings, ServiceParts
 from agentic_rag.lab.services.sessions import SessionDocuments, SharedEntities
 from agentic_rag.retrieval.graph_engine import GraphEngine
 
-GRAPH_MEMORY, AGENTIC_MEMORY = "graph_memory", "agentic_memory"
+NAME = "agentic_memory"
 MOST = 1000
 """Results that the retrieval graph can be asked for."""
 
@@ -67,17 +67,15 @@ class SessionMemory:
     A text of white space alone is kept, but nothing finds it. Vectors are not used: each turn has its own.
 
     Args:
-        parts: of the service; chunk store and graph store are needed.
-        name: of the service, for errors.
+        parts: of the service.
         search: finds turns.
         topk: memories given back where a call does not say.
     """
 
-    def __init__(self, parts: ServiceParts, name: str, search: TurnSearch, topk: int) -> None:
+    def __init__(self, parts: ServiceParts, search: TurnSearch, topk: int) -> None:
         self._namespace = dataset_name(parts.namespace)
-        self._chunks: ChunkWriter = needed(parts.chunks, name, "chunks")
-        knowledge = needed(parts.knowledge, name, "knowledge")
-        self._writer = DocumentWriter(self._chunks, knowledge, parts.embedding, parts.count_tokens)
+        self._chunks = parts.chunks
+        self._writer = DocumentWriter(parts.chunks, parts.knowledge, parts.embedding, parts.count_tokens)
         self._search = search
         self._topk = topk
         self._entries = Entries()
@@ -192,8 +190,7 @@ def graph_search(engine: GraphEngine, namespace: str) -> TurnSearch:
 
 
 def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> SessionMemory:
-    search = graph_search(needed(parts.graph_engine, GRAPH_MEMORY, "graph_engine"), parts.namespace)
-    return SessionMemory(parts, GRAPH_MEMORY, search, settings.topk)
+    return SessionMemory(parts, graph_search(parts.graph_engine, parts.namespace), settings.topk)
 
 
 class AgenticMemorySettings(RankedSettings):
@@ -218,10 +215,10 @@ def ask_search(ask: AskGraph, namespace: str, operation: str) -> TurnSearch:
         try:
             state = await ask.ainvoke(asked)
         except AllSourcesFailed as error:
-            raise StoreError(f"{AGENTIC_MEMORY}: {error}") from error
+            raise StoreError(f"{NAME}: {error}") from error
         except UnknownDataset as error:
             raise StoreError(
-                f"{AGENTIC_MEMORY} has written {namespace!r}, but the ask graph does not know it; "
+                f"{NAME} has written {namespace!r}, but the ask graph does not know it; "
                 "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
             ) from error
         _check(state)
@@ -240,7 +237,7 @@ def _check(state: Mapping[str, Any]) -> None:
     if failed:
         told = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
         kind = ModelError if failed.keys() == {"rerank"} else StoreError
-        raise kind(f"{AGENTIC_MEMORY} was searched in part only ({told}); mend what failed and ask again")
+        raise kind(f"{NAME} was searched in part only ({told}); mend what failed and ask again")
 
 
 def _turns(results: list[dict[str, Any]]) -> list[tuple[object, float]]:
@@ -254,6 +251,5 @@ def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -
     try:
         operation = parse_operation(settings.operation).value
     except UnknownOperation as error:
-        raise ConfigError(f"services.{AGENTIC_MEMORY}.operation: {error}") from error
-    search = ask_search(needed(parts.ask, AGENTIC_MEMORY, "ask"), parts.namespace, operation)
-    return SessionMemory(parts, AGENTIC_MEMORY, search, settings.topk)
+        raise ConfigError(f"services.{NAME}.operation: {error}") from error
+    return SessionMemory(parts, ask_search(parts.ask, parts.namespace, operation), settings.topk)

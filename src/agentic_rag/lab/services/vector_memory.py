@@ -27,7 +27,7 @@ from agentic_rag.lab.services.entries import (
     checked_vector,
     memory_of,
 )
-from agentic_rag.lab.services.parts import RankedSettings, ServiceParts, needed
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 
 WRONG_LENGTH = "give vectors of the configured embedding model"
 WIDENING = 4
@@ -42,7 +42,7 @@ class VectorMemory:
 
     def __init__(self, settings: RankedSettings, parts: ServiceParts) -> None:
         self._topk = settings.topk
-        self._chunks = needed(parts.chunks, "vector_memory", "chunks")
+        self._chunks = parts.chunks
         self._namespace = dataset_name(parts.namespace)
         self._embedding = parts.embedding
         self._entries = Entries()

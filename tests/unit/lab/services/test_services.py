@@ -114,23 +114,6 @@ def test_a_wrong_setting_is_named_with_its_key(
         build_service(name, settings, parts)
 
 
-@pytest.mark.parametrize(
-    ("name", "missing"),
-    [
-        ("vector_memory", "chunks"),
-        ("graph_memory", "chunks"),
-        ("graph_memory", "knowledge"),
-        ("graph_memory", "graph_engine"),
-        ("agentic_memory", "ask"),
-        ("agentic_memory", "knowledge"),
-    ],
-)
-def test_a_missing_part_is_named(name: str, missing: str, parts: ServiceParts) -> None:
-    fewer = replace(parts, **{missing: None})  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=f"{name} needs ServiceParts.{missing}"):
-        build_service(name, {}, fewer)
-
-
 @pytest.mark.parametrize("name", ["vector_memory", "graph_memory", "agentic_memory"])
 def test_a_namespace_that_no_store_can_hold(name: str, parts: ServiceParts) -> None:
     with pytest.raises(InputError, match="a dataset needs a name"):
