@@ -147,10 +147,6 @@ def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> 
 
     A sentence with a named thing in it (see ``ingest.facts``) tells who talks about what; any other one that is
     neither a question nor a courtesy, who says it; a photo that is shared, what it shows.
-
-    Args:
-        dialogs: turns of one packet.
-        count_tokens: token numbers of a batch of texts.
     """
     named = _named(dialogs, count_tokens)
     found: list[TripleStatement] = []

@@ -69,12 +69,8 @@ class Distiller:
     """Merges each new memory with those that say the same.
 
     By rule, the text with more telling words stays (then the longer one, then the older), with the sources of
-    all and the latest timestamp; it is inserted anew, for a memory cannot be changed in place.
-
-    Args:
-        settings: how near, among how many, and by whom.
-        memory: the memory.
-        chat: judges where ``distillation_prompt`` is set.
+    all and the latest timestamp; it is inserted anew, for a memory cannot be changed in place. Where
+    ``distillation_prompt`` is set, the chat model judges.
 
     Raises:
         ConfigError: a prompt is set and there is no chat model.

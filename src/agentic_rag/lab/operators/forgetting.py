@@ -62,10 +62,6 @@ class Forgetter:
     A memory begins with strength 1; each new memory that says the same adds 1 and sets its time to now. That
     it was found for a question does not: testing must not change the memory. All times are those of the talk. What
     was inserted before it was made it does not know, and never forgets.
-
-    Args:
-        settings: how fast memories fade.
-        memory: the memory.
     """
 
     def __init__(self, settings: Forgetting, memory: Deletes) -> None:

@@ -32,12 +32,6 @@ class PostInsert:
 
     ``forgetting`` keeps its record here, so an operator belongs to one memory, from its first packet on.
 
-    Args:
-        settings: which action, and how.
-        service: the memory.
-        tools: ``distillation`` with a prompt needs the chat model.
-        parser: as MemoryInsert's.
-
     Raises:
         ConfigError: the action needs a memory that can delete, or a chat model, and there is none.
     """
@@ -70,17 +64,16 @@ class PostInsert:
 
     def _fresh(self, data: Data) -> list[Memory]:
         """What MemoryInsert has just inserted, of what the memory keeps."""
-        return [
-            self._memory(entry_id, entry, data)
-            for entry_id, entry in zip(data.get("inserted") or (), data.get("entries") or (), strict=True)
-            if entry_id is not None
-        ]
-
-    def _memory(self, entry_id: str, entry: Mapping[str, Any], data: Data) -> Memory:
-        text, metadata = self._parser.extract(entry), memory_metadata(data, entry)
-        memory = Memory(text=text, metadata=metadata, entry_id=entry_id, score=None)
-        vector = entry.get("embedding")
-        return memory if vector is None else {**memory, "embedding": list(vector)}
+        fresh: list[Memory] = []
+        for entry_id, entry in zip(data.get("inserted") or (), data.get("entries") or (), strict=True):
+            if entry_id is None:
+                continue
+            text, metadata = self._parser.extract(entry), memory_metadata(data, entry)
+            memory = Memory(text=text, metadata=metadata, entry_id=entry_id, score=None)
+            if entry.get("embedding") is not None:
+                memory["embedding"] = list(entry["embedding"])
+            fresh.append(memory)
+        return fresh
 
 
 def _told(action: str, **values: Any) -> dict[str, Any]:

@@ -51,12 +51,8 @@ class Time:
 
 
 def times_of(sentence: str, said: date | None) -> list[Time]:
-    """The times that a sentence names, in order of place.
-
-    Args:
-        sentence: what was said.
-        said: on which day; None where it is not known: then only what needs no such day is told.
-    """
+    """The times that a sentence names, in order of place; where it is not known on which day it was ``said``, only
+    those that need no such day."""
     if said is not None and not FIRST <= said <= LAST:
         said = None
     found: list[Time] = []
@@ -245,13 +241,7 @@ _RULES: Sequence[tuple[re.Pattern[str], _Tell]] = [
 
 
 def moment_answer(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> str:
-    """When it was; "" where no time and no day is known.
-
-    Args:
-        question: one for a time.
-        statements: best first.
-        history: in which they stand.
-    """
+    """When it was, by the statements of a history, best first; "" where no time and no day is known."""
     answers: list[tuple[float, str]] = []
     for statement in statements[:CONSIDERED]:
         time, counts = _time(statement, history)

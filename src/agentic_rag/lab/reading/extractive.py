@@ -62,13 +62,7 @@ class ExtractiveReader:
         return await self.answer(asked, statements, history) or NOT_MENTIONED
 
     async def answer(self, question: ParsedQuestion, statements: list[Statement], history: History) -> str:
-        """The answer without any doubt; "" where no words can be one.
-
-        Args:
-            question: as it was read.
-            statements: of the history, best first; at least one.
-            history: as it was read.
-        """
+        """The answer by the statements of a history, best first, without any doubt; "" where no words can be one."""
         if question.kind in {"when", "year"}:
             told = moment_answer(question, statements, history)
             if told:

@@ -58,12 +58,7 @@ class ParsedQuestion:
 
 
 def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
-    """The question as the reader needs it.
-
-    Args:
-        text: as asked.
-        speakers: of the history: who of them is named is who it is about.
-    """
+    """The question as the reader needs it; who of the history's speakers is named is who it is about."""
     words = words_of(text)
     named = _named(words, speakers)
     people = tuple(dict.fromkeys(name for _, name in named)) or _written_in(text, speakers)

@@ -8,7 +8,6 @@ sessions in both stores (``session_memory``) and differ in what searches them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.domain.memory import MemoryService
@@ -28,22 +27,14 @@ Build = Callable[[Any, ServiceParts], MemoryService]
 """Called with the service's own settings, checked, and the parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Registered:
-    build: Build
-    settings: type[Section]
-
-
-_SERVICES: dict[str, _Registered] = {
-    "short_term_memory": _Registered(
-        lambda settings, parts: TextMemory(settings.max_dialog), ShortTermMemorySettings
-    ),
-    "vector_hash_memory": _Registered(VectorHashMemory, VectorHashMemorySettings),
-    "vector_memory": _Registered(VectorMemory, RankedSettings),
-    "graph_memory": _Registered(build_graph_memory, RankedSettings),
-    "agentic_memory": _Registered(build_agentic_memory, AgenticMemorySettings),
-    "full_context": _Registered(lambda settings, parts: FullContext(), Section),
-    "no_memory": _Registered(lambda settings, parts: NoMemory(), Section),
+_SERVICES: dict[str, tuple[Build, type[Section]]] = {
+    "short_term_memory": (lambda settings, parts: TextMemory(settings.max_dialog), ShortTermMemorySettings),
+    "vector_hash_memory": (VectorHashMemory, VectorHashMemorySettings),
+    "vector_memory": (VectorMemory, RankedSettings),
+    "graph_memory": (build_graph_memory, RankedSettings),
+    "agentic_memory": (build_agentic_memory, AgenticMemorySettings),
+    "full_context": (lambda settings, parts: FullContext(), Section),
+    "no_memory": (lambda settings, parts: NoMemory(), Section),
 }
 
 
@@ -65,7 +56,7 @@ def register_service(
         raise ConfigError(f"a service needs a name of letters, digits and _, not {name!r}")
     if name in _SERVICES and not replace:
         raise ConfigError(f"there is a service {name!r} already; choose another name, or say replace=True")
-    _SERVICES[name] = _Registered(build, settings)
+    _SERVICES[name] = build, settings
 
 
 def unregister_service(name: str) -> None:
@@ -95,26 +86,23 @@ def build_service(name: str, settings: Mapping[str, Any] | None, parts: ServiceP
         ConfigError: no such service, a setting that cannot be used, or a part that the service needs is missing.
         InputError: a namespace that no store can hold.
     """
-    return _registered(name).build(check_settings(name, settings), parts)
+    build, _ = _registered(name)
+    return build(check_settings(name, settings), parts)
 
 
 def check_settings(name: str, settings: Mapping[str, Any] | None) -> Section:
-    """The settings of a service, as it reads them.
-
-    Args:
-        name: of the service.
-        settings: its own; None or {} for the defaults.
+    """The settings of a service, as it reads them; None or {} for the defaults.
 
     Raises:
         ConfigError: no such service, or a setting that is unknown or cannot be.
     """
-    registered = _registered(name)
+    _, kind = _registered(name)
     if settings is not None and not isinstance(settings, Mapping):
         raise ConfigError(f"services.{name} must be a mapping of settings, not {settings!r}")
-    return validated(registered.settings, settings or {}, f"services.{name}")
+    return validated(kind, settings or {}, f"services.{name}")
 
 
-def _registered(name: str) -> _Registered:
+def _registered(name: str) -> tuple[Build, type[Section]]:
     if name not in _SERVICES:
         raise ConfigError(f"unknown service {name!r}; use one of: {', '.join(known_services())}")
     return _SERVICES[name]

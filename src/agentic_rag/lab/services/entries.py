@@ -68,12 +68,7 @@ def checked_top_k(top_k: int | None, default: int) -> int:
 
 
 def checked_vector(vector: FloatArray, dimension: int, cure: str) -> FloatArray:
-    """The vector as float32, shape (dimension,).
-
-    Args:
-        vector: as it was given.
-        dimension: what the service holds.
-        cure: what to do about another length.
+    """The vector as float32, shape (dimension,); ``cure`` is what to do about another length.
 
     Raises:
         InputError: it has another shape, is all zero, or holds what is no number.

@@ -30,9 +30,8 @@ from agentic_rag.errors import (
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.lab.services.entries import Entries, WriteBehind, checked_top_k, memory_of
-from agentic_rag.lab.services.parts import AskGraph, RankedSettings, ServiceParts
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 from agentic_rag.lab.services.sessions import SessionDocuments, SharedEntities
-from agentic_rag.retrieval.graph_engine import GraphEngine
 
 NAME = "agentic_memory"
 MOST = 1000
@@ -65,11 +64,6 @@ class SessionMemory:
     A memory is given back whole, at the place of its best turn, with that turn's score. Changes are written
     behind (see ``WriteBehind``): a session that has grown is stored anew, its old turns keep their vectors.
     A text of white space alone is kept, but nothing finds it. Vectors are not used: each turn has its own.
-
-    Args:
-        parts: of the service.
-        search: finds turns.
-        topk: memories given back where a call does not say.
     """
 
     def __init__(self, parts: ServiceParts, search: TurnSearch, topk: int) -> None:
@@ -170,13 +164,13 @@ class SessionMemory:
             self._shared.replace(graph, {chunk: entry for chunk, entry in entries if entry is not None})
 
 
-def graph_search(engine: GraphEngine, namespace: str) -> TurnSearch:
+def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> SessionMemory:
     """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
 
     async def search(query: str, limit: int, among: Comparison | None) -> Found:
         hits, nearest = await asyncio.gather(
-            engine.search(namespace, query, limit=limit, filters=among),
-            engine.nearest(namespace, query, limit=limit, filters=among),
+            parts.graph_engine.search(parts.namespace, query, limit=limit, filters=among),
+            parts.graph_engine.nearest(parts.namespace, query, limit=limit, filters=among),
         )
         told = {chunk.id: (chunk.metadata.get("dia_id"), score) for chunk, score in nearest}
         for hit in hits:
@@ -186,45 +180,45 @@ def graph_search(engine: GraphEngine, namespace: str) -> TurnSearch:
         best = sorted(told.items(), key=lambda entry: (-entry[1][1], entry[0]))[:limit]
         return Found([turn for _, turn in best], more=len(told) >= limit)
 
-    return search
-
-
-def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> SessionMemory:
-    return SessionMemory(parts, graph_search(parts.graph_engine, parts.namespace), settings.topk)
+    return SessionMemory(parts, search, settings.topk)
 
 
 class AgenticMemorySettings(RankedSettings):
     operation: str = Field("document_retrieval", description="canvas operation, which selects the fusion")
 
 
-def ask_search(ask: AskGraph, namespace: str, operation: str) -> TurnSearch:
+def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -> SessionMemory:
     """Turns in the order of the graph's rerank, with its score; with the fused one where nothing was reranked.
 
     A memory has no way to say that half of it did not answer, so a source that failed is an error here.
     """
+    try:
+        operation = parse_operation(settings.operation).value
+    except UnknownOperation as error:
+        raise ConfigError(f"services.{NAME}.operation: {error}") from error
 
     async def search(query: str, limit: int, among: Comparison | None) -> Found:
         asked: dict[str, Any] = {
             "query": query,
             "operation": operation,
-            "dataset": namespace,
+            "dataset": parts.namespace,
             "top_k": min(limit, MOST),
         }
         if among is not None:
             asked["filters"] = {among.key: {among.operator: among.value}}
         try:
-            state = await ask.ainvoke(asked)
+            state = await parts.ask.ainvoke(asked)
         except AllSourcesFailed as error:
             raise StoreError(f"{NAME}: {error}") from error
         except UnknownDataset as error:
             raise StoreError(
-                f"{NAME} has written {namespace!r}, but the ask graph does not know it; "
+                f"{NAME} has written {parts.namespace!r}, but the ask graph does not know it; "
                 "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
             ) from error
         _check(state)
         return Found(_turns(state["reranked_results"]), more=False)
 
-    return search
+    return SessionMemory(parts, search, settings.topk)
 
 
 def _check(state: Mapping[str, Any]) -> None:
@@ -245,11 +239,3 @@ def _turns(results: list[dict[str, Any]]) -> list[tuple[object, float]]:
     key = "rerank_score" if reranked else "fused_score"
     # Beyond the rerank's depth there is nothing but fused scores, which cannot be compared with its own.
     return [(result["metadata"].get("dia_id"), result[key]) for result in reranked or results]
-
-
-def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -> SessionMemory:
-    try:
-        operation = parse_operation(settings.operation).value
-    except UnknownOperation as error:
-        raise ConfigError(f"services.{NAME}.operation: {error}") from error
-    return SessionMemory(parts, ask_search(parts.ask, parts.namespace, operation), settings.topk)

@@ -156,13 +156,9 @@ class SharedEntities:
         """Entities by entry, by document. Never changed in place: links are computed off the event loop."""
 
     def replace(self, graph: DocumentGraph, entry_of: Mapping[str, str]) -> None:
-        """Make a document's memories mention what its graph says.
+        """Make a document's memories (``entry_of``: by chunk id) mention what its graph says.
 
         The session itself, which all its chunks mention, is nothing they speak of.
-
-        Args:
-            graph: what was derived from the document.
-            entry_of: entry id by chunk id.
         """
         sessions = {entity.key for entity in graph.entities if "Session" in entity.labels}
         mentioned: dict[str, set[str]] = defaultdict(set)
@@ -176,12 +172,7 @@ class SharedEntities:
         self._mentioned = {key: value for key, value in self._mentioned.items() if key != document_id}
 
     def linked(self, entry_id: str, total: int) -> list[tuple[str, float]]:
-        """Memories that share an entity with one, with the link's strength; descending, then by id.
-
-        Args:
-            entry_id: the memory.
-            total: N, memories held.
-        """
+        """Memories that share an entity with one of ``total``, with the link's strength; descending, then by id."""
         every = {entry: named for document in self._mentioned.values() for entry, named in document.items()}
         frequency = Counter(entity for named in every.values() for entity in named)
 

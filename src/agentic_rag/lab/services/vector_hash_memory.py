@@ -53,13 +53,8 @@ class Hyperplanes:
 
 
 def nearest(bits: Bits, table: bytes, *, limit: int) -> list[tuple[int, float]]:
-    """Places in a table with their Hamming similarity 1 - distance / nbits in [0, 1], descending, then by place.
-
-    Args:
-        bits: the signature asked for.
-        table: signatures, one behind the other.
-        limit: most of them.
-    """
+    """Places in a table (signatures, one behind the other) with their Hamming similarity 1 - distance / nbits in
+    [0, 1], descending, then by place; at most ``limit``."""
     signatures = np.frombuffer(table, dtype=np.uint8).reshape(-1, len(bits))
     distances = np.bitwise_count(signatures ^ bits).sum(axis=1, dtype=np.int64)
     order = np.argsort(distances, kind="stable")[:limit]
