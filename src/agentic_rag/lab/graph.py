@@ -22,9 +22,7 @@ def build_insert_graph(
 ) -> Compiled:
     """PreInsert → MemoryInsert → PostInsert, built for one memory; takes a packet (see ``conversation.Packet``).
 
-    Args:
-        pre_insert, memory_insert, post_insert: the operators.
-        on_step: hears each operator's input and output.
+    ``on_step`` hears each operator's input and output.
     """
     steps = {"PreInsert": pre_insert, "MemoryInsert": memory_insert, "PostInsert": post_insert}
     return _in_a_row("memory_insert", InsertState, steps, on_step)
@@ -39,9 +37,7 @@ def build_test_graph(
 ) -> Compiled:
     """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest, built for one memory; takes a question.
 
-    Args:
-        pre_retrieval, memory_retrieval, post_retrieval, memory_test: the operators.
-        on_step: hears each operator's input and output.
+    ``on_step`` hears each operator's input and output.
     """
     steps = {
         "PreRetrieval": pre_retrieval,

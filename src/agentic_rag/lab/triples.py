@@ -164,18 +164,14 @@ def _said(turn: int, dialog: Dialog, about: Sequence[TripleStatement]) -> list[T
     found: list[TripleStatement] = []
     for sentence in (" ".join(text[start:end].split()) for start, end in split_sentences(text)):
         known = any(other.sentence in sentence or sentence in other.sentence for other in about)
-        if not known and not _asks(sentence) and _tells(sentence):
+        courtesy = len(tokens(sentence)) <= 2 or {*content_tokens(sentence)} <= _EMPTY
+        if not known and not courtesy and not _asks(sentence):
             says = "说" if script(sentence) == "cjk" else "says"
             found.append(TripleStatement(Triple(speaker, says, sentence), turn, sentence))
     photo = _PHOTO.search(dialog["text"])
     if photo is not None and (shown := _PHOTO_OF.sub("", photo["caption"].strip(), count=1).strip()):
         found.append(TripleStatement(Triple(speaker, "shares a photo of", shown), turn, shown))
     return found
-
-
-def _tells(sentence: str) -> bool:
-    """Whether a sentence is more than a courtesy or an exclamation."""
-    return len(tokens(sentence)) > 2 and not {*content_tokens(sentence)} <= _EMPTY
 
 
 def _asks(sentence: str) -> bool:

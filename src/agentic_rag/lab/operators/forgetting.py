@@ -81,11 +81,7 @@ class Forgetter:
             self._traces[memory["entry_id"]] = _Trace(said, since, 1.0, importance)
 
     async def forget(self, now: datetime) -> list[str]:
-        """Delete the memories whose retention is under the threshold at a moment; ids of those that were there, sorted.
-
-        Raises:
-            StoreError, ModelError: the memory failed.
-        """
+        """Delete the memories whose retention is under the threshold at a moment; ids of those that were there, sorted."""
         settings, forgotten = self._settings, []
         faded = [
             entry_id

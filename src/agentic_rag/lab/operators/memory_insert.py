@@ -38,13 +38,8 @@ class MemoryInsert:
             for service in self.secondary:
                 await service.insert(*given)
             inserted.append(entry_id)
-        return {
-            "inserted": inserted,
-            "insert_stats": {
-                "inserted": sum(entry_id is not None for entry_id in inserted),
-                "entries": len(entries),
-            },
-        }
+        kept = len(inserted) - inserted.count(None)
+        return {"inserted": inserted, "insert_stats": {"inserted": kept, "entries": len(entries)}}
 
 
 def memory_metadata(data: Data, entry: Mapping[str, Any]) -> dict[str, Any] | None:

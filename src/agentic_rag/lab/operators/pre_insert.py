@@ -24,8 +24,6 @@ from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section
 from agentic_rag.text.prompts import fenced
 
-Entry = dict[str, Any]
-
 
 class TriEmbed(Section):
     """An entry for every statement of the packet, as a triple with its embedding."""
@@ -98,7 +96,7 @@ class PreInsert:
 
     async def _embedded(
         self, statements: Sequence[TripleStatement], data: Data, dialogs: Sequence[Dialog]
-    ) -> list[Entry] | None:
+    ) -> list[dict[str, Any]] | None:
         if not statements:
             return None
         refactors = [refactored(statement.triple) for statement in statements]

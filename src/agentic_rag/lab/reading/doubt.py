@@ -67,6 +67,7 @@ def signs(question: ParsedQuestion, statements: Sequence[Statement], history: Hi
     """
     theirs = [one for one in statements if one.about]
     others = [one for one in statements if not one.about]
+    unknown = [name for name in question.names if not any(name in line.terms for line in history.lines)]
     return {
         "always": 1.0,
         "support": max((one.support for one in theirs), default=0.0) / 5,
@@ -74,7 +75,7 @@ def signs(question: ParsedQuestion, statements: Sequence[Statement], history: Hi
         "lead in turn": _lead(theirs, others, lambda one: one.own + one.turn),
         "lead in sentence": _lead(theirs, others, lambda one: one.own),
         "lead in meaning": _lead(theirs, others, lambda one: max(-0.2, one.cosine) * 10),
-        "unknown names": _unknown(question.names, history),
+        "unknown names": len(unknown) / len(question.names) if question.names else 0.0,
         "nobody": float(not question.subject),
         "several": float(len(question.people) > 1),
     }
@@ -86,9 +87,3 @@ def _lead(
     if not others:
         return 0.0
     return max(map(value, theirs), default=min(map(value, others))) - max(map(value, others))
-
-
-def _unknown(terms: frozenset[str], history: History) -> float:
-    """Share of some terms that stand nowhere in the history."""
-    missing = [term for term in terms if not any(term in line.terms for line in history.lines)]
-    return len(missing) / len(terms) if terms else 0.0

@@ -90,8 +90,7 @@ def _told(question: ParsedQuestion, sentence: Sentence) -> str:
 class RememberedEmbedding:
     """``ports.Embedding`` that embeds a passage once, as long as it is among the ``REMEMBERED`` last used.
 
-    Args:
-        embedding: whose vectors depend on the text alone, as the port has it: so nothing changes but the time.
+    Vectors depend on the text alone, as the port has it: so nothing changes but the time.
     """
 
     def __init__(self, embedding: Embedding) -> None:

@@ -75,12 +75,7 @@ def known_services() -> tuple[str, ...]:
 
 
 def build_service(name: str, settings: Mapping[str, Any] | None, parts: ServiceParts) -> MemoryService:
-    """An empty memory.
-
-    Args:
-        name: of the service.
-        settings: its own; None or {} for the defaults.
-        parts: what it may be built of.
+    """An empty memory; ``settings`` are the service's own, None or {} for the defaults.
 
     Raises:
         ConfigError: no such service, a setting that cannot be used, or a part that the service needs is missing.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -43,16 +42,9 @@ TURNS_PER_ENTRY = 4
 """Turns asked for, for each memory wanted: several of the best are often of one memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search gave."""
-
-    turns: Sequence[tuple[object, float]]
-    """``dia_id`` as the chunk's metadata have it, None for what is of no turn; and the score."""
-    more: bool
-    """Whether asking for more might give more."""
-
-
+Found = tuple[Sequence[tuple[object, float]], bool]
+"""What a search gave: turns, each with the ``dia_id`` that the chunk's metadata have (None for what is of no turn) and
+its score; and whether asking for more might give more."""
 TurnSearch = Callable[[str, int, Comparison | None], Awaitable[Found]]
 """Finds the turns of a namespace that a question needs: about so many, only those whose metadata pass; raises
 ``StoreError`` or ``ModelError``."""
@@ -135,14 +127,14 @@ class SessionMemory:
         """Each memory that was found with its best turn's score; more than wanted, or all there are."""
         limit = TURNS_PER_ENTRY * wanted
         while True:
-            found = await self._search(query, limit, among)
+            turns, more = await self._search(query, limit, among)
             best: dict[str, float] = {}
-            for dia_id, given in found.turns:
+            for dia_id, given in turns:
                 entry_id = self._sessions.entry_of(dia_id)
                 if entry_id in entry_ids:
                     score = round(given, SCORE_DIGITS)
                     best[entry_id] = max(score, best.get(entry_id, score))
-            if len(best) >= wanted or not found.more:
+            if len(best) >= wanted or not more:
                 return best
             limit *= TURNS_PER_ENTRY
 
@@ -178,7 +170,7 @@ def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> Session
             walked = max(0.0, log_odds(hit["score"] or 0.0))
             told[hit["id"]] = hit["metadata"].get("dia_id"), probability(log_odds(own) + walked)
         best = sorted(told.items(), key=lambda entry: (-entry[1][1], entry[0]))[:limit]
-        return Found([turn for _, turn in best], more=len(told) >= limit)
+        return [turn for _, turn in best], len(told) >= limit
 
     return SessionMemory(parts, search, settings.topk)
 
@@ -216,7 +208,7 @@ def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -
                 "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
             ) from error
         _check(state)
-        return Found(_turns(state["reranked_results"]), more=False)
+        return _turns(state["reranked_results"]), False
 
     return SessionMemory(parts, search, settings.topk)
 
