@@ -15,9 +15,8 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +27,10 @@ from scipy.optimize import minimize
 from agentic_rag.evaluation.bench.compare import Run, read_runs
 from agentic_rag.lab.conversation import ADVERSARIAL
 from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.lab.reading.doubt import SURER, signs
+from agentic_rag.lab.reading.doubt import FILE, SURER, ReaderWeights, signs
 from agentic_rag.lab.reading.history import read_history
 from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
-from agentic_rag.lab.reading.weights import FILE, ReaderWeights
 from agentic_rag.lab.scoring import score
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
@@ -179,8 +177,8 @@ async def main() -> None:
     else:
         console.print("one conversation only: nothing to cross-fit on")
     if arguments.write:
-        weights: Any = await fitted(cases)
-        FILE.write_text(json.dumps(weights.to_dict(), indent=1) + "\n", encoding="utf-8")
+        weights = await fitted(cases)
+        FILE.write_text(json.dumps(asdict(weights), indent=1, sort_keys=True) + "\n", encoding="utf-8")
         console.print(f"wrote {FILE.name}, fitted on {', '.join(weights.fitted_on)}")
 
 

@@ -17,8 +17,9 @@ from agentic_rag.domain.memory import Closes, Deletes, Memory, MemoryService, Ne
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.errors import InputError, StoreError
 from agentic_rag.graph import GraphParts, build_rag_graph
-from agentic_rag.lab.services import ServiceParts, build_service, known_services
-from agentic_rag.lab.services.write_behind import BATCH_DOCUMENTS
+from agentic_rag.lab.services import build_service, known_services
+from agentic_rag.lab.services.entries import BATCH_DOCUMENTS
+from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine

@@ -55,17 +55,17 @@ def _memory_main() -> str:
 
 
 def _memory_insert() -> str:
-    from agentic_rag.lab.graph import InsertOperators, build_insert_graph
+    from agentic_rag.lab.graph import build_insert_graph
 
     nothing = _NoOperator()
-    return build_insert_graph(InsertOperators(nothing, nothing, nothing)).get_graph().draw_mermaid()
+    return build_insert_graph(nothing, nothing, nothing).get_graph().draw_mermaid()
 
 
 def _memory_test() -> str:
-    from agentic_rag.lab.graph import TestOperators, build_test_graph
+    from agentic_rag.lab.graph import build_test_graph
 
     nothing = _NoOperator()
-    return build_test_graph(TestOperators(nothing, nothing, nothing, nothing)).get_graph().draw_mermaid()
+    return build_test_graph(nothing, nothing, nothing, nothing).get_graph().draw_mermaid()
 
 
 DRAWINGS: dict[str, Callable[[], str]] = {

@@ -2,6 +2,6 @@
 
 The way of a turn: ``conversation`` (packets) → ``operators.pre_insert`` → ``data_parser`` →
 ``operators.memory_insert`` → a service of ``services`` → ``operators.post_insert``. The way of a question:
-``operators.pre_retrieval`` → ``operators.memory_retrieval`` → ``operators.post_retrieval`` →
-``operators.memory_test`` (``reading``, ``scoring``). ``graph`` wires both, and the main graph that calls them.
+``operators.memory_retrieval`` → ``agentic_rag.post_retrieval`` → ``operators.memory_test`` (``reading``,
+``scoring``). ``graph`` wires both, and the main graph that calls them.
 """

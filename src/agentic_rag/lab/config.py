@@ -13,10 +13,11 @@ from pydantic import ConfigDict, Field, SecretStr
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.data_parser import DataParser
+from agentic_rag.lab.operators import parse_action
 from agentic_rag.lab.operators.distillation import Distillation
-from agentic_rag.lab.operators.post_insert import PostInsertSettings, parse_post_insert
-from agentic_rag.lab.operators.pre_insert import PreInsertSettings, parse_pre_insert
-from agentic_rag.lab.operators.pre_retrieval import PreRetrievalSettings, parse_pre_retrieval
+from agentic_rag.lab.operators.memory_retrieval import PRE_RETRIEVAL, PreRetrievalSettings
+from agentic_rag.lab.operators.post_insert import POST_INSERT, PostInsertSettings
+from agentic_rag.lab.operators.pre_insert import PRE_INSERT, PreInsertSettings
 from agentic_rag.lab.reading import PROMPT_TEMPLATE
 from agentic_rag.lab.services import check_settings, known_services
 from agentic_rag.post_retrieval import Step, parse_steps
@@ -60,11 +61,6 @@ class ServicesConfig:
     secondary_services: tuple[str, ...]
     """Further memories that get everything too; see ``merge`` ``multi_query``."""
     settings: Mapping[str, Mapping[str, Any]]
-
-    @property
-    def of_service(self) -> Mapping[str, Any]:
-        """Settings of the registered service."""
-        return self.settings.get(self.register_memory_service, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +131,7 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
         ConfigError: names each key that is unknown or has a wrong value.
     """
     top = _mapping(values, "the configuration", SECTIONS)
-    runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime", None), "runtime")
+    runtime = validated(RuntimeConfig, _mapping(top.get("runtime"), "runtime"), "runtime")
     services, operators = _services(top.get("services")), _operators(top.get("operators"))
     if services.secondary_services and isinstance(operators.post_insert, Distillation):
         raise ConfigError(
@@ -148,7 +144,7 @@ def parse_pipeline(values: Any, *, name: str = "pipeline") -> PipelineConfig:
 
 
 def _services(values: Any) -> ServicesConfig:
-    given = _mapping(values, "services", None)
+    given = _mapping(values, "services")
     for module in _strings(given.get("imports", []), "services.imports"):
         try:
             importlib.import_module(module)
@@ -170,7 +166,7 @@ def _services(values: Any) -> ServicesConfig:
             raise ConfigError(
                 f"services.{key}: no such setting or service; use one of: {', '.join((*_SERVICE_KEYS, *known))}"
             )
-        check_settings(key, _mapping(value, f"services.{key}", None))
+        check_settings(key, _mapping(value, f"services.{key}"))
     adapter = given.get("memory_insert_adapter", "to_dialogs")
     DataParser(adapter)
     return ServicesConfig(
@@ -187,14 +183,14 @@ def _service(value: Any, where: str, known: tuple[str, ...]) -> str:
 def _operators(values: Any) -> OperatorsConfig:
     given = _mapping(values, "operators", OPERATORS)
     return OperatorsConfig(
-        pre_insert=parse_pre_insert(given.get("pre_insert")),
-        post_insert=parse_post_insert(given.get("post_insert")),
-        pre_retrieval=parse_pre_retrieval(given.get("pre_retrieval")),
+        pre_insert=parse_action("pre_insert", PRE_INSERT, given.get("pre_insert")),
+        post_insert=parse_action("post_insert", POST_INSERT, given.get("post_insert")),
+        pre_retrieval=parse_action("pre_retrieval", PRE_RETRIEVAL, given.get("pre_retrieval")),
         post_retrieval=parse_steps(given.get("post_retrieval")),
     )
 
 
-def _mapping(values: Any, name: str, known: tuple[str, ...] | None) -> Mapping[str, Any]:
+def _mapping(values: Any, name: str, known: tuple[str, ...] | None = None) -> Mapping[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from typing_extensions import TypedDict
+
+from agentic_rag.dates.instants import moment_of
 
 PACKET_TURNS = 2
 
@@ -90,21 +93,18 @@ class Conversation:
             for session in self.sessions
             for start in range(0, len(session.dialogs), PACKET_TURNS)
         ]
-        packets: list[Packet] = []
-        for index, (session, start) in enumerate(places):
-            dialogs = list(session.dialogs[start : start + PACKET_TURNS])
-            packets.append(
-                Packet(
-                    task_id=self.task_id,
-                    session_id=session.number,
-                    dialog_id=start,
-                    dialogs=dialogs,
-                    dialog_len=len(dialogs),
-                    packet_idx=index,
-                    total_packets=len(places),
-                )
+        return [
+            Packet(
+                task_id=self.task_id,
+                session_id=session.number,
+                dialog_id=start,
+                dialogs=list(session.dialogs[start : start + PACKET_TURNS]),
+                dialog_len=len(session.dialogs[start : start + PACKET_TURNS]),
+                packet_idx=index,
+                total_packets=len(places),
             )
-        return packets
+            for index, (session, start) in enumerate(places)
+        ]
 
     def turns_of(self, session_id: int, dialog_id: int, dialog_len: int) -> tuple[str, ...]:
         """Ids of the turns that a packet, or a part of one, holds."""
@@ -149,25 +149,28 @@ def schedule(conversation: Conversation, segments: int, *, retest: bool = False)
         segments: thresholds, at least 1.
         retest: ask all visible questions at each threshold, not only the newly visible ones.
     """
-    total = len(conversation.packets())
     since = visible_from(conversation)
     every = conversation.questions
     thresholds = [math.ceil(len(every) * part / segments) for part in range(1, segments + 1)]
     points: list[DueQuestions] = []
-    tested: set[int] = set()
-    for packet in range(total):
+    asked = -1
+    for packet in range(len(conversation.packets())):
         visible = [question for question in every if since[question.question_id] <= packet]
         due = sum(threshold <= len(visible) for threshold in thresholds)
-        if not visible or not due:
-            continue
-        thresholds = thresholds[due:]
-        fresh = [question for question in visible if question.question_id not in tested]
-        if fresh:
-            tested.update(question.question_id for question in fresh)
+        if visible and due:
+            thresholds = thresholds[due:]
+            fresh = [question for question in visible if since[question.question_id] > asked]
             points.append(DueQuestions(packet, tuple(visible if retest else fresh)))
+            asked = packet
     return points
 
 
 def last_date(dialogs: Sequence[Dialog]) -> str | None:
     """The date of the latest of some turns."""
     return next((dialog["date_time"] for dialog in reversed(dialogs) if dialog["date_time"]), None)
+
+
+def latest_date(dialogs: Sequence[Mapping[str, Any]]) -> str | None:
+    """The date of the latest of some turns that has one in ISO 8601; None where none has."""
+    dates = (dialog.get("date_time") for dialog in reversed(dialogs))
+    return next((date for date in dates if moment_of(date) is not None), None)

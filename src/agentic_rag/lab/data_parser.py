@@ -27,7 +27,6 @@ class DataParser:
             raise ConfigError(
                 f"services.memory_insert_adapter: unknown adapter {adapter!r}; use one of: {known}"
             )
-        self.adapter = adapter
         self._extract = _ADAPTERS[adapter]
 
     def extract(self, entry: Mapping[str, Any]) -> str:
@@ -78,30 +77,22 @@ def dialog_lines(dialogs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(dialog: Mapping[str, Any]) -> str:
-    said = _needed(dialog, "text", "to_dialogs")
-    speaker = _needed(dialog, "speaker", "to_dialogs")
+    said, speaker = _needed(dialog, "text", "to_dialogs"), _needed(dialog, "speaker", "to_dialogs")
     date = dialog.get("date_time")
-    dated = f"({date})" if date else ""
-    return f"{dated}{speaker}: {said}" if speaker else f"{dated}{said}"
+    return (f"({date})" if date else "") + (f"{speaker}: {said}" if speaker else said)
 
 
 def _to_dialogs(entry: Mapping[str, Any]) -> str:
     """Of ``data.dialogs`` as PreInsert wraps a packet; of ``dialogs`` where an entry carries them itself."""
     data = entry.get("data", entry)
     dialogs = data.get("dialogs") if isinstance(data, Mapping) else None
-    if not isinstance(dialogs, Sequence) or isinstance(dialogs, str) or not dialogs:
+    listed = isinstance(dialogs, Sequence) and not isinstance(dialogs, str)
+    if not listed or not dialogs or not all(isinstance(dialog, Mapping) for dialog in dialogs):
         raise InputError(
             f"adapter to_dialogs needs 'data.dialogs', a list of turns and not empty, not {dialogs!r:.80}; "
             f"the entry has: {_keys(entry)}"
         )
-    for dialog in dialogs:
-        if not isinstance(dialog, Mapping):
-            raise InputError(f"adapter to_dialogs needs turns with 'speaker' and 'text', not {dialog!r:.80}")
     return dialog_lines(dialogs)
-
-
-def _to_refactor(entry: Mapping[str, Any]) -> str:
-    return _needed(entry, "refactor", "to_refactor")
 
 
 def _needed(values: Mapping[str, Any], key: str, adapter: str) -> str:
@@ -117,4 +108,7 @@ def _keys(values: Mapping[str, Any]) -> str:
     return ", ".join(sorted(map(str, values))) or "nothing"
 
 
-_ADAPTERS: dict[str, Adapter] = {"to_dialogs": _to_dialogs, "to_refactor": _to_refactor}
+_ADAPTERS: dict[str, Adapter] = {
+    "to_dialogs": _to_dialogs,
+    "to_refactor": lambda entry: _needed(entry, "refactor", "to_refactor"),
+}

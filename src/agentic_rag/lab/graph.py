@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 
 from agentic_rag.lab.conversation import is_last
-from agentic_rag.lab.operators.operator import Operator, StepCallback
+from agentic_rag.lab.operators import Operator, StepCallback
 from agentic_rag.lab.runs import Compiled, MemorySink, MemorySource, PipelineCaller, Runs
 from agentic_rag.lab.state import InsertState, MainState, TestState
 
@@ -18,54 +17,33 @@ STEPS = 1_000_000
 """A conversation takes three steps a packet; LangGraph's own limit would end it early."""
 
 
-@dataclass(frozen=True, slots=True)
-class InsertOperators:
-    """Of the insert graph, in order."""
+def build_insert_graph(
+    pre_insert: Operator, memory_insert: Operator, post_insert: Operator, on_step: StepCallback | None = None
+) -> Compiled:
+    """PreInsert → MemoryInsert → PostInsert, built for one memory; takes a packet (see ``conversation.Packet``).
 
-    pre_insert: Operator
-    memory_insert: Operator
-    post_insert: Operator
-
-
-@dataclass(frozen=True, slots=True)
-class TestOperators:
-    """Of the test graph, in order."""
-
-    __test__ = False
-
-    pre_retrieval: Operator
-    memory_retrieval: Operator
-    post_retrieval: Operator
-    memory_test: Operator
-
-
-def build_insert_graph(operators: InsertOperators, on_step: StepCallback | None = None) -> Compiled:
-    """PreInsert → MemoryInsert → PostInsert; takes a packet (see ``conversation.Packet``).
-
-    Args:
-        operators: built for one memory.
-        on_step: hears each operator's input and output.
+    ``on_step`` hears each operator's input and output.
     """
-    steps = {
-        "PreInsert": operators.pre_insert,
-        "MemoryInsert": operators.memory_insert,
-        "PostInsert": operators.post_insert,
-    }
+    steps = {"PreInsert": pre_insert, "MemoryInsert": memory_insert, "PostInsert": post_insert}
     return _in_a_row("memory_insert", InsertState, steps, on_step)
 
 
-def build_test_graph(operators: TestOperators, on_step: StepCallback | None = None) -> Compiled:
-    """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest; takes a question.
+def build_test_graph(
+    pre_retrieval: Operator,
+    memory_retrieval: Operator,
+    post_retrieval: Operator,
+    memory_test: Operator,
+    on_step: StepCallback | None = None,
+) -> Compiled:
+    """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest, built for one memory; takes a question.
 
-    Args:
-        operators: built for one memory.
-        on_step: hears each operator's input and output.
+    ``on_step`` hears each operator's input and output.
     """
     steps = {
-        "PreRetrieval": operators.pre_retrieval,
-        "MemoryRetrieval": operators.memory_retrieval,
-        "PostRetrieval": operators.post_retrieval,
-        "MemoryTest": operators.memory_test,
+        "PreRetrieval": pre_retrieval,
+        "MemoryRetrieval": memory_retrieval,
+        "PostRetrieval": post_retrieval,
+        "MemoryTest": memory_test,
     }
     return _in_a_row("memory_test", TestState, steps, on_step)
 

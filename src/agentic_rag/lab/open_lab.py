@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -12,17 +12,17 @@ from agentic_rag.domain.ports import Chat, Embedding, Reranker
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.config import PipelineConfig
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.graph import InsertOperators, TestOperators, build_insert_graph, build_test_graph
+from agentic_rag.lab.graph import build_insert_graph, build_test_graph
+from agentic_rag.lab.operators import OperatorTools, StepCallback
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
-from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval
-from agentic_rag.lab.operators.memory_test import Judge, MemoryTest
-from agentic_rag.lab.operators.operator import StepCallback
+from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval, PreRetrieval
+from agentic_rag.lab.operators.memory_test import MemoryTest
 from agentic_rag.lab.operators.post_insert import PostInsert
-from agentic_rag.lab.operators.pre_insert import OperatorTools, PreInsert
-from agentic_rag.lab.operators.pre_retrieval import PreRetrieval
+from agentic_rag.lab.operators.pre_insert import PreInsert
 from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
-from agentic_rag.lab.runs import Compiled, Pipelines
-from agentic_rag.lab.services import ServiceParts, build_service
+from agentic_rag.lab.runs import Pipelines
+from agentic_rag.lab.services import build_service
+from agentic_rag.lab.services.parts import ServiceParts
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.rag import Rag, open_rag, token_counter
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
@@ -51,7 +51,16 @@ class MemoryLab:
         self._on_insert_step = on_insert_step
         self._on_test_step = on_test_step
         self._count_tokens = token_counter()
-        self._reader = self._new_reader()
+        if config.runtime.llm_judge and rag.chat is None:
+            raise ConfigError(
+                "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
+            )
+        self._judge = rag.chat if config.runtime.llm_judge else None
+        self._reader: Reader = (
+            ExtractiveReader(rag.embedding)
+            if rag.chat is None
+            else ChatReader(rag.chat, config.runtime.prompt_template)
+        )
         self._reranker = self._new_reranker()
 
     @property
@@ -65,15 +74,33 @@ class MemoryLab:
         Raises:
             ConfigError: an operator or service lacks what it needs; the message says what to set.
         """
-        services = self._config.services
+        services, operators = self._config.services, self._config.operators
         service = self._service(name, services.register_memory_service)
         secondary = {other: self._service(f"{name}-{other}", other) for other in services.secondary_services}
-        return Pipelines(
-            service,
-            self._insert_graph(service, tuple(secondary.values())),
-            self._test_graph(service, secondary),
-            tuple(secondary.values()),
+        tools = OperatorTools(self._rag.embedding, self._rag.chat, self._count_tokens)
+        parser = DataParser(services.memory_insert_adapter)
+        insert = build_insert_graph(
+            PreInsert(operators.pre_insert, tools),
+            MemoryInsert(parser, service, tuple(secondary.values())),
+            PostInsert(operators.post_insert, service, tools, parser),
+            self._on_insert_step,
         )
+        post_retrieval_tools = PostRetrievalTools(
+            service,
+            self._reranker,
+            self._rag.chat,
+            self._count_tokens,
+            linked_services=LINKED_SERVICES,
+            secondary=secondary,
+        )
+        test = build_test_graph(
+            PreRetrieval(operators.pre_retrieval, tools),
+            MemoryRetrieval(service, self._config.runtime.top_k),
+            PostRetrieval(operators.post_retrieval, post_retrieval_tools),
+            MemoryTest(self._reader, self._judge),
+            self._on_test_step,
+        )
+        return Pipelines(service, insert, test, tuple(secondary.values()))
 
     def _service(self, name: str, kind: str) -> MemoryService:
         rag = self._rag
@@ -88,51 +115,6 @@ class MemoryLab:
             seed=self._config.runtime.seed,
         )
         return build_service(kind, self._config.services.settings.get(kind), parts)
-
-    def _insert_graph(self, service: MemoryService, secondary: Sequence[MemoryService]) -> Compiled:
-        operators, tools = self._config.operators, self._tools()
-        parser = DataParser(self._config.services.memory_insert_adapter)
-        return build_insert_graph(
-            InsertOperators(
-                PreInsert(operators.pre_insert, tools),
-                MemoryInsert(parser, service, secondary),
-                PostInsert(operators.post_insert, service, tools, parser),
-            ),
-            self._on_insert_step,
-        )
-
-    def _test_graph(self, service: MemoryService, secondary: Mapping[str, MemoryService]) -> Compiled:
-        operators, runtime, chat = self._config.operators, self._config.runtime, self._rag.chat
-        if runtime.llm_judge and chat is None:
-            raise ConfigError(
-                "runtime.llm_judge needs a chat model; set runtime.base_url and runtime.model_name"
-            )
-        tools = PostRetrievalTools(
-            service,
-            self._reranker,
-            chat,
-            self._count_tokens,
-            linked_services=LINKED_SERVICES,
-            secondary=secondary,
-        )
-        judge = Judge(chat) if runtime.llm_judge and chat is not None else None
-        return build_test_graph(
-            TestOperators(
-                PreRetrieval(operators.pre_retrieval, self._tools()),
-                MemoryRetrieval(service, runtime.top_k),
-                PostRetrieval(operators.post_retrieval, tools),
-                MemoryTest(self._reader, judge),
-            ),
-            self._on_test_step,
-        )
-
-    def _tools(self) -> OperatorTools:
-        return OperatorTools(self._rag.embedding, self._rag.chat, self._count_tokens)
-
-    def _new_reader(self) -> Reader:
-        if self._rag.chat is None:
-            return ExtractiveReader(self._rag.embedding)
-        return ChatReader(self._rag.chat, self._config.runtime.prompt_template)
 
     def _new_reranker(self) -> Reranker | None:
         if self._config.runtime.rerank_model is not None:

@@ -114,15 +114,25 @@ class Runs:
         self.heard = heard or (lambda task, packet, result: None)
         self._runs: dict[str, _Run] = {}
 
-    async def start(self, data: str | None, task_id: str) -> str:
-        """Load and open; what the run is kept under.
+    async def start(self, data: str | None, task_id: str, name: str | None = None) -> str:
+        """Load and open; what the run is kept under, a name of its own where none is given.
 
         Raises:
             InputError: no such conversation, or one without turns.
         """
+        conversation = await self.load(data, task_id)
+        packets = conversation.packets()
+        if not packets:
+            raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
+        due = schedule(conversation, self._segments, retest=self._retest)
+        while len(self._runs) >= MOST_OPEN:
+            await self._runs.pop(next(iter(self._runs))).pipelines.close()
+        pipelines = (await self._open(conversation)).unkept()
         # Not counted: a thread that outlives the process must not go on in the memory of another run.
-        name = uuid4().hex
-        await self._open_as(name, data, task_id)
+        name = name or uuid4().hex
+        self._runs[name] = _Run(
+            task_id, conversation, pipelines, packets, {point.packet_idx: point for point in due}
+        )
         return name
 
     async def of(self, state: MainState, through: int) -> _Run:
@@ -152,24 +162,9 @@ class Runs:
         """The run a state belongs to, where its memory is open."""
         return self._runs.get(state.get("run", ""))
 
-    async def _open_as(self, name: str, data: str | None, task_id: str) -> _Run:
-        conversation = await self.load(data, task_id)
-        packets = conversation.packets()
-        if not packets:
-            raise InputError(f"{task_id} has no turns to remember; choose another --task-id")
-        points = {
-            point.packet_idx: point for point in schedule(conversation, self._segments, retest=self._retest)
-        }
-        while len(self._runs) >= MOST_OPEN:
-            await self._runs.pop(next(iter(self._runs))).pipelines.close()
-        pipelines = (await self._open(conversation)).unkept()
-        run = _Run(task_id, conversation, pipelines, packets, points)
-        self._runs[name] = run
-        return run
-
     async def _restored(self, state: MainState, through: int) -> _Run:
         """A run whose memory is filled anew, asked at the same points as before."""
-        run = await self._open_as(state["run"], state.get("data"), state["task_id"])
+        run = self._runs[await self.start(state.get("data"), state["task_id"], state["run"])]
         latest = state["packet"]
         if latest["packet_idx"] >= len(run.packets) or run.packets[latest["packet_idx"]] != latest:
             raise RunError(
@@ -201,11 +196,11 @@ class Runs:
             await run.pipelines.close()
 
 
+@dataclass(frozen=True, slots=True)
 class MemorySource:
     """Gives the next packet of the conversation."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    runs: Runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
         """The next ``packet``, and the ``run`` it is of with what it has so far: a new one where its thread is begun,
@@ -218,11 +213,11 @@ class MemorySource:
         if not isinstance(task_id, str):
             raise InputError(f"a run is given a 'task_id', the name of a conversation, not {task_id!r:.80}")
         if not await self._goes_on(state, task_id):
-            await self._runs.finish(state)
-            run_name = await self._runs.start(state.get("data"), task_id)
+            await self.runs.finish(state)
+            run_name = await self.runs.start(state.get("data"), task_id)
             state = {**state, "run": run_name, "results": [], "inserts": dict(_NO_INSERTS)}
         through = state["inserts"]["packets"]
-        run = await self._runs.of(state, through)
+        run = await self.runs.of(state, through)
         return {
             "run": state["run"],
             "packet": run.packets[through],
@@ -235,12 +230,13 @@ class MemorySource:
         packet = state.get("packet")
         if packet is None or is_last(packet) or state["inserts"]["packets"] != packet["packet_idx"] + 1:
             return False
-        run = self._runs.open_run(state)
+        run = self.runs.open_run(state)
         if run is not None:
             return run.task_id == task_id
-        return (await self._runs.load(state.get("data"), task_id)).task_id == packet["task_id"]
+        return (await self.runs.load(state.get("data"), task_id)).task_id == packet["task_id"]
 
 
+@dataclass(frozen=True, slots=True)
 class PipelineCaller:
     """Inserts the packet, then asks the questions that are due.
 
@@ -248,23 +244,20 @@ class PipelineCaller:
     input (a setting, a vector of another length) ends it: the next packet would fail the same way.
     """
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    runs: Runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
         packet = state["packet"]
-        run = await self._runs.of(state, packet["packet_idx"])
+        run = await self.runs.of(state, packet["packet_idx"])
         result = await inserted(run, packet)
         point = run.points.get(packet["packet_idx"])
-        results: list[dict[str, Any]] = []
-        if point is not None:
-            results = await self._tested(run, packet, point)
+        results = [] if point is None else await self._tested(run, packet, point)
         return {"insert_result": result, "test_results": results}
 
     async def _tested(self, run: _Run, packet: Packet, point: DueQuestions) -> list[dict[str, Any]]:
         now = _now(run, packet)
         task = run.conversation.task_id
-        known = {q: self._runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
+        known = {q: self.runs.known(task, q.question_id, packet["packet_idx"]) for q in point.questions}
         if any(result is not None for result in known.values()):
             await asked_once(run, point)
 
@@ -273,22 +266,22 @@ class PipelineCaller:
             if kept is not None:
                 return kept
             result = await _answered(run, question, packet, now)
-            self._runs.heard(task, packet["packet_idx"], result)
+            self.runs.heard(task, packet["packet_idx"], result)
             return result
 
-        return await answers(one, point.questions, parallel=self._runs.parallel)
+        return await answers(one, point.questions, parallel=self.runs.parallel)
 
 
+@dataclass(frozen=True, slots=True)
 class MemorySink:
     """Collects the results; closes the memory after the last packet."""
 
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
+    runs: Runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
         """``results`` and ``inserts`` of the run so far."""
         if is_last(state["packet"]):
-            await self._runs.finish(state)
+            await self.runs.finish(state)
         return {
             "results": [*state["results"], *state["test_results"]],
             "inserts": _added(state["inserts"], state["insert_result"]),
@@ -309,32 +302,31 @@ async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
     Raises:
         InputError: wrong input, or a wrong setting.
     """
-    started = time.perf_counter()
     run.remembered = None
+    written: dict[str, Any] = {}
+    reason = None
     try:
         written = await run.pipelines.insert.ainvoke(packet)
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - an adapter or service may be anybody's: its packet failed
-        run.remembered = packet["packet_idx"] + 1
-        return {"status": "failed", "reason": _told(error), "seconds": time.perf_counter() - started}
+        reason = _told(error)
     run.remembered = packet["packet_idx"] + 1
     tidied = written.get("post_insert") or {}
     return {
-        "status": "ok",
-        "reason": None,
+        "status": "ok" if reason is None else "failed",
+        "reason": reason,
         "inserted": sum(entry_id is not None for entry_id in written.get("inserted") or ()),
         "skipped_turns": written.get("skipped_turns", 0),
         "malformed_lines": written.get("malformed_lines", 0),
         "merged": len(tidied.get("merged") or ()),
         "forgotten": len(tidied.get("forgotten") or ()),
         "refused": tidied.get("refused", 0),
-        "seconds": time.perf_counter() - started,
     }
 
 
 def _added(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-    summed = {name: counts[name] + result.get(name, 0) for name in _COUNTED}
+    summed = {name: counts[name] + result[name] for name in _COUNTED}
     reasons = dict(counts["reasons"])
     if result["status"] == "failed":
         reasons[result["reason"]] = reasons.get(result["reason"], 0) + 1
@@ -374,8 +366,6 @@ def _told(error: Exception) -> str:
 
 def _now(run: _Run, packet: Packet) -> str | None:
     """Date of the latest turn that is in, of this packet or one before."""
-    for earlier in reversed(run.packets[: packet["packet_idx"] + 1]):
-        found = last_date(earlier["dialogs"])
-        if found is not None:
-            return found
-    return None
+    return last_date(
+        [dialog for earlier in run.packets[: packet["packet_idx"] + 1] for dialog in earlier["dialogs"]]
+    )

@@ -11,17 +11,19 @@ Source: Maharana et al., Evaluating Very Long-Term Conversational Memory of LLM 
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 import regex
 
+from agentic_rag.dates.stated import named_dates
 from agentic_rag.errors import ConfigError
-from agentic_rag.lab.agreement import agrees
+from agentic_rag.ingest.conversation import MONTHS
+from agentic_rag.lab.conversation import ADVERSARIAL
 from agentic_rag.text import CJK
 
 CORRECT_FROM = 0.5
@@ -29,9 +31,32 @@ CORRECT_FROM = 0.5
 ABSTENTIONS = ("not mentioned", "no information available")
 """An answer that says one of them says that there is none."""
 
+CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", ADVERSARIAL)
+
 _ARTICLES = frozenset({"a", "an", "the", "and"})
 _TOKEN = regex.compile(rf"[{CJK}]|[^\s{CJK}]+")
-_stemming = threading.Lock()
+
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_HAN = "二三四五六七八九十"
+_WORDS = {
+    **{word: str(number) for number, word in enumerate(_SMALL)},
+    **{word: str(number) for number, word in enumerate(_ORDINALS, start=1)},
+    **{han: str(number) for number, han in enumerate(_HAN, start=2)},
+    "两": "2",
+}
+"""Numbers in words; 一 is left out: it is a part of too many words that count nothing."""
+_VALUE = re.compile(
+    rf"\d+(?:,\d{{3}})*(?:\.\d+)?|[两{_HAN}]|\b(?:(?i:{'|'.join((*_SMALL, *_ORDINALS, *_DAYS))})|{'|'.join(MONTHS)})\b"
+)
+_YES = re.compile(r"\W*(?:(?:most|very|quite)\s+)?(?:(?:likely|probably|perhaps|maybe)\W+)?yes\b|\W*是的", re.IGNORECASE)  # fmt: skip
+_NO = re.compile(r"\b(?:no|not|never|none|nobody|nothing|neither|nor|cannot|without)\b|n['’]t\b|[不没沒否]", re.IGNORECASE)  # fmt: skip
+_BESIDE = re.compile(
+    rf"\b(?:(?P<count>\d{{1,2}}|{'|'.join(_SMALL)})\s+)?(?P<unit>day|week(?:end)?|{'|'.join(_DAYS)})s?\s+(?P<side>before|after)\b",
+    re.IGNORECASE,
+)
+_Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +69,16 @@ class Scores:
     """1.0 where the normalised words are the same, else 0.0."""
     is_correct: bool
     """Stricter than F1: F1 of at least ``CORRECT_FROM``, more than half of the truth's words, and the same
-    affirmation or denial, dates and numbers (see ``agreement``); or an abstention that is right."""
+    affirmation or denial, dates and numbers (see ``agrees``); or an abstention that is right."""
 
 
-def score(category: str, predicted: str, truth: str) -> Scores:
+def score(category: str | None, predicted: str, truth: str) -> Scores:
     """Marks by the rule of a question's category.
 
     ``multi-hop``: mean over the parts of the truth (between commas) of the best F1 that a part of the
     prediction has; ``open-domain``: F1 with the truth up to its first ``;``; ``single-hop``, ``temporal``: F1;
     ``adversarial``: 1 if the prediction says that it is not mentioned, else 0. An answerable question that is
-    answered so gets 0.
+    answered so gets 0. Without a category: ``adversarial`` where the truth is an abstention, else ``single-hop``.
 
     Raises:
         ConfigError: the category is none of these.
@@ -61,15 +86,25 @@ def score(category: str, predicted: str, truth: str) -> Scores:
     >>> score("single-hop", "a dance studio", "the studio").f1 == 2 * (1 / 2 * 1) / (1 / 2 + 1)
     True
     """
-    if category not in _RULES:
-        raise ConfigError(f"unknown question category {category!r}; use one of: {', '.join(_RULES)}")
-    return _RULES[category](predicted, truth)
-
-
-def plain_score(predicted: str, truth: str) -> Scores:
-    """Marks of an answer to a question without category: F1; where the truth is an abstention, whether
-    the prediction is one too."""
-    return _by_abstention(predicted, truth) if abstains(truth) else _marks(predicted, truth, token_f1)
+    if category is None:
+        category = ADVERSARIAL if abstains(truth) else "single-hop"
+    if category not in CATEGORIES:
+        raise ConfigError(f"unknown question category {category!r}; use one of: {', '.join(CATEGORIES)}")
+    if category == ADVERSARIAL:
+        right = abstains(predicted)
+        return Scores(float(right), float(right), right)
+    if category == "open-domain":
+        truth = truth.split(";")[0].strip()
+    if abstains(predicted) and not abstains(truth):
+        return Scores(0.0, 0.0, False)
+    f1 = multi_answer_f1(predicted, truth) if category == "multi-hop" else token_f1(predicted, truth)
+    words, wanted = normalised(predicted), normalised(truth)
+    correct = (
+        f1 >= CORRECT_FROM
+        and _shared(words, wanted) > CORRECT_FROM * len(wanted)
+        and agrees(predicted, truth)
+    )
+    return Scores(f1, float(bool(words) and words == wanted), correct)
 
 
 def abstains(answer: str) -> bool:
@@ -81,7 +116,7 @@ def abstains(answer: str) -> bool:
 def token_f1(predicted: str, truth: str) -> float:
     """Harmonic mean of precision and recall of the normalised words, in [0, 1]; 0 where none is shared."""
     given, wanted = normalised(predicted), normalised(truth)
-    shared = sum((Counter(given) & Counter(wanted)).values())
+    shared = _shared(given, wanted)
     if not shared:
         return 0.0
     precision, recall = shared / len(given), shared / len(wanted)
@@ -98,53 +133,81 @@ def multi_answer_f1(predicted: str, truth: str) -> float:
 @lru_cache(maxsize=8192)
 def normalised(text: str) -> tuple[str, ...]:
     """Words as they are compared."""
+    import snowballstemmer
+
     lowered = text.lower().replace(",", "")
     plain = "".join(letter for letter in lowered if not unicodedata.category(letter).startswith("P"))
     # "$", "+", "<" and their like are symbols to Unicode, and punctuation to the published script.
     words = _TOKEN.findall(re.sub(r"[$+<=>^`|~]", "", plain))
     kept = [word for word in words if word not in _ARTICLES] or words
-    with _stemming:
-        return tuple(_porter().stemWords(kept))
+    # A new one each time: a stemmer is not to be shared between threads.
+    return tuple(snowballstemmer.stemmer("porter").stemWords(kept))
 
 
-def _plain(predicted: str, truth: str) -> Scores:
-    return _marks(predicted, truth, token_f1)
+def _shared(words: Sequence[str], others: Sequence[str]) -> int:
+    return sum((Counter(words) & Counter(others)).values())
 
 
-def _multi_hop(predicted: str, truth: str) -> Scores:
-    return _marks(predicted, truth, multi_answer_f1)
+def agrees(predicted: str, truth: str) -> bool:
+    """Whether an answer affirms or denies as the truth does, means its dates, and has all its numbers.
+
+    Words alone do not tell "Likely yes" from "Likely no", nor 25 May from 7 May: most of them are shared.
+    A date agrees with one that lies within it: "June 2023" with "13 June 2023", and "the Friday before 23 July
+    2023" with "21 July 2023". Numbers count as figures or in words; further ones do no harm.
+
+    >>> agrees("25 May 2023", "7 May 2023"), agrees("ten years ago", "10 years ago")
+    (False, True)
+    """
+    if _denies(predicted) != _denies(truth):
+        return False
+    said, meant = _times(predicted), _times(truth)
+    if not said or not meant:
+        return _values(truth) <= _values(predicted)
+    dated = all(any(first < end and start < last for first, last in said) for start, end in meant)
+    return dated and _values(truth) - _parts_of_dates(truth) <= _values(predicted)
 
 
-def _open_domain(predicted: str, truth: str) -> Scores:
-    return _marks(predicted, truth.split(";")[0].strip(), token_f1)
+def _denies(answer: str) -> bool:
+    return _YES.match(answer) is None and _NO.search(answer) is not None
 
 
-def _by_abstention(predicted: str, truth: str) -> Scores:
-    right = abstains(predicted)
-    return Scores(float(right), float(right), right)
+def _values(text: str) -> frozenset[str]:
+    """Numbers, months and weekdays."""
+    found = (match[0].lower().replace(",", "") for match in _VALUE.finditer(text))
+    return frozenset(_WORDS.get(value, value) for value in found)
 
 
-def _marks(predicted: str, truth: str, measure: Callable[[str, str], float]) -> Scores:
-    if abstains(predicted) and not abstains(truth):
-        return Scores(0.0, 0.0, False)
-    f1 = measure(predicted, truth)
-    words, wanted = normalised(predicted), normalised(truth)
-    shared = sum((Counter(words) & Counter(wanted)).values())
-    correct = f1 >= CORRECT_FROM and shared > CORRECT_FROM * len(wanted) and agrees(predicted, truth)
-    return Scores(f1, float(bool(words) and words == wanted), correct)
+def _parts_of_dates(text: str) -> frozenset[str]:
+    parts = {*_DAYS}
+    for day, end in named_dates(text):
+        parts |= {str(day.year), str(day.month), f"{day.month:02}", MONTHS[day.month - 1].lower()}
+        if end - day <= timedelta(days=1):
+            parts |= {str(day.day), f"{day.day:02}"}
+    for match in _BESIDE.finditer(text):
+        parts |= _values(match[0])
+    return frozenset(parts)
 
 
-_RULES: Mapping[str, Callable[[str, str], Scores]] = {
-    "multi-hop": _multi_hop,
-    "temporal": _plain,
-    "open-domain": _open_domain,
-    "single-hop": _plain,
-    "adversarial": _by_abstention,
-}
+def _times(text: str) -> list[_Span]:
+    """The dates that a text names, those beside a date ("the week before 9 June 2023") reckoned from it."""
+    found = named_dates(text)
+    for match in _BESIDE.finditer(text):
+        n = len(named_dates(text[: match.start()]))
+        if n < len(found):
+            found[n] = _beside(found[n], match)
+    return found
 
 
-@lru_cache(maxsize=1)
-def _porter():  # type: ignore[no-untyped-def]
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("porter")
+def _beside(date: _Span, match: re.Match[str]) -> _Span:
+    unit, count = match["unit"].lower(), (match["count"] or "1").lower()
+    number = int(_WORDS.get(count, count))
+    start, end = date
+    before = match["side"].lower() == "before"
+    if unit in _DAYS:
+        wanted = _DAYS.index(unit)
+        off = (start.weekday() - wanted - 1) % 7 + 1 if before else (wanted - start.weekday() - 1) % 7 + 1
+        first, days = start + timedelta(days=-off if before else off), 1
+    else:
+        days = 1 if unit == "day" else 7
+        first = start - timedelta(days=days * number) if before else end + timedelta(days=days * (number - 1))
+    return first, first + timedelta(days=days)

@@ -91,8 +91,8 @@ class _Engine:
         return sentences, list(map(_unit, own))
 
     def _projected(self, tokens: FloatArray) -> FloatArray:
-        made: FloatArray = (tokens - self._mean) @ self._components
-        return _unit(made)
+        centred: FloatArray = tokens - self._mean
+        return _unit(centred @ self._components)
 
     def _outputs(self, rows: Sequence[list[int]], names: list[str]) -> list[FloatArray]:
         width = max(len(row) for row in rows) + 2

@@ -41,7 +41,7 @@ def test_the_two_documented_modes_are_as_documented():
     )
     assert (stm.services.register_memory_service, stm.services.memory_insert_adapter) == ("short_term_memory", "to_dialogs")  # fmt: skip
     assert (stm.operators.pre_insert.action, stm.operators.pre_retrieval.action) == ("none", "none")
-    assert stm.services.of_service == {"max_dialog": 3}
+    assert stm.services.settings["short_term_memory"] == {"max_dialog": 3}
     assert (tim.services.register_memory_service, tim.services.memory_insert_adapter) == ("vector_hash_memory", "to_refactor")  # fmt: skip
     assert (tim.operators.pre_insert.action, tim.operators.pre_retrieval.action) == ("tri_embed", "embedding")
     commented = (CONFIGS / "locomo_tim_pipeline.yaml").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from agentic_rag.lab.conversation import (
     Question,
     Session,
     last_date,
+    latest_date,
     schedule,
     visible_from,
 )
@@ -113,3 +114,9 @@ def test_every_question_is_tested_exactly_once(sessions: list[int], evidence: li
 )
 def test_last_date(dates: list[str], expected: str | None):
     assert last_date([turn("Alice", "x", date) for date in dates]) == expected
+
+
+def test_the_latest_date_that_is_one() -> None:
+    dates = ["2023-08-01", "last May", ""]
+    assert latest_date([{"date_time": date} for date in dates]) == "2023-08-01"
+    assert latest_date([{"speaker": "Alice"}]) is None

@@ -15,8 +15,6 @@ from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, RunError
 from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session
 from agentic_rag.lab.graph import (
-    InsertOperators,
-    TestOperators,
     build_insert_graph,
     build_main_graph,
     build_test_graph,
@@ -108,12 +106,13 @@ class Design:
             )
         }  # fmt: skip
         told = lambda name, given, written: self.told.append(name)  # noqa: E731
-        insert = InsertOperators(*(steps[n] for n in ("PreInsert", "MemoryInsert", "PostInsert")))
-        test = TestOperators(
-            *(steps[n] for n in ("PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"))
-        )
+        insert = (steps[n] for n in ("PreInsert", "MemoryInsert", "PostInsert"))
+        test = (steps[n] for n in ("PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"))
         return Pipelines(
-            service, build_insert_graph(insert, told), build_test_graph(test, told), (self.secondary,)
+            service,
+            build_insert_graph(*insert, on_step=told),
+            build_test_graph(*test, on_step=told),
+            (self.secondary,),
         )
 
     def runs(self, **options: Any) -> Runs:

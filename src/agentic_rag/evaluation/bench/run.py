@@ -26,7 +26,7 @@ from agentic_rag.lab.config import PipelineConfig
 from agentic_rag.lab.conversation import Conversation, schedule
 from agentic_rag.lab.graph import build_main_graph
 from agentic_rag.lab.open_lab import MemoryLab, open_lab
-from agentic_rag.lab.operators.operator import StepCallback
+from agentic_rag.lab.operators import StepCallback
 from agentic_rag.lab.runs import Pipelines, Runs
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters

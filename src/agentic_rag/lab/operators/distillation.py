@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.memory import Deletes, Memory, MemoryService, merged_sources, vector_of
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.lab.operators.duplicates import similarity, told_words
+from agentic_rag.lab.operators.duplicates import similarity, wording
 from agentic_rag.settings.parameters import Section
 from agentic_rag.text.prompts import fenced
 
@@ -37,71 +37,18 @@ class Distillation(Section):
     )
 
 
-@dataclass(slots=True)
-class Distilled:
-    """What became of one packet's memories."""
-
-    merged: list[dict[str, Any]] = field(default_factory=list)
-    """``entry_ids`` that stand for ``replaces``."""
-    refused: int = 0
-    """Texts a model wanted deleted that must stay: it was not shown them, or nothing would be left."""
-
-    @property
-    def gone(self) -> frozenset[str]:
-        return frozenset(entry_id for one in self.merged for entry_id in one["replaces"])
+@runtime_checkable
+class DeletingMemory(MemoryService, Deletes, Protocol):
+    """A memory that can forget."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """What to do with memories that say the same."""
-
-    old: tuple[Memory, ...]
-    new: tuple[Memory, ...]
-    refused: int = 0
-
-
-async def distil(
-    settings: Distillation, service: MemoryService, chat: Chat | None, fresh: Sequence[Memory]
-) -> Distilled:
-    """Merge each new memory with those that say the same.
-
-    By rule, the text with more telling words stays (then the longer one, then the older), with the sources of
-    all and the latest timestamp; it is inserted anew, for a memory cannot be changed in place.
-
-    Args:
-        settings: how near, among how many, and by whom.
-        service: the memory; it can delete.
-        chat: judges where ``distillation_prompt`` is set.
-        fresh: what was just inserted.
-
-    Raises:
-        ConfigError: the service cannot delete, or a prompt is set and there is no chat model.
-        ModelError: the chat model failed, or replied something else than the JSON it was asked for.
-    """
-    deletes, judging = deleting(service, "distillation"), judging_by(settings, chat)
-    done = Distilled()
-    for memory in fresh:
-        if memory["entry_id"] in done.gone:
-            continue
-        same = await _same(settings, service, memory, done.gone)
-        if not same:
-            continue
-        # By id, so oldest first: what stays does not depend on how a service breaks ties.
-        group = sorted([memory, *same], key=lambda one: one["entry_id"])
-        verdict = _by_rule(group) if judging is None else await _by_chat(*judging, group)
-        done.refused += verdict.refused
-        if verdict.old or verdict.new:
-            done.merged.append(await _carried_out(verdict, service, deletes))
-    return done
-
-
-def deleting(service: MemoryService, action: str) -> Deletes:
+def deleting(service: MemoryService, action: str) -> DeletingMemory:
     """The service as one that can forget.
 
     Raises:
         ConfigError: it cannot.
     """
-    if not isinstance(service, Deletes):
+    if not isinstance(service, DeletingMemory):
         raise ConfigError(
             f"operators.post_insert.action {action} needs a memory that can delete, "
             f"and {type(service).__name__} cannot; use another service, or action none"
@@ -109,72 +56,113 @@ def deleting(service: MemoryService, action: str) -> Deletes:
     return service
 
 
-def judging_by(settings: Distillation, chat: Chat | None) -> tuple[str, Chat] | None:
-    """Prompt and chat model that judge; None where the rule does.
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What to do with memories that say the same."""
+
+    old: Sequence[Memory]
+    new: Sequence[Memory]
+    refused: int = 0
+
+
+class Distiller:
+    """Merges each new memory with those that say the same.
+
+    By rule, the text with more telling words stays (then the longer one, then the older), with the sources of
+    all and the latest timestamp; it is inserted anew, for a memory cannot be changed in place. Where
+    ``distillation_prompt`` is set, the chat model judges.
 
     Raises:
-        ConfigError: a prompt without a chat model.
+        ConfigError: a prompt is set and there is no chat model.
     """
-    if settings.distillation_prompt is None:
-        return None
-    if chat is None:
-        raise ConfigError(
-            "operators.post_insert.distillation_prompt needs a chat model; "
-            "set runtime.base_url and runtime.model_name, or leave the prompt out"
+
+    def __init__(self, settings: Distillation, memory: DeletingMemory, chat: Chat | None) -> None:
+        if settings.distillation_prompt is not None and chat is None:
+            raise ConfigError(
+                "operators.post_insert.distillation_prompt needs a chat model; "
+                "set runtime.base_url and runtime.model_name, or leave the prompt out"
+            )
+        self._settings = settings
+        self._memory = memory
+        self._chat = chat
+
+    async def distil(self, fresh: Sequence[Memory]) -> dict[str, Any]:
+        """Merge what was just inserted: ``merged``, each with the ``entry_ids`` that stand for what it ``replaces``;
+        ``refused``, texts a model wanted deleted that must stay: it was not shown them, or nothing would be left.
+
+        Raises:
+            ModelError: the chat model failed, or replied something else than the JSON it was asked for.
+        """
+        merged: list[dict[str, Any]] = []
+        gone: set[str] = set()
+        refused = 0
+        for memory in fresh:
+            same = [] if memory["entry_id"] in gone else await self._same(memory, gone)
+            if not same:
+                continue
+            # By id, so oldest first: what stays does not depend on how a service breaks ties.
+            verdict = await self._judged(sorted([memory, *same], key=lambda one: one["entry_id"]))
+            refused += verdict.refused
+            if verdict.old or verdict.new:
+                merged.append(await self._carried_out(verdict))
+                gone.update(merged[-1]["replaces"])
+        return {"merged": merged, "refused": refused}
+
+    async def _same(self, memory: Memory, gone: set[str]) -> list[Memory]:
+        # One more than asked for: the new memory finds itself.
+        found = await self._memory.retrieve(
+            query=memory["text"],
+            vector=vector_of(memory.get("embedding")),
+            metadata=None,
+            top_k=self._settings.distillation_topk + 1,
         )
-    return settings.distillation_prompt, chat
+        return [
+            other
+            for other in found
+            if other["entry_id"] not in {memory["entry_id"], *gone}
+            and similarity(other, memory["text"]) >= self._settings.distillation_threshold
+        ]
 
+    async def _judged(self, group: Sequence[Memory]) -> _Verdict:
+        prompt = self._settings.distillation_prompt
+        if prompt is None or self._chat is None:
+            return _by_rule(group)
+        reply = await self._chat.complete(prompt, fenced([memory["text"] for memory in group]))
+        return _by_chat(read_verdict(reply), group)
 
-async def _same(
-    settings: Distillation, service: MemoryService, memory: Memory, gone: frozenset[str]
-) -> list[Memory]:
-    # One more than asked for: the new memory finds itself.
-    found = await service.retrieve(
-        query=memory["text"],
-        vector=vector_of(memory.get("embedding")),
-        metadata=None,
-        top_k=settings.distillation_topk + 1,
-    )
-    return [
-        other
-        for other in found
-        if other["entry_id"] not in {memory["entry_id"], *gone}
-        and similarity(other, memory["text"]) >= settings.distillation_threshold
-    ]
+    async def _carried_out(self, verdict: _Verdict) -> dict[str, Any]:
+        for memory in verdict.old:
+            await self._memory.delete(memory["entry_id"])
+        inserted = [
+            await self._memory.insert(memory["text"], vector_of(memory.get("embedding")), memory["metadata"])
+            for memory in verdict.new
+        ]
+        return {
+            "entry_ids": [entry_id for entry_id in inserted if entry_id is not None],
+            "replaces": [memory["entry_id"] for memory in verdict.old],
+        }
 
 
 def _by_rule(group: Sequence[Memory]) -> _Verdict:
     # Oldest first, and ``max`` takes the first of equals.
-    best = max(group, key=lambda one: (told_words(one["text"]), len(one["text"])))
+    best = max(group, key=lambda one: (len(wording(one["text"]).telling), len(one["text"])))
     kept: Memory = {**best, "metadata": {**(best["metadata"] or {}), **_joined(group)} or None}
-    return _Verdict(tuple(group), (kept,))
+    return _Verdict(group, [kept])
 
 
-async def _by_chat(prompt: str, chat: Chat, group: Sequence[Memory]) -> _Verdict:
-    reply = await chat.complete(prompt, fenced([memory["text"] for memory in group]))
-    to_delete, to_insert = read_verdict(reply)
-    shown = {memory["text"] for memory in group}
+def _by_chat(verdict: ChatVerdict, group: Sequence[Memory]) -> _Verdict:
+    shown, to_delete = {memory["text"] for memory in group}, set(verdict.to_delete)
     refused = len(to_delete - shown)
-    texts = [text for text in to_insert if text not in shown - to_delete]
-    if not texts and shown <= to_delete:
-        return _Verdict((), (), refused + len(shown))
-    old = tuple(memory for memory in group if memory["text"] in to_delete)
-    metadata = {**(group[-1]["metadata"] or {}), **_joined(old or group)} or None
-    new = tuple(Memory(text=text, metadata=metadata, entry_id="", score=None) for text in texts)
-    return _Verdict(old, new, refused)
-
-
-async def _carried_out(verdict: _Verdict, service: MemoryService, deletes: Deletes) -> dict[str, Any]:
-    for memory in verdict.old:
-        await deletes.delete(memory["entry_id"])
-    inserted = [
-        await service.insert(memory["text"], vector_of(memory.get("embedding")), memory["metadata"])
-        for memory in verdict.new
+    texts = [
+        text for text in dict.fromkeys(verdict.to_insert) if text.strip() and text not in shown - to_delete
     ]
-    return {
-        "entry_ids": [entry_id for entry_id in inserted if entry_id is not None],
-        "replaces": [memory["entry_id"] for memory in verdict.old],
-    }
+    if not texts and shown <= to_delete:
+        return _Verdict([], [], refused + len(shown))
+    old = [memory for memory in group if memory["text"] in to_delete]
+    metadata = {**(group[-1]["metadata"] or {}), **_joined(old or group)} or None
+    return _Verdict(
+        old, [Memory(text=text, metadata=metadata, entry_id="", score=None) for text in texts], refused
+    )
 
 
 def _joined(group: Sequence[Memory]) -> dict[str, Any]:
@@ -190,32 +178,26 @@ def _joined(group: Sequence[Memory]) -> dict[str, Any]:
     return {**joined, "timestamp": max(dated)[1]} if dated else joined
 
 
-def read_verdict(reply: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """``to_delete`` and ``to_insert`` of a model's reply, each text once; what stands around the JSON is ignored.
+class ChatVerdict(BaseModel):
+    """What a chat model replies to ``distillation_prompt``."""
+
+    model_config = ConfigDict(strict=True)
+
+    to_delete: list[str]
+    to_insert: list[str]
+
+
+def read_verdict(reply: str) -> ChatVerdict:
+    """The JSON in a model's reply; what stands around it is ignored.
 
     Raises:
         ModelError: no JSON object of these two lists of texts.
     """
-    start, end = reply.find("{"), reply.rfind("}")
+    written = re.search(r"\{.*\}", reply, re.DOTALL)
     try:
-        verdict = json.loads(reply[start : end + 1]) if 0 <= start < end else None
-    except ValueError as error:
-        raise ModelError(_unreadable(reply)) from error
-    if not isinstance(verdict, dict):
-        raise ModelError(_unreadable(reply))
-    to_delete, to_insert = _texts(verdict, "to_delete", reply), _texts(verdict, "to_insert", reply)
-    return frozenset(to_delete), tuple(dict.fromkeys(text for text in to_insert if text.strip()))
-
-
-def _texts(verdict: Mapping[str, Any], key: str, reply: str) -> list[str]:
-    texts = verdict.get(key)
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ModelError(_unreadable(reply))
-    return texts
-
-
-def _unreadable(reply: str) -> str:
-    return (
-        'the chat model must reply {"to_delete": [texts], "to_insert": [texts]} to distillation_prompt, '
-        f"not {reply!r:.120}"
-    )
+        return ChatVerdict.model_validate_json(written[0] if written is not None else "")
+    except ValidationError as error:
+        raise ModelError(
+            'the chat model must reply {"to_delete": [texts], "to_insert": [texts]} to distillation_prompt, '
+            f"not {reply!r:.120}"
+        ) from error

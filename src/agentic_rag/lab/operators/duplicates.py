@@ -73,8 +73,3 @@ def shared(one: Wording, other: Wording) -> float:
 def _turned_around(one: Wording, other: Wording) -> bool:
     renamed = one.capitalised - other.tokens and other.capitalised - one.tokens
     return bool(renamed) or (one.numbers, one.negations) != (other.numbers, other.negations)
-
-
-def told_words(text: str) -> int:
-    """How many different telling words a text has."""
-    return len(frozenset(content_tokens(_DATE.sub("", text))))

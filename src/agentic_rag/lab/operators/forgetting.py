@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import Field
 
 from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain.memory import Memory
+from agentic_rag.domain.memory import Deletes, Memory
 from agentic_rag.lab.operators.duplicates import Wording, shared, wording
 from agentic_rag.settings.parameters import Section
-
-SECONDS_A_DAY = 86_400.0
 
 
 class Forgetting(Section):
@@ -64,13 +62,11 @@ class Forgetter:
     A memory begins with strength 1; each new memory that says the same adds 1 and sets its time to now. That
     it was found for a question does not: testing must not change the memory. All times are those of the talk. What
     was inserted before it was made it does not know, and never forgets.
-
-    Args:
-        settings: how fast memories fade.
     """
 
-    def __init__(self, settings: Forgetting) -> None:
+    def __init__(self, settings: Forgetting, memory: Deletes) -> None:
         self._settings = settings
+        self._memory = memory
         self._traces: dict[str, _Trace] = {}
 
     def note(self, fresh: Sequence[Memory]) -> None:
@@ -84,25 +80,25 @@ class Forgetter:
             importance = _importance((memory["metadata"] or {}).get("importance"))
             self._traces[memory["entry_id"]] = _Trace(said, since, 1.0, importance)
 
-    def faded(self, now: datetime) -> list[str]:
-        """Ids of the memories whose retention is under the threshold at a moment, sorted."""
-        threshold = self._settings.retention_threshold
-        return sorted(
-            entry_id for entry_id, trace in self._traces.items() if self._retention(trace, now) < threshold
-        )
-
-    def forget(self, entry_id: str) -> None:
-        """Drop what is known of a memory that is gone."""
-        self._traces.pop(entry_id, None)
-
-    def _retention(self, trace: _Trace, now: datetime) -> float:
-        days = (now - trace.since).total_seconds() / SECONDS_A_DAY
-        return retention(
-            days,
-            trace.strength,
-            strength_days=self._settings.strength_days,
-            importance=trace.importance,
-        )
+    async def forget(self, now: datetime) -> list[str]:
+        """Delete the memories whose retention is under the threshold at a moment; ids of those that were there, sorted."""
+        settings, forgotten = self._settings, []
+        faded = [
+            entry_id
+            for entry_id, trace in self._traces.items()
+            if retention(
+                (now - trace.since) / timedelta(days=1),
+                trace.strength,
+                strength_days=settings.strength_days,
+                importance=trace.importance,
+            )
+            < settings.retention_threshold
+        ]
+        for entry_id in sorted(faded):
+            if await self._memory.delete(entry_id):
+                forgotten.append(entry_id)
+            del self._traces[entry_id]
+        return forgotten
 
     def _reinforce(self, said: Wording, now: datetime) -> None:
         for entry_id, trace in self._traces.items():

@@ -3,73 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.domain.memory import MemoryService, vector_of
-from agentic_rag.errors import InputError
+from agentic_rag.lab.conversation import latest_date
 from agentic_rag.lab.data_parser import DataParser
-from agentic_rag.lab.operators.pre_insert import latest_date
 from agentic_rag.post_retrieval.operator import Data
 
 PROVENANCE = ("task_id", "session_id", "dialog_id", "dialog_len")
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryInsert:
-    """Inserts each entry's text (and vector) with metadata.
+    """Inserts each entry's text (and vector) with metadata."""
 
-    Args:
-        parser: what of an entry is its text.
-        service: the memory.
-        secondary: further memories that get everything too.
-    """
-
-    def __init__(
-        self, parser: DataParser, service: MemoryService, secondary: Sequence[MemoryService] = ()
-    ) -> None:
-        self._parser = parser
-        self._service = service
-        self._secondary = tuple(secondary)
+    parser: DataParser
+    """What of an entry is its text."""
+    service: MemoryService
+    secondary: Sequence[MemoryService] = ()
+    """Further memories that get everything too."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
-        """``inserted``: an id for each entry, None for one that is not kept; ``insert_stats``: the counts of both.
-
-        Raises:
-            InputError: an entry lacks what the adapter reads, or its vector does not fit the memory.
-            StoreError, ModelError: the memory failed; entries before the failing one are in it.
-        """
-        entries = entries_of(data)
+        """``inserted``: an id for each entry, None for one that is not kept; ``insert_stats``: the counts of both."""
+        entries = data.get("entries") or ()
         inserted: list[str | None] = []
         for entry in entries:
             given = (
-                self._parser.extract(entry),
+                self.parser.extract(entry),
                 vector_of(entry.get("embedding")),
                 memory_metadata(data, entry),
             )
-            entry_id = await self._service.insert(*given)
-            for service in self._secondary:
+            entry_id = await self.service.insert(*given)
+            for service in self.secondary:
                 await service.insert(*given)
             inserted.append(entry_id)
-        return {
-            "inserted": inserted,
-            "insert_stats": {
-                "inserted": sum(entry_id is not None for entry_id in inserted),
-                "entries": len(entries),
-            },
-        }
-
-
-def entries_of(data: Data) -> Sequence[Mapping[str, Any]]:
-    """What PreInsert made of a packet; () where that is nothing.
-
-    Raises:
-        InputError: something else stands there.
-    """
-    entries = data.get("entries")
-    if entries is None:
-        return ()
-    if not isinstance(entries, Sequence) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise InputError(f"'entries' must be a list of entries or None, not {entries!r:.80}")
-    return entries
+        kept = len(inserted) - inserted.count(None)
+        return {"inserted": inserted, "insert_stats": {"inserted": kept, "entries": len(entries)}}
 
 
 def memory_metadata(data: Data, entry: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -1,31 +1,56 @@
-"""MemoryRetrieval, second of the test graph: what the memory has for the question."""
+"""PreRetrieval and MemoryRetrieval, first of the test graph: what the memory has for the question, or its vector."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from agentic_rag.domain.memory import DEFAULT_TOP_K, MemoryService, vector_of
-from agentic_rag.errors import ConfigError
-from agentic_rag.lab.operators.pre_retrieval import question_of
+from agentic_rag.domain.memory import MemoryService, vector_of
+from agentic_rag.lab.operators import NoAction, OperatorTools, text_of
 from agentic_rag.post_retrieval.operator import Data
+from agentic_rag.settings.parameters import Section
 
 
+class EmbedQuestion(Section):
+    """The question's embedding goes on with it."""
+
+    action: Literal["embedding"] = "embedding"
+
+
+PreRetrievalSettings = NoAction | EmbedQuestion
+PRE_RETRIEVAL: Mapping[str, type[PreRetrievalSettings]] = {"none": NoAction, "embedding": EmbedQuestion}
+"""Settings by action."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreRetrieval:
+    """``none``: nothing is added. ``embedding``: ``query_embedding``, a unit vector as list of floats."""
+
+    settings: PreRetrievalSettings
+    tools: OperatorTools
+
+    async def execute(self, data: Data) -> dict[str, Any]:
+        """The question's embedding, where the action is ``embedding``.
+
+        Raises:
+            InputError: data without a question.
+            ModelError: the embedding failed.
+        """
+        question = text_of(data, "question")
+        if isinstance(self.settings, NoAction):
+            return {}
+        vectors = await self.tools.embedding.embed_queries([question])
+        return {"query_embedding": [float(value) for value in vectors[0]]}
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryRetrieval:
-    """Asks the memory with the question and, where PreRetrieval made one, its vector.
+    """Asks the memory with the question and, where PreRetrieval made one, its vector."""
 
-    Args:
-        service: the memory.
-        top_k: most memories, at least 1; None: the service's own default.
-
-    Raises:
-        ConfigError: ``top_k`` below 1.
-    """
-
-    def __init__(self, service: MemoryService, top_k: int | None = DEFAULT_TOP_K) -> None:
-        if top_k is not None and top_k < 1:
-            raise ConfigError(f"runtime.top_k must be at least 1, not {top_k}")
-        self._service = service
-        self._top_k = top_k
+    service: MemoryService
+    top_k: int | None
+    """Most memories, at least 1; None: the service's own default."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``memory_data``: memories in the service's order.
@@ -34,10 +59,10 @@ class MemoryRetrieval:
             InputError: data without a question, or a vector that does not fit the memory.
             StoreError, ModelError: the memory failed.
         """
-        memories = await self._service.retrieve(
-            query=question_of(data),
+        memories = await self.service.retrieve(
+            query=text_of(data, "question"),
             vector=vector_of(data.get("query_embedding")),
             metadata=None,
-            top_k=self._top_k,
+            top_k=self.top_k,
         )
         return {"memory_data": memories}

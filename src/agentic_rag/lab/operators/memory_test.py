@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.domain.ports import Chat
-from agentic_rag.errors import InputError, ModelError
+from agentic_rag.errors import ModelError
 from agentic_rag.lab.conversation import ADVERSARIAL
+from agentic_rag.lab.operators import text_of
 from agentic_rag.lab.reading import NOT_MENTIONED, Reader
-from agentic_rag.lab.scoring import plain_score, score
+from agentic_rag.lab.scoring import score
 from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.text.prompts import fenced
 
@@ -26,43 +28,28 @@ MARKS = ("ground_truth", "is_correct", "f1", "exact_match", "judge")
 """What takes a right answer."""
 
 
-class Judge:
-    """Asks a chat model whether an answer is right.
+async def judged(chat: Chat, question: str, predicted: str, truth: str) -> bool:
+    """A chat model's verdict on an answer.
 
-    Args:
-        chat: the model.
+    Raises:
+        ModelError: the model failed, or replied anything but CORRECT or WRONG.
     """
-
-    def __init__(self, chat: Chat) -> None:
-        self._chat = chat
-
-    async def is_correct(self, question: str, predicted: str, truth: str) -> bool:
-        """The model's verdict.
-
-        Raises:
-            ModelError: the model failed, or replied anything but CORRECT or WRONG.
-        """
-        reply = (await self._chat.complete(JUDGE_SYSTEM, fenced([question, truth, predicted]))).strip()
-        if reply not in VERDICTS:
-            raise ModelError(
-                f"the judge must reply CORRECT or WRONG, not {reply!r:.80}; use another chat model"
-            )
-        return VERDICTS[reply]
+    reply = (await chat.complete(JUDGE_SYSTEM, fenced([question, truth, predicted]))).strip()
+    if reply not in VERDICTS:
+        raise ModelError(f"the judge must reply CORRECT or WRONG, not {reply!r:.80}; use another chat model")
+    return VERDICTS[reply]
 
 
+@dataclass(frozen=True, slots=True)
 class MemoryTest:
-    """``Operator`` that answers the question and compares the answer with the right one.
-
-    Args:
-        reader: answers from ``history_text``.
-        judge: decides ``is_correct``; None: the marks do.
-    """
+    """``Operator`` that answers the question and compares the answer with the right one."""
 
     __test__ = False  # the name is the source document's; it is no test class
 
-    def __init__(self, reader: Reader, judge: Judge | None = None) -> None:
-        self._reader = reader
-        self._judge = judge
+    reader: Reader
+    """Answers from ``history_text``."""
+    judge: Chat | None = None
+    """Decides ``is_correct``; None: the marks do."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``question``, ``predicted_answer``, ``ground_truth``, ``is_correct``, ``task_id``, ``session_id``,
@@ -70,22 +57,15 @@ class MemoryTest:
 
         ``ground_truth`` is ``NOT_MENTIONED`` where ``answer`` is None or the category ``adversarial``. Data without
         ``answer`` are a question that is just asked: nothing is compared, and all marks are None.
-        Without a category the answer gets plain F1 (see ``scoring.plain_score``).
-
-        Raises:
-            InputError: the data lack ``question`` or ``history_text``.
-            ConfigError: the category is unknown.
-            ModelError: the reader's or the judge's model failed.
         """
-        question, history = _text(data, "question"), _text(data, "history_text")
+        question, history = text_of(data, "question"), text_of(data, "history_text")
         truth = _truth(data)
-        predicted = await self._reader.read(question, history)
+        predicted = await self.reader.read(question, history)
         told = {"question": question, **{key: data[key] for key in KEPT if key in data}}
         if truth is None:
             return {**told, "predicted_answer": predicted, **dict.fromkeys(MARKS)}
-        category = data.get("category")
-        marks = plain_score(predicted, truth) if category is None else score(category, predicted, truth)
-        verdict = None if self._judge is None else await self._judge.is_correct(question, predicted, truth)
+        marks = score(data.get("category"), predicted, truth)
+        verdict = None if self.judge is None else await judged(self.judge, question, predicted, truth)
         return {
             **told,
             "predicted_answer": predicted,
@@ -104,10 +84,3 @@ def _truth(data: Data) -> str | None:
     if "answer" not in data:
         return None
     return NOT_MENTIONED if data["answer"] is None else str(data["answer"])
-
-
-def _text(data: Data, key: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str):
-        raise InputError(f"MemoryTest needs the text {key!r}, not {value!r:.80}; run the operators before it")
-    return value

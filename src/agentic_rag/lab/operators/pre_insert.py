@@ -8,12 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agentic_rag.dates.instants import moment_of
-from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
-from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.lab.conversation import Dialog, Packet
+from agentic_rag.errors import InputError
+from agentic_rag.lab.conversation import Dialog, Packet, latest_date
 from agentic_rag.lab.data_parser import dialog_lines
-from agentic_rag.lab.operators.actions import parse_action
+from agentic_rag.lab.operators import NoAction, OperatorTools
 from agentic_rag.lab.triples import (
     TRIPLE_EXTRACTION_PROMPT,
     TripleStatement,
@@ -25,23 +23,6 @@ from agentic_rag.lab.triples import (
 from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section
 from agentic_rag.text.prompts import fenced
-
-Entry = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorTools:
-    """Models that the operators around a memory may use."""
-
-    embedding: Embedding | None
-    chat: Chat | None
-    count_tokens: TokenCounter
-
-
-class NoPreInsert(Section):
-    """The packet is one entry, as it is."""
-
-    action: Literal["none"] = "none"
 
 
 class TriEmbed(Section):
@@ -55,40 +36,25 @@ class TriEmbed(Section):
     )
 
 
-PreInsertSettings = NoPreInsert | TriEmbed
+PreInsertSettings = NoAction | TriEmbed
+PRE_INSERT: Mapping[str, type[PreInsertSettings]] = {"none": NoAction, "tri_embed": TriEmbed}
+"""Settings by action."""
 
 
-def parse_pre_insert(values: Any) -> PreInsertSettings:
-    """Settings under ``operators.pre_insert``; see ``actions.parse_action``."""
-    kinds: dict[str, type[PreInsertSettings]] = {"none": NoPreInsert, "tri_embed": TriEmbed}
-    return parse_action("pre_insert", kinds, values)
-
-
+@dataclass(frozen=True, slots=True)
 class PreInsert:
     """A packet to entries, by action.
 
     ``none``: one entry ``{"data": packet}``. ``tri_embed``: for each statement an entry of ``dialogs`` (the
     packet's turns), ``triple``, ``refactor`` (the triple in natural language), ``embedding`` (of ``refactor``,
     unit vector as list of floats) and ``metadata`` (``timestamp``, ``speaker`` and ``sources`` where known).
-    Statements come from the chat model, or, without one, from the sentences (see ``triples.dialogs``).
-
-    Args:
-        settings: which action, and how.
-        tools: ``tri_embed`` needs the embedding.
-
-    Raises:
-        ConfigError: ``tri_embed`` without an embedding.
+    Statements come from the chat model, or, without one, from the sentences (see ``triples.dialog_statements``).
 
     Source: Liu et al., "Think-in-Memory", 2023, arXiv:2311.08719 (statements as relation triples).
     """
 
-    def __init__(self, settings: PreInsertSettings, tools: OperatorTools) -> None:
-        if isinstance(settings, TriEmbed) and tools.embedding is None:
-            raise ConfigError(
-                "operators.pre_insert.action tri_embed needs an embedding; give one, or use action none"
-            )
-        self._settings = settings
-        self._tools = tools
+    settings: PreInsertSettings
+    tools: OperatorTools
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``entries``: list, or None where nothing is to be remembered; ``skipped_turns``: turns without a triple.
@@ -102,16 +68,16 @@ class PreInsert:
         dialogs = data.get("dialogs")
         if not isinstance(dialogs, Sequence) or isinstance(dialogs, str):
             raise InputError(f"a memory is given 'dialogs', a list of turns, not {dialogs!r:.80}")
-        if isinstance(self._settings, NoPreInsert):
+        if isinstance(self.settings, NoAction):
             packet = {key: data[key] for key in Packet.__annotations__ if key in data}
             return {"entries": [{"data": packet}], "skipped_turns": 0}
-        return await self._triples(self._settings, data, dialogs)
+        return await self._triples(self.settings, data, dialogs)
 
     async def _triples(self, settings: TriEmbed, data: Data, dialogs: Sequence[Dialog]) -> dict[str, Any]:
         malformed = 0
-        chat = self._tools.chat
+        chat = self.tools.chat
         if chat is None:
-            statements = dialog_statements(dialogs, self._tools.count_tokens)
+            statements = dialog_statements(dialogs, self.tools.count_tokens)
         else:
             reply = read_reply(
                 await chat.complete(settings.triple_extraction_prompt, fenced([dialog_lines(dialogs)]))
@@ -120,20 +86,21 @@ class PreInsert:
             statements = distinct(
                 [TripleStatement(triple, _turn_of(triple.subject, dialogs)) for triple in reply.triples]
             )
+        told = {statement.turn for statement in statements}
         return {
             "entries": await self._embedded(statements, data, dialogs),
-            "skipped_turns": _skipped(statements, dialogs),
+            # A triple whose turn is not known counts for all of them.
+            "skipped_turns": 0 if None in told else len(dialogs) - len(told),
             "malformed_lines": malformed,
         }
 
     async def _embedded(
         self, statements: Sequence[TripleStatement], data: Data, dialogs: Sequence[Dialog]
-    ) -> list[Entry] | None:
-        embedding = self._tools.embedding
-        if not statements or embedding is None:
+    ) -> list[dict[str, Any]] | None:
+        if not statements:
             return None
         refactors = [refactored(statement.triple) for statement in statements]
-        vectors = await embedding.embed_passages(refactors)
+        vectors = await self.tools.embedding.embed_passages(refactors)
         return [
             {
                 "dialogs": [dict(dialog) for dialog in dialogs],
@@ -144,12 +111,6 @@ class PreInsert:
             }
             for statement, refactor, vector in zip(statements, refactors, vectors, strict=True)
         ]
-
-
-def latest_date(dialogs: Sequence[Mapping[str, Any]]) -> str | None:
-    """The date of the latest of some turns that has one in ISO 8601; None where none has."""
-    dates = (dialog.get("date_time") for dialog in reversed(dialogs))
-    return next((date for date in dates if moment_of(date) is not None), None)
 
 
 def _turn_of(subject: str, dialogs: Sequence[Dialog]) -> int | None:
@@ -168,27 +129,14 @@ def _names(subject: str, speaker: str) -> bool:
     return told == name or told.startswith((f"{name}'s ", f"{name}’s ", f"{name}的"))
 
 
-def _skipped(statements: Sequence[TripleStatement], dialogs: Sequence[Dialog]) -> int:
-    """Turns that no triple comes from; a triple whose turn is not known counts for all of them."""
-    told = {statement.turn for statement in statements}
-    return 0 if None in told else len(dialogs) - len(told)
-
-
 def _metadata(turn: int | None, data: Data, dialogs: Sequence[Dialog]) -> dict[str, Any]:
-    said = dialogs if turn is None else dialogs[turn : turn + 1]
-    metadata: dict[str, Any] = {}
-    date = latest_date(said)
-    if date is not None:
-        metadata["timestamp"] = date
-    if turn is not None:
-        metadata["speaker"] = dialogs[turn]["speaker"]
-        metadata |= _source(turn, data)
-    return metadata
-
-
-def _source(turn: int, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the turn stands: narrower than the packet, so that evidence is told by the turn."""
+    date = latest_date(dialogs if turn is None else dialogs[turn : turn + 1])
+    metadata: dict[str, Any] = {} if date is None else {"timestamp": date}
+    if turn is None:
+        return metadata
+    metadata["speaker"] = dialogs[turn]["speaker"]
     session, first = data.get("session_id"), data.get("dialog_id")
-    if session is None or not isinstance(first, int):
-        return {}
-    return {"sources": [[session, first + turn, 1]]}
+    if session is not None and isinstance(first, int):
+        # Narrower than the packet, so that evidence is told by the turn.
+        metadata["sources"] = [[session, first + turn, 1]]
+    return metadata

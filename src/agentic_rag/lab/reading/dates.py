@@ -1,21 +1,31 @@
-"""When something was: the time a sentence names, told from the date of its line as people write it.
+"""Answers to "when": the time that the best sentence names, else one its turn names, else the turn's own day.
 
-A day is told as a day ("7 May 2023"), a week or weekday as one before the day of the line ("The week before 9
-June 2023", "The sunday before 25 May 2023"), months, seasons and years by name ("June 2023", "2022"): no
-answer says more than the sentence does.
+A time is told from the date of its line as people write it: a day as a day ("7 May 2023"), a week or weekday as one
+before the day of the line ("The week before 9 June 2023", "The sunday before 25 May 2023"), months, seasons and years
+by name ("June 2023", "2022"): no answer says more than the sentence does.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from agentic_rag.ingest.conversation import MONTHS
+from agentic_rag.lab.reading.history import History
+from agentic_rag.lab.reading.questions import ParsedQuestion
+from agentic_rag.lab.reading.statements import Statement
 
 FIRST, LAST = date(1000, 1, 1), date(9998, 12, 31)
 """Days from which can be counted; any other is taken for unknown."""
+NAMED = 1.0
+"""What it counts that a sentence itself names a time, beside its support."""
+NEAR = 0.5
+"""What it counts that another sentence of its turn does."""
+CONSIDERED = 12
+"""Sentences."""
+
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SMALL = "one two three four five six seven eight nine ten eleven twelve".split()
 _VALUES = {"a": 1, "an": 1, **{word: number for number, word in enumerate(_SMALL, start=1)}}
@@ -41,12 +51,8 @@ class Time:
 
 
 def times_of(sentence: str, said: date | None) -> list[Time]:
-    """The times that a sentence names, in order of place.
-
-    Args:
-        sentence: what was said.
-        said: on which day; None where it is not known: then only what needs no such day is told.
-    """
+    """The times that a sentence names, in order of place; where it is not known on which day it was ``said``, only
+    those that need no such day."""
     if said is not None and not FIRST <= said <= LAST:
         said = None
     found: list[Time] = []
@@ -69,6 +75,15 @@ def month_text(day: date) -> str:
     """``May 2023``."""
     return f"{MONTHS[day.month - 1]} {day.year}"
 
+
+_Texts = Mapping[str, Callable[[date], str]]
+_ENGLISH: _Texts = {"day": day_text, "month": month_text, "year": lambda day: str(day.year)}
+_HAN: _Texts = {
+    "day": lambda day: f"{day.year}年{day.month}月{day.day}日",
+    "month": lambda day: f"{day.year}年{day.month}月",
+    "year": lambda day: f"{day.year}年",
+}
+"""What is said in Chinese is told in Chinese."""
 
 Telling = tuple[str, date | None]
 _Tell = Callable[[re.Match[str], date | None], Telling | None]
@@ -97,35 +112,33 @@ def _written_year(match: re.Match[str], said: date | None) -> Telling | None:
     return match["year"], date(int(match["year"]), 1, 1)
 
 
-def _days_off(days: int) -> _Tell:
+def _moved(said: date, unit: str, count: int) -> date:
+    """A day so many days on, or the first day of the month or year so many on."""
+    if unit == "day":
+        return said + timedelta(days=count)
+    if unit == "year":
+        return date(said.year + count, 1, 1)
+    months = said.year * 12 + said.month - 1 + count
+    return date(months // 12, months % 12 + 1, 1)
+
+
+def _off(unit: str, count: int, texts: _Texts = _ENGLISH) -> _Tell:
+    """The day, month or year so many before or after that in which it was said."""
+
     def tell(match: re.Match[str], said: date | None) -> Telling | None:
         if said is None:
             return None
-        day = said + timedelta(days=days)
-        return day_text(day), day
+        moved = _moved(said, unit, count)
+        return texts[unit](moved), moved
 
     return tell
 
 
-def _month_off(months: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        return None if said is None else _by_month(said, months)
-
-    return tell
-
-
-def _year_off(years: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        return None if said is None else (str(said.year + years), date(said.year + years, 1, 1))
-
-    return tell
-
-
-def _beside(form: str, days: int) -> _Tell:
-    """A week or weekend beside the day on which it was said."""
+def _beside(form: str, days: int, texts: _Texts = _ENGLISH) -> _Tell:
+    """A week or weekend, told by the day on which it was said."""
 
     def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        return None if said is None else (f"The {form} {day_text(said)}", said + timedelta(days=days))
+        return None if said is None else (form.format(texts["day"](said)), said + timedelta(days=days))
 
     return tell
 
@@ -134,14 +147,12 @@ def _weekday(match: re.Match[str], said: date | None) -> Telling | None:
     """``last Friday``, ``on Friday``, ``next Friday``: beside the day on which it was said."""
     if said is None:
         return None
-    wanted = _DAYS.index(match["day"].lower())
+    day, wanted = match["day"].lower(), _DAYS.index(match["day"].lower())
     if match["which"].lower() in {"next", "this", "coming"}:
-        return f"The {match['day'].lower()} after {day_text(said)}", said + timedelta(
-            days=(wanted - said.weekday() - 1) % 7 + 1
-        )
-    return f"The {match['day'].lower()} before {day_text(said)}", said - timedelta(
-        days=(said.weekday() - wanted - 1) % 7 + 1
-    )
+        later = (wanted - said.weekday() - 1) % 7 + 1
+        return f"The {day} after {day_text(said)}", said + timedelta(days=later)
+    earlier = (said.weekday() - wanted - 1) % 7 + 1
+    return f"The {day} before {day_text(said)}", said - timedelta(days=earlier)
 
 
 def _season(match: re.Match[str], said: date | None) -> Telling | None:
@@ -167,55 +178,9 @@ def _ago(match: re.Match[str], said: date | None) -> Telling | None:
     if number is None or unit in {"week", "weekend"}:
         days = {"day": 3, "week": 7, "weekend": 7, "month": 30}[unit] * (3 if number is None else number)
         return f"{words.capitalize()} before {day_text(said)}", said - timedelta(days=days)
-    if unit == "day":
-        return _days_off(-number)(match, said)
-    return _by_month(said, -number) if unit == "month" else _years_ago(said, number)
-
-
-def _years_ago(said: date, number: int) -> Telling:
-    if number == 1:
-        return _by_month(said, -12)
-    return str(said.year - number), date(said.year - number, 1, 1)
-
-
-def _by_month(said: date, months: int) -> Telling:
-    first = _first_of_month(said, months)
-    return month_text(first), first
-
-
-def _first_of_month(said: date, months: int) -> date:
-    count = said.year * 12 + said.month - 1 + months
-    return date(count // 12, count % 12 + 1, 1)
-
-
-def _han_day(days: int, form: str = "{day}") -> _Tell:
-    """What is said in Chinese is told in Chinese: ``2024年3月4日``; a week by the day on which it was said."""
-
-    def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        if said is None:
-            return None
-        day = said + timedelta(days=days)
-        shown = day if form == "{day}" else said
-        return form.format(day=f"{shown.year}年{shown.month}月{shown.day}日"), day
-
-    return tell
-
-
-def _han_month(months: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        if said is None:
-            return None
-        first = _first_of_month(said, months)
-        return f"{first.year}年{first.month}月", first
-
-    return tell
-
-
-def _han_year(years: int) -> _Tell:
-    def tell(match: re.Match[str], said: date | None) -> Telling | None:
-        return None if said is None else (f"{said.year + years}年", date(said.year + years, 1, 1))
-
-    return tell
+    if unit == "year" and number == 1:
+        unit, number = "month", 12
+    return _off(unit, -number)(match, said)
 
 
 def _as_said(match: re.Match[str], said: date | None) -> Telling | None:
@@ -234,42 +199,79 @@ _RULES: Sequence[tuple[re.Pattern[str], _Tell]] = [
         (rf"{_ORDINAL} (?:of )?{_MONTH}\b", _written_day),
         (rf"{_MONTH} {_ORDINAL}\b(?!\s*(?:years|people|days|miles|%))", _written_day),
         (rf"{_MONTH},? (?:of )?{_YEAR}\b", _written_month),
-        (r"(?:the )?day before yesterday\b", _days_off(-2)),
-        (r"(?:the )?day after tomorrow\b", _days_off(2)),
-        (r"(?:yesterday|last night)\b", _days_off(-1)),
-        (r"tomorrow\b", _days_off(1)),
-        (r"(?:today|tonight|this (?:morning|afternoon|evening))\b", _days_off(0)),
+        (r"(?:the )?day before yesterday\b", _off("day", -2)),
+        (r"(?:the )?day after tomorrow\b", _off("day", 2)),
+        (r"(?:yesterday|last night)\b", _off("day", -1)),
+        (r"tomorrow\b", _off("day", 1)),
+        (r"(?:today|tonight|this (?:morning|afternoon|evening))\b", _off("day", 0)),
         (rf"{_COUNT} (?P<unit>days?|weeks?|weekends?|months?|years?) (?:ago|back)\b", _ago),
         (rf"(?P<which>last|this past|past|on|next|this|coming) {_DAY}\b", _weekday),
-        (r"(?:last|this past|past) week\b(?! of)", _beside("week before", -7)),
-        (r"(?:last|this past|past) weekend\b", _beside("weekend before", -7)),
-        (r"(?:this|the) week\b(?! of)", _beside("week of", 0)),
-        (r"this weekend\b", _beside("weekend of", 0)),
-        (r"next week\b(?! of)", _beside("week after", 7)),
-        (r"next weekend\b", _beside("weekend after", 7)),
-        (r"last month\b", _month_off(-1)),
-        (r"this month\b", _month_off(0)),
-        (r"next month\b", _month_off(1)),
+        (r"(?:last|this past|past) week\b(?! of)", _beside("The week before {}", -7)),
+        (r"(?:last|this past|past) weekend\b", _beside("The weekend before {}", -7)),
+        (r"(?:this|the) week\b(?! of)", _beside("The week of {}", 0)),
+        (r"this weekend\b", _beside("The weekend of {}", 0)),
+        (r"next week\b(?! of)", _beside("The week after {}", 7)),
+        (r"next weekend\b", _beside("The weekend after {}", 7)),
+        (r"last month\b", _off("month", -1)),
+        (r"this month\b", _off("month", 0)),
+        (r"next month\b", _off("month", 1)),
         (r"(?P<which>last|this|next) (?P<season>spring|summer|fall|autumn|winter)\b", _season),
-        (r"last year\b", _year_off(-1)),
-        (r"this year\b", _year_off(0)),
-        (r"next year\b", _year_off(1)),
+        (r"last year\b", _off("year", -1)),
+        (r"this year\b", _off("year", 0)),
+        (r"next year\b", _off("year", 1)),
         (rf"(?:in|since|early|late|mid|last|next|this|until|during) {_MONTH}\b(?! \d)", _written_month),
         (rf"(?:in|since|from|during|until|back in) {_YEAR}\b", _written_year),
-        (r"(?:前天)", _han_day(-2)),
-        (r"(?:昨[天晚日])", _han_day(-1)),
-        (r"(?:今[天晚早日])", _han_day(0)),
-        (r"(?:明[天晚早日])", _han_day(1)),
-        (r"(?:后天)", _han_day(2)),
-        (r"(?:上个?(?:周|星期))(?![一二三四五六日天末])", _han_day(-7, "{day}的前一周")),
-        (r"(?:下个?(?:周|星期))(?![一二三四五六日天末])", _han_day(7, "{day}的后一周")),
-        (r"(?:上个月)", _han_month(-1)),
-        (r"(?:这个月|本月)", _han_month(0)),
-        (r"(?:下个月)", _han_month(1)),
-        (r"(?:去年)", _han_year(-1)),
-        (r"(?:今年)", _han_year(0)),
-        (r"(?:明年)", _han_year(1)),
+        (r"(?:前天)", _off("day", -2, _HAN)),
+        (r"(?:昨[天晚日])", _off("day", -1, _HAN)),
+        (r"(?:今[天晚早日])", _off("day", 0, _HAN)),
+        (r"(?:明[天晚早日])", _off("day", 1, _HAN)),
+        (r"(?:后天)", _off("day", 2, _HAN)),
+        (r"(?:上个?(?:周|星期))(?![一二三四五六日天末])", _beside("{}的前一周", -7, _HAN)),
+        (r"(?:下个?(?:周|星期))(?![一二三四五六日天末])", _beside("{}的后一周", 7, _HAN)),
+        (r"(?:上个月)", _off("month", -1, _HAN)),
+        (r"(?:这个月|本月)", _off("month", 0, _HAN)),
+        (r"(?:下个月)", _off("month", 1, _HAN)),
+        (r"(?:去年)", _off("year", -1, _HAN)),
+        (r"(?:今年)", _off("year", 0, _HAN)),
+        (r"(?:明年)", _off("year", 1, _HAN)),
         (r"(?:\d{4}年\d{1,2}月(?:\d{1,2}[日号])?)", _as_said),
         (r"when (?:i|we) (?:was|were) [^,.;!?]{3,40}", _as_said),
     )
 ]
+
+
+def moment_answer(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> str:
+    """When it was, by the statements of a history, best first; "" where no time and no day is known."""
+    answers: list[tuple[float, str]] = []
+    for statement in statements[:CONSIDERED]:
+        time, counts = _time(statement, history)
+        told = _told(question, statement, time)
+        if told:
+            answers.append((statement.support + counts, told))
+    return max(answers, key=lambda answer: answer[0], default=(0.0, ""))[1]
+
+
+def _time(statement: Statement, history: History) -> tuple[Time | None, float]:
+    """The time nearest to a statement, and what it counts."""
+    line = statement.sentence.line
+    own = times_of(statement.sentence.text, line.date)
+    if own:
+        return own[0], NAMED
+    beside = sorted(
+        (sentence for sentence in history.sentences if sentence.line == line),
+        key=lambda sentence: (abs(sentence.place - statement.sentence.place), sentence.place),
+    )
+    for sentence in beside:
+        times = times_of(sentence.text, line.date)
+        if times:
+            return times[0], NEAR
+    return None, 0.0
+
+
+def _told(question: ParsedQuestion, statement: Statement, time: Time | None) -> str:
+    day = statement.sentence.line.date if time is None else time.day
+    if question.kind == "year":
+        return "" if day is None else str(day.year)
+    if time is not None:
+        return time.text
+    return "" if day is None else day_text(day)

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from agentic_rag.lab.reading.history import History
 from agentic_rag.lab.reading.questions import Kind, ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
-from agentic_rag.lab.reading.weights import ReaderWeights
 
+FILE = Path(__file__).with_name("weights.json")
+"""What was learned, fitted by ``evaluation/fit_reader.py``."""
 SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
 """Kinds whose answers are right more often than a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderWeights:
+    """Coefficients of the offline reader."""
+
+    doubt: Mapping[str, float]
+    """By sign (see ``signs``), in log-odds: positive speaks for there being no answer."""
+    abstain_from: float
+    """Log-odds from which a sentence is withheld: it is right so seldom that little doubt outweighs it."""
+    abstain_surer_from: float
+    """The same for times and for one of a few offered answers, which are right more often."""
+    fitted_on: tuple[str, ...]
+    """Conversations; what the reader scores on them is not held out."""
+
+
+@lru_cache(maxsize=1)
+def shipped() -> ReaderWeights:
+    """The weights in the package."""
+    values = json.loads(FILE.read_text(encoding="utf-8"))
+    return ReaderWeights(**{**values, "fitted_on": tuple(values["fitted_on"])})
 
 
 def doubtful(
@@ -41,6 +67,7 @@ def signs(question: ParsedQuestion, statements: Sequence[Statement], history: Hi
     """
     theirs = [one for one in statements if one.about]
     others = [one for one in statements if not one.about]
+    unknown = [name for name in question.names if not any(name in line.terms for line in history.lines)]
     return {
         "always": 1.0,
         "support": max((one.support for one in theirs), default=0.0) / 5,
@@ -48,7 +75,7 @@ def signs(question: ParsedQuestion, statements: Sequence[Statement], history: Hi
         "lead in turn": _lead(theirs, others, lambda one: one.own + one.turn),
         "lead in sentence": _lead(theirs, others, lambda one: one.own),
         "lead in meaning": _lead(theirs, others, lambda one: max(-0.2, one.cosine) * 10),
-        "unknown names": _unknown(question.names, history),
+        "unknown names": len(unknown) / len(question.names) if question.names else 0.0,
         "nobody": float(not question.subject),
         "several": float(len(question.people) > 1),
     }
@@ -60,9 +87,3 @@ def _lead(
     if not others:
         return 0.0
     return max(map(value, theirs), default=min(map(value, others))) - max(map(value, others))
-
-
-def _unknown(terms: frozenset[str], history: History) -> float:
-    """Share of some terms that stand nowhere in the history."""
-    missing = [term for term in terms if not any(term in line.terms for line in history.lines)]
-    return len(missing) / len(terms) if terms else 0.0

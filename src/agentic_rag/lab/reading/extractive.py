@@ -8,17 +8,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from agentic_rag.domain.ports import Embedding, FloatArray
-from agentic_rag.lab.reading.doubt import doubtful
+from agentic_rag.lab.reading.dates import moment_answer
+from agentic_rag.lab.reading.doubt import ReaderWeights, doubtful, shipped
 from agentic_rag.lab.reading.history import History, Sentence, read_history
-from agentic_rag.lab.reading.moments import moment_answer
 from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.reader import NOT_MENTIONED
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
-from agentic_rag.lab.reading.verdicts import choice, speaker_answer, verdict
-from agentic_rag.lab.reading.weights import ReaderWeights, shipped
 from agentic_rag.lab.reading.words import stem, telling, words_of
 from agentic_rag.text import script
 from agentic_rag.text.cache import TextCache
+
+REMEMBERED = 8192
+"""Texts; with 384 dimensions some 12 MB."""
+READ = 6
+"""Sentences that are read for a clause."""
+COMPARED = 8
+"""Sentences that are compared with what is offered."""
+
+_CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
+_SPOKEN_OF = "我我们咱你您的了是就在"
+_FIRST = frozenset("i i'm i've i'd i'll my me mine we we're we've our us myself".split())
+_NOT = re.compile(r"\b(?:not|no|never|none|nobody|nothing|hardly)\b|n['’]t\b", re.IGNORECASE)
+_OFFER = re.compile(r"(?P<left>[^,:?]+?),?\s+or\s+(?P<right>[^,?]+)\??\s*$", re.IGNORECASE)
 
 
 class ExtractiveReader:
@@ -51,13 +62,7 @@ class ExtractiveReader:
         return await self.answer(asked, statements, history) or NOT_MENTIONED
 
     async def answer(self, question: ParsedQuestion, statements: list[Statement], history: History) -> str:
-        """The answer without any doubt; "" where no words can be one.
-
-        Args:
-            question: as it was read.
-            statements: of the history, best first; at least one.
-            history: as it was read.
-        """
+        """The answer by the statements of a history, best first, without any doubt; "" where no words can be one."""
         if question.kind in {"when", "year"}:
             told = moment_answer(question, statements, history)
             if told:
@@ -82,15 +87,10 @@ def _told(question: ParsedQuestion, sentence: Sentence) -> str:
     return sentence.text[says[0].start : says[-1].end] if says else sentence.text
 
 
-REMEMBERED = 8192
-"""Texts; with 384 dimensions some 12 MB."""
-
-
 class RememberedEmbedding:
     """``ports.Embedding`` that embeds a passage once, as long as it is among the ``REMEMBERED`` last used.
 
-    Args:
-        embedding: whose vectors depend on the text alone, as the port has it: so nothing changes but the time.
+    Vectors depend on the text alone, as the port has it: so nothing changes but the time.
     """
 
     def __init__(self, embedding: Embedding) -> None:
@@ -114,37 +114,60 @@ class RememberedEmbedding:
         return np.stack(await self._cache.of(texts, self._embedding.embed_passages))
 
 
-READ = 6
-"""Sentences."""
-
-_CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
-_SPOKEN_OF = "我我们咱你您的了是就在"
-
-
 def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
     """What a clause says that the question does not: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
     clauses = [
-        (_covered(question, clause) + statement.support / 10, clause.strip())
+        (_covered(question.terms, clause) + statement.support / 10, clause.strip())
         for statement in statements[:READ]
         for clause in _CLAUSE.findall(statement.sentence.text)
         if clause.strip()
     ]
     if not clauses:
         return ""
-    best = max(clauses, key=lambda one: one[0])[1]
-    return _rest(best, set(question.text) | set(_SPOKEN_OF)) or best
+    best: str = max(clauses, key=lambda one: one[0])[1]
+    return best.strip(question.text + _SPOKEN_OF).strip() or best
 
 
-def _covered(question: ParsedQuestion, clause: str) -> float:
-    """Share of the question's terms that a clause has."""
-    return len(question.terms & telling(words_of(clause))) / len(question.terms) if question.terms else 0.0
+def _covered(terms: frozenset[str], clause: str) -> float:
+    """Share of some terms that a clause has."""
+    return len(terms & telling(words_of(clause))) / len(terms) if terms else 0.0
 
 
-def _rest(clause: str, known: set[str]) -> str:
-    """A clause without what is known at both its ends."""
-    start, end = 0, len(clause)
-    while start < end and clause[start] in known:
-        start += 1
-    while end > start and clause[end - 1] in known:
-        end -= 1
-    return clause[start:end].strip()
+def verdict(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
+    """``Yes`` or ``No``, for what only is supposed ``Likely yes`` or ``Likely no``: whether the best sentence
+    says that something is not so, and the question does not."""
+    denied = bool(_NOT.search(statements[0].sentence.text)) != bool(_NOT.search(question.text))
+    word = "no" if denied else "yes"
+    return f"Likely {word}" if question.kind == "likely" else word.capitalize()
+
+
+def speaker_answer(statement: Statement) -> str:
+    """Who speaks of themselves in the sentence; "" where nobody does."""
+    own = any(word.lower in _FIRST for word in statement.sentence.words)
+    return statement.sentence.line.speaker if own else ""
+
+
+async def choice(
+    question: ParsedQuestion, statements: Sequence[Statement], embedding: Embedding | None
+) -> str:
+    """The offered thing that the best sentences speak of, the first where both are alike; ``Yes`` or ``No`` where
+    the question does not end in an offer."""
+    match = _OFFER.search(question.text)
+    if match is None:
+        return verdict(question, statements)
+    right = match["right"].strip()
+    # Without what the question says before it: what is offered first has as many words as the other.
+    left = " ".join(match["left"].split()[-max(1, len(right.split())) :])
+    sentences = [statement.sentence.text for statement in statements[:COMPARED]]
+    for_left, for_right = (float(_shared(offer, sentences)) for offer in (left, right))
+    if for_left == for_right and embedding is not None:
+        vectors = await embedding.embed_passages(sentences)
+        near = (await embedding.embed_queries([left, right])) @ vectors.T
+        for_left, for_right = (round(float(row.max()), 6) for row in near)
+    return right if for_right > for_left else left
+
+
+def _shared(offer: str, sentences: Sequence[str]) -> int:
+    """Telling words of an offer in the sentence that has most of them."""
+    wanted = telling(words_of(offer))
+    return max((len(wanted & telling(words_of(sentence))) for sentence in sentences), default=0)

@@ -107,18 +107,19 @@ def read_history(text: str) -> History:
             seen.add(key)
             lines.append(line)
         standing = None if tagged and "</" in written else standing
-    return History(tuple(lines), tuple(sentence for line in lines for sentence in _sentences(line)))
+    sentences = [
+        Sentence(line, place, part, caption)
+        for line in lines
+        for place, (part, caption) in enumerate(_parts(line.text))
+    ]
+    return History(tuple(lines), tuple(sentences))
 
 
 def _line(index: int, written: str, standing: date | None) -> Line:
     """A line taken apart; several dates in front of it (one added to what has one) count as the last."""
-    dated = _DATED.match(written)
-    when = _date(dated["date"]) if dated is not None else None
     found = None
-    while dated is not None and when is not None:
+    while (dated := _DATED.match(written)) is not None and (when := _date(dated["date"])) is not None:
         found, written = when, written[dated.end() :]
-        dated = _DATED.match(written)
-        when = _date(dated["date"]) if dated is not None else None
     spoken = (_NAMED if found is None else _SPEAKER).match(written)
     speaker, said = (spoken["speaker"].strip(), spoken["text"]) if spoken is not None else ("", written)
     return Line(index, standing if found is None else found, speaker, said.strip())
@@ -133,10 +134,6 @@ def _opening_name(line: Line) -> str:
 def _date(written: str) -> date | None:
     found = parse_session_date(written)
     return None if found is None else found.date()
-
-
-def _sentences(line: Line) -> list[Sentence]:
-    return [Sentence(line, place, text, caption) for place, (text, caption) in enumerate(_parts(line.text))]
 
 
 @lru_cache(maxsize=4096)

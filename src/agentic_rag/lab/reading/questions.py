@@ -58,12 +58,7 @@ class ParsedQuestion:
 
 
 def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
-    """The question as the reader needs it.
-
-    Args:
-        text: as asked.
-        speakers: of the history: who of them is named is who it is about.
-    """
+    """The question as the reader needs it; who of the history's speakers is named is who it is about."""
     words = words_of(text)
     named = _named(words, speakers)
     people = tuple(dict.fromkeys(name for _, name in named)) or _written_in(text, speakers)
@@ -78,18 +73,13 @@ def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
     terms = telling(said) or frozenset(word.stem for word in words)
     return ParsedQuestion(
         text=text,
-        kind=_kind(text),
+        kind=next((kind for kind, form in _FORMS if form.search(text.strip())), "what"),
         people=people,
         subject=_subject(text, words, named, people),
         terms=terms,
         names=frozenset(word.stem for word in said if word.capital and word.start > 0),
         interval=interval,
     )
-
-
-def _kind(text: str) -> Kind:
-    stripped = text.strip()
-    return next((kind for kind, form in _FORMS if form.search(stripped)), "what")
 
 
 def _named(words: Sequence[Word], speakers: Sequence[str]) -> list[tuple[int, str]]:

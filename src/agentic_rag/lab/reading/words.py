@@ -58,11 +58,6 @@ class Word:
         return self.text[:1].isupper()
 
     @property
-    def cjk(self) -> bool:
-        """Whether it is a run of Han, kana or Hangul."""
-        return starts_cjk(self.text)
-
-    @property
     def function(self) -> bool:
         """Whether it says nothing alone."""
         return self.lower in FUNCTION
@@ -89,5 +84,5 @@ def telling(words: Iterable[Word]) -> frozenset[str]:
     found: set[str] = set()
     for word in words:
         if not word.function:
-            found.update((*content_tokens(word.text), *word.text) if word.cjk else (word.stem,))
+            found.update((*content_tokens(word.text), *word.text) if starts_cjk(word.text) else (word.stem,))
     return frozenset(found)

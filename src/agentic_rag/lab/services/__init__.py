@@ -1,27 +1,103 @@
-"""Memories by name, one module a service; ``build_service`` makes them of the parts that are handed in.
+"""Memories by name: what a configuration calls ``register_memory_service`` is built of the parts that are handed in.
 
 ``short_term_memory``, ``full_context`` and ``no_memory`` keep texts; ``vector_hash_memory`` keeps signatures of
 their vectors; ``vector_memory`` keeps vectors in the chunk store; ``graph_memory`` and ``agentic_memory`` keep
 sessions in both stores (``session_memory``) and differ in what searches them.
 """
 
-from agentic_rag.lab.services.factory import (
-    Build,
-    build_service,
-    check_settings,
-    known_services,
-    register_service,
-    unregister_service,
-)
-from agentic_rag.lab.services.parts import AskGraph, ServiceParts
+from __future__ import annotations
 
-__all__ = [
-    "AskGraph",
-    "Build",
-    "ServiceParts",
-    "build_service",
-    "check_settings",
-    "known_services",
-    "register_service",
-    "unregister_service",
-]
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentic_rag.domain.memory import MemoryService
+from agentic_rag.errors import ConfigError
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
+from agentic_rag.lab.services.session_memory import (
+    AgenticMemorySettings,
+    build_agentic_memory,
+    build_graph_memory,
+)
+from agentic_rag.lab.services.text_memory import FullContext, NoMemory, ShortTermMemorySettings, TextMemory
+from agentic_rag.lab.services.vector_hash_memory import VectorHashMemory, VectorHashMemorySettings
+from agentic_rag.lab.services.vector_memory import VectorMemory
+from agentic_rag.settings.parameters import Section, validated
+
+Build = Callable[[Any, ServiceParts], MemoryService]
+"""Called with the service's own settings, checked, and the parts."""
+
+
+_SERVICES: dict[str, tuple[Build, type[Section]]] = {
+    "short_term_memory": (lambda settings, parts: TextMemory(settings.max_dialog), ShortTermMemorySettings),
+    "vector_hash_memory": (VectorHashMemory, VectorHashMemorySettings),
+    "vector_memory": (VectorMemory, RankedSettings),
+    "graph_memory": (build_graph_memory, RankedSettings),
+    "agentic_memory": (build_agentic_memory, AgenticMemorySettings),
+    "full_context": (lambda settings, parts: FullContext(), Section),
+    "no_memory": (lambda settings, parts: NoMemory(), Section),
+}
+
+
+def register_service(
+    name: str, build: Build, settings: type[Section] = Section, *, replace: bool = False
+) -> None:
+    """Make a service known by a name, for configurations and ``build_service``; nothing else is needed.
+
+    Args:
+        name: letters, digits and ``_``, as a Python name.
+        build: makes the service.
+        settings: what can be set, each with its default; none by default.
+        replace: take the place of a service of that name.
+
+    Raises:
+        ConfigError: the name is taken, or cannot be one.
+    """
+    if not name.isidentifier() or name.startswith("_"):
+        raise ConfigError(f"a service needs a name of letters, digits and _, not {name!r}")
+    if name in _SERVICES and not replace:
+        raise ConfigError(f"there is a service {name!r} already; choose another name, or say replace=True")
+    _SERVICES[name] = build, settings
+
+
+def unregister_service(name: str) -> None:
+    """Take a name back.
+
+    Raises:
+        ConfigError: there is no service of that name.
+    """
+    _registered(name)
+    del _SERVICES[name]
+
+
+def known_services() -> tuple[str, ...]:
+    """Names, in the order they were registered."""
+    return tuple(_SERVICES)
+
+
+def build_service(name: str, settings: Mapping[str, Any] | None, parts: ServiceParts) -> MemoryService:
+    """An empty memory; ``settings`` are the service's own, None or {} for the defaults.
+
+    Raises:
+        ConfigError: no such service, a setting that cannot be used, or a part that the service needs is missing.
+        InputError: a namespace that no store can hold.
+    """
+    build, _ = _registered(name)
+    return build(check_settings(name, settings), parts)
+
+
+def check_settings(name: str, settings: Mapping[str, Any] | None) -> Section:
+    """The settings of a service, as it reads them; None or {} for the defaults.
+
+    Raises:
+        ConfigError: no such service, or a setting that is unknown or cannot be.
+    """
+    _, kind = _registered(name)
+    if settings is not None and not isinstance(settings, Mapping):
+        raise ConfigError(f"services.{name} must be a mapping of settings, not {settings!r}")
+    return validated(kind, settings or {}, f"services.{name}")
+
+
+def _registered(name: str) -> tuple[Build, type[Section]]:
+    if name not in _SERVICES:
+        raise ConfigError(f"unknown service {name!r}; use one of: {', '.join(known_services())}")
+    return _SERVICES[name]

@@ -1,8 +1,9 @@
-"""What a service holds: texts as they were inserted, counted, in order; and the checks all services share."""
+"""What a service holds: texts as they were inserted, in order, and what of them is not stored yet; the checks all share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -13,55 +14,38 @@ from agentic_rag.domain.memory import Memory, matches_metadata
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError
 
+BATCH_DOCUMENTS = 64
+"""Documents a write; bounds one transaction of a store."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One inserted text."""
 
-    number: int
-    """From 1, by order of insertion."""
+    id: str
+    """Numbered from 1 and padded, so that text order is order of insertion."""
     text: str
     metadata: Mapping[str, Any] | None
 
-    @property
-    def id(self) -> str:
-        """Padded, so that text order is order of insertion."""
-        return f"m{self.number:08d}"
 
-
-class Entries:
-    """The entries of one service, oldest first; a number is never given twice."""
+class Entries(dict[str, Entry]):
+    """The entries of one service by id, oldest first; an id is never given twice."""
 
     def __init__(self) -> None:
-        self._held: dict[str, Entry] = {}
+        super().__init__()
         self._given = 0
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self._held.values())
 
     def add(self, text: str, metadata: Mapping[str, Any] | None) -> Entry:
         """Keep a text; what the caller does to its metadata later changes nothing."""
         self._given += 1
-        entry = Entry(self._given, text, None if metadata is None else deepcopy(dict(metadata)))
-        self._held[entry.id] = entry
+        held = None if metadata is None else deepcopy(dict(metadata))
+        entry = Entry(f"m{self._given:08d}", text, held)
+        self[entry.id] = entry
         return entry
-
-    def get(self, entry_id: str) -> Entry | None:
-        return self._held.get(entry_id)
-
-    def remove(self, entry_id: str) -> Entry | None:
-        """The entry that is forgotten; None where there is none of that id."""
-        return self._held.pop(entry_id, None)
-
-    def remove_oldest(self) -> None:
-        del self._held[next(iter(self._held))]
 
     def matching(self, wanted: Mapping[str, Any] | None) -> list[Entry]:
         """Those whose metadata have these values, oldest first."""
-        return [entry for entry in self if matches_metadata(entry.metadata, wanted)]
+        return [entry for entry in self.values() if matches_metadata(entry.metadata, wanted)]
 
 
 def memory_of(entry: Entry, score: float | None) -> Memory:
@@ -84,12 +68,7 @@ def checked_top_k(top_k: int | None, default: int) -> int:
 
 
 def checked_vector(vector: FloatArray, dimension: int, cure: str) -> FloatArray:
-    """The vector as float32, shape (dimension,).
-
-    Args:
-        vector: as it was given.
-        dimension: what the service holds.
-        cure: what to do about another length.
+    """The vector as float32, shape (dimension,); ``cure`` is what to do about another length.
 
     Raises:
         InputError: it has another shape, is all zero, or holds what is no number.
@@ -101,3 +80,50 @@ def checked_vector(vector: FloatArray, dimension: int, cure: str) -> FloatArray:
     if not np.isfinite(made).all() or not made.any():
         raise InputError("a vector that is all zero, or holds NaN or infinity, points nowhere; give another")
     return made
+
+
+class WriteBehind:
+    """Which documents of a namespace differ from what is stored: noted, and stored together before the next reading.
+
+    A store takes a hundred documents in about the time of one, and conversations are inserted turn by turn. It
+    is safe because the store is only a projection of what the service holds: nobody else reads the namespace,
+    every reading of the service stores what is noted first, and a run that is killed inserts anew from the start
+    (the namespace is cleared before the first write).
+
+    Args:
+        clear: removes what the namespace holds from an earlier run; called once, before the first write.
+        write: makes the stores hold these documents as they are now, or no longer; given again after a failure.
+    """
+
+    def __init__(
+        self, clear: Callable[[], Awaitable[None]], write: Callable[[Sequence[str]], Awaitable[None]]
+    ) -> None:
+        self._clear = clear
+        self._write = write
+        self._cleared = False
+        self._noted: dict[str, None] = {}
+        self._writing = asyncio.Lock()
+
+    def note(self, document_id: str) -> None:
+        """The document has changed, or is gone."""
+        self._noted[document_id] = None
+
+    async def flush(self) -> None:
+        """Store what is noted; it stays noted until it is stored.
+
+        Raises:
+            StoreError, ModelError: what the store or the model behind ``write`` raised; the next call tries again.
+        """
+        async with self._writing:
+            if self._noted and not self._cleared:
+                await self._clear()
+                self._cleared = True
+            while self._noted:
+                batch = dict.fromkeys(list(self._noted)[:BATCH_DOCUMENTS])
+                # Taken out before: what changes while it is written is noted again.
+                self._noted = {key: None for key in self._noted if key not in batch}
+                try:
+                    await self._write(list(batch))
+                except BaseException:
+                    self._noted = batch | self._noted
+                    raise

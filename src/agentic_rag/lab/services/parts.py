@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
+from pydantic import Field
+
+from agentic_rag.domain.memory import DEFAULT_TOP_K
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, TokenCounter
-from agentic_rag.errors import ConfigError
 from agentic_rag.retrieval.graph_engine import GraphEngine
-
-Part = TypeVar("Part")
+from agentic_rag.settings.parameters import Section
 
 
 class AskGraph(Protocol):
@@ -30,22 +31,17 @@ class ServiceParts:
     namespace: str
     """Dataset of its own in the stores; what it holds from before is removed before the first write."""
     embedding: Embedding
-    chunks: ChunkStore | None
-    knowledge: GraphStore | None
-    graph_engine: GraphEngine | None
-    ask: AskGraph | None
+    chunks: ChunkStore
+    knowledge: GraphStore
+    graph_engine: GraphEngine
+    ask: AskGraph
     count_tokens: TokenCounter
     """Tokens of the embedding model."""
     seed: int = 0
     """Of what a service draws at random: the same seed, the same memory."""
 
 
-def needed(part: Part | None, service: str, name: str) -> Part:
-    """The part of that name.
+class RankedSettings(Section):
+    """Of a service that ranks what it gives back."""
 
-    Raises:
-        ConfigError: it was not handed in.
-    """
-    if part is None:
-        raise ConfigError(f"{service} needs ServiceParts.{name}, and it is None; hand one in")
-    return part
+    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")

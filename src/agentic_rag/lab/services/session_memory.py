@@ -1,23 +1,40 @@
-"""The memory that ``graph_memory`` and ``agentic_memory`` share: sessions in both stores, searched turn by turn."""
+"""Services ``graph_memory`` and ``agentic_memory``: sessions in both stores, searched turn by turn.
+
+``graph_memory`` searches by the knowledge graph's own search, ``agentic_memory`` by the whole retrieval graph, both
+sources fused and reranked.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
 
-from agentic_rag.domain import DocumentGraph
+from pydantic import Field
+
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.memory import Memory
-from agentic_rag.domain.ports import ChunkWriter, FloatArray
+from agentic_rag.domain.odds import log_odds, probability
+from agentic_rag.domain.ports import FloatArray
+from agentic_rag.errors import (
+    AllSourcesFailed,
+    ConfigError,
+    ModelError,
+    StoreError,
+    UnknownDataset,
+    UnknownOperation,
+)
+from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.documents import DocumentWriter
-from agentic_rag.lab.services.entries import Entries, checked_top_k, memory_of
-from agentic_rag.lab.services.parts import ServiceParts, needed
-from agentic_rag.lab.services.sessions import SessionDocuments
-from agentic_rag.lab.services.shared_entities import SharedEntities
-from agentic_rag.lab.services.write_behind import WriteBehind
+from agentic_rag.lab.services.entries import Entries, WriteBehind, checked_top_k, memory_of
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
+from agentic_rag.lab.services.sessions import SessionDocuments, SharedEntities
+
+NAME = "agentic_memory"
+MOST = 1000
+"""Results that the retrieval graph can be asked for."""
 
 SCORE_DIGITS = 9
 """Scores that differ by less are equal: sums of the same numbers in another order do."""
@@ -25,55 +42,26 @@ TURNS_PER_ENTRY = 4
 """Turns asked for, for each memory wanted: several of the best are often of one memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTurn:
-    """A turn, or a part of a long one."""
-
-    dia_id: object
-    """As the chunk's metadata have it; None for what is of no turn."""
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a search gave."""
-
-    turns: Sequence[FoundTurn]
-    more: bool
-    """Whether asking for more might give more."""
-
-
-class TurnSearch(Protocol):
-    """Finds the turns of a namespace that a question needs."""
-
-    async def __call__(self, query: str, *, limit: int, among: Comparison | None) -> Found:
-        """About ``limit`` turns; ``among``: only those whose metadata pass.
-
-        Raises:
-            StoreError, ModelError: something failed.
-        """
-        ...
+Found = tuple[Sequence[tuple[object, float]], bool]
+"""What a search gave: turns, each with the ``dia_id`` that the chunk's metadata have (None for what is of no turn) and
+its score; and whether asking for more might give more."""
+TurnSearch = Callable[[str, int, Comparison | None], Awaitable[Found]]
+"""Finds the turns of a namespace that a question needs: about so many, only those whose metadata pass; raises
+``StoreError`` or ``ModelError``."""
 
 
 class SessionMemory:
     """``MemoryService`` whose entries are turns of documents, one a session (see ``sessions``).
 
     A memory is given back whole, at the place of its best turn, with that turn's score. Changes are written
-    behind (see ``write_behind``): a session that has grown is stored anew, its old turns keep their vectors.
+    behind (see ``WriteBehind``): a session that has grown is stored anew, its old turns keep their vectors.
     A text of white space alone is kept, but nothing finds it. Vectors are not used: each turn has its own.
-
-    Args:
-        parts: of the service; chunk store and graph store are needed.
-        name: of the service, for errors.
-        search: finds turns.
-        topk: memories given back where a call does not say.
     """
 
-    def __init__(self, parts: ServiceParts, name: str, search: TurnSearch, topk: int) -> None:
+    def __init__(self, parts: ServiceParts, search: TurnSearch, topk: int) -> None:
         self._namespace = dataset_name(parts.namespace)
-        self._chunks: ChunkWriter = needed(parts.chunks, name, "chunks")
-        knowledge = needed(parts.knowledge, name, "knowledge")
-        self._writer = DocumentWriter(self._chunks, knowledge, parts.embedding, parts.count_tokens)
+        self._chunks = parts.chunks
+        self._writer = DocumentWriter(parts.chunks, parts.knowledge, parts.embedding, parts.count_tokens)
         self._search = search
         self._topk = topk
         self._entries = Entries()
@@ -99,11 +87,7 @@ class SessionMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """Memories by their best turn's score, then entry id; [] without a question in words.
-
-        Raises:
-            StoreError, ModelError: something failed, now or in writing what was inserted, which is kept.
-        """
+        """Memories by their best turn's score, then entry id; [] without a question in words."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
         matching = self._entries.matching(metadata)
@@ -112,12 +96,13 @@ class SessionMemory:
             return []
         among = Comparison("dia_id", "$in", tuple(turns)) if len(turns) < len(self._sessions) else None
         best = await self._best(query, among, frozenset(entry.id for entry in matching), wanted)
-        return [memory_of(entry, best[entry.id]) for entry in self._ordered(best)[:wanted]]
+        ordered = sorted(matching, key=lambda entry: (-best.get(entry.id, -math.inf), entry.id))
+        return [memory_of(entry, best[entry.id]) for entry in ordered[:wanted] if entry.id in best]
 
     async def delete(self, entry_id: str) -> bool:
         """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
         await self._behind.flush()
-        if self._entries.remove(entry_id) is None:
+        if self._entries.pop(entry_id, None) is None:
             return False
         changed = self._sessions.remove(entry_id)
         if changed is not None:
@@ -142,20 +127,16 @@ class SessionMemory:
         """Each memory that was found with its best turn's score; more than wanted, or all there are."""
         limit = TURNS_PER_ENTRY * wanted
         while True:
-            found = await self._search(query, limit=limit, among=among)
+            turns, more = await self._search(query, limit, among)
             best: dict[str, float] = {}
-            for turn in found.turns:
-                entry_id = self._sessions.entry_of(turn.dia_id)
+            for dia_id, given in turns:
+                entry_id = self._sessions.entry_of(dia_id)
                 if entry_id in entry_ids:
-                    score = round(turn.score, SCORE_DIGITS)
+                    score = round(given, SCORE_DIGITS)
                     best[entry_id] = max(score, best.get(entry_id, score))
-            if len(best) >= wanted or not found.more:
+            if len(best) >= wanted or not more:
                 return best
             limit *= TURNS_PER_ENTRY
-
-    def _ordered(self, best: Mapping[str, float]) -> list[Any]:
-        held = [entry for entry_id in best if (entry := self._entries.get(entry_id)) is not None]
-        return sorted(held, key=lambda entry: (-best[entry.id], entry.id))
 
     async def _clear(self) -> None:
         await self._writer.remove(self._namespace, sorted(await self._chunks.document_ids(self._namespace)))
@@ -169,8 +150,84 @@ class SessionMemory:
         for document_id in gone:
             self._shared.remove(document_id)
         for graph in graphs:
-            self._shared.replace(graph, self._entry_by_chunk(graph))
+            entries = (
+                (chunk.id, self._sessions.entry_of(chunk.metadata.get("dia_id"))) for chunk in graph.chunks
+            )
+            self._shared.replace(graph, {chunk: entry for chunk, entry in entries if entry is not None})
 
-    def _entry_by_chunk(self, graph: DocumentGraph) -> dict[str, str]:
-        entries = {chunk.id: self._sessions.entry_of(chunk.metadata.get("dia_id")) for chunk in graph.chunks}
-        return {chunk_id: entry_id for chunk_id, entry_id in entries.items() if entry_id is not None}
+
+def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> SessionMemory:
+    """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
+
+    async def search(query: str, limit: int, among: Comparison | None) -> Found:
+        found, nearest = await asyncio.gather(
+            parts.graph_engine.find(parts.namespace, query, limit=limit, filters=among),
+            parts.graph_engine.nearest(parts.namespace, query, limit=limit, filters=among),
+        )
+        told = {chunk.id: (chunk.metadata.get("dia_id"), score) for chunk, score in nearest}
+        for hit in found.hits:
+            own = told.get(hit["id"], (None, 0.0))[1]
+            walked = max(0.0, log_odds(hit["score"] or 0.0))
+            told[hit["id"]] = hit["metadata"].get("dia_id"), probability(log_odds(own) + walked)
+        best = sorted(told.items(), key=lambda entry: (-entry[1][1], entry[0]))[:limit]
+        return [turn for _, turn in best], len(told) >= limit
+
+    return SessionMemory(parts, search, settings.topk)
+
+
+class AgenticMemorySettings(RankedSettings):
+    operation: str = Field("document_retrieval", description="canvas operation, which selects the fusion")
+
+
+def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -> SessionMemory:
+    """Turns in the order of the graph's rerank, with its score; with the fused one where nothing was reranked.
+
+    A memory has no way to say that half of it did not answer, so a source that failed is an error here.
+    """
+    try:
+        operation = parse_operation(settings.operation).value
+    except UnknownOperation as error:
+        raise ConfigError(f"services.{NAME}.operation: {error}") from error
+
+    async def search(query: str, limit: int, among: Comparison | None) -> Found:
+        asked: dict[str, Any] = {
+            "query": query,
+            "operation": operation,
+            "dataset": parts.namespace,
+            "top_k": min(limit, MOST),
+        }
+        if among is not None:
+            asked["filters"] = {among.key: {among.operator: among.value}}
+        try:
+            state = await parts.ask.ainvoke(asked)
+        except AllSourcesFailed as error:
+            raise StoreError(f"{NAME}: {error}") from error
+        except UnknownDataset as error:
+            raise StoreError(
+                f"{NAME} has written {parts.namespace!r}, but the ask graph does not know it; "
+                "build the graph on the stores that ServiceParts.chunks and ServiceParts.knowledge are"
+            ) from error
+        _check(state)
+        return _turns(in_full(state["reranked_results"])), False
+
+    return SessionMemory(parts, search, settings.topk)
+
+
+def _check(state: Mapping[str, Any]) -> None:
+    outcomes = {**state.get("outcomes", {}), "rerank": state.get("rerank_outcome")}
+    failed = {
+        name: outcome["reason"]
+        for name, outcome in sorted(outcomes.items())
+        if isinstance(outcome, Mapping) and outcome.get("status") == "degraded"
+    }
+    if failed:
+        told = "; ".join(f"{name}: {reason}" for name, reason in failed.items())
+        kind = ModelError if failed.keys() == {"rerank"} else StoreError
+        raise kind(f"{NAME} was searched in part only ({told}); mend what failed and ask again")
+
+
+def _turns(results: list[dict[str, Any]]) -> list[tuple[object, float]]:
+    reranked = [result for result in results if result.get("rerank_score") is not None]
+    key = "rerank_score" if reranked else "fused_score"
+    # Beyond the rerank's depth there is nothing but fused scores, which cannot be compared with its own.
+    return [(result["metadata"].get("dia_id"), result[key]) for result in reranked or results]

@@ -1,4 +1,4 @@
-"""Entries as documents: one a session, one block a turn, just as a LoCoMo conversation is ingested; no I/O.
+"""Entries as documents: one a session, one block a turn, just as a LoCoMo conversation is ingested; their links; no I/O.
 
 What becomes of an entry depends on the inserts alone, never on when they are written: a session's title names
 the speakers that were known when it began, and a turn keeps its key whatever is inserted or forgotten later.
@@ -6,10 +6,12 @@ the speakers that were known when it began, and a turn keeps its key whatever is
 
 from __future__ import annotations
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from agentic_rag.domain import Document
+from agentic_rag.domain import Document, DocumentGraph
 from agentic_rag.ingest.conversation import RawSession, parse_session, parse_session_date
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import Entry
@@ -46,7 +48,6 @@ class SessionDocuments:
         self._conversation = conversation
         self._sessions: dict[tuple[str, str], _Open] = {}
         self._by_document: dict[str, _Open] = {}
-        self._numbers: set[int] = set()
         self._speakers: dict[str, None] = {}
         self._loose: dict[str, int] = {}
         self._turns: dict[str, tuple[str, tuple[str, ...]]] = {}
@@ -117,12 +118,9 @@ class SessionDocuments:
 
     def _number(self, given: object) -> int:
         """The session's own number where it has one that is free, else the next above all."""
-        is_number = isinstance(given, int) and not isinstance(given, bool) and given >= 0
-        number = given if is_number and isinstance(given, int) else -1
-        if number < 0 or number in self._numbers:
-            number = max(self._numbers, default=0) + 1
-        self._numbers.add(number)
-        return number
+        taken = {session.number for session in self._sessions.values()}
+        free = isinstance(given, int) and not isinstance(given, bool) and given >= 0 and given not in taken
+        return given if free and isinstance(given, int) else max(taken, default=0) + 1
 
     def _unparsed(self, session: _Open) -> RawSession:
         turns: tuple[Mapping[str, str], ...] = tuple(
@@ -139,3 +137,53 @@ def _date(entry: Entry, turns: Iterable[MemoryLine]) -> str:
     text = next((text for text in written if text), "")
     date = parse_session_date(text)
     return text if date is None else date.date().isoformat()
+
+
+class SharedEntities:
+    """Which memories speak of the same things: the links of a memory that has a knowledge graph.
+
+    It is computed from the graphs that the memory wrote itself, not read back from the store, so a link is there
+    as soon as both its ends are, and is the same on every machine.
+
+    The strength of a link is the weight of the entities both memories mention over the weight of those
+    that either does, with log(1 + N / df) the weight of an entity that df of N memories mention: in [0, 1], the
+    same both ways, 1 where both mention the same things. Source: the weighted Jaccard similarity, weights
+    after Spärck Jones, "A statistical interpretation of term specificity", 1972.
+    """
+
+    def __init__(self) -> None:
+        self._mentioned: Mapping[str, Mapping[str, set[str]]] = {}
+        """Entities by entry, by document. Never changed in place: links are computed off the event loop."""
+
+    def replace(self, graph: DocumentGraph, entry_of: Mapping[str, str]) -> None:
+        """Make a document's memories (``entry_of``: by chunk id) mention what its graph says.
+
+        The session itself, which all its chunks mention, is nothing they speak of.
+        """
+        sessions = {entity.key for entity in graph.entities if "Session" in entity.labels}
+        mentioned: dict[str, set[str]] = defaultdict(set)
+        for mention in graph.mentions:
+            if mention.chunk_id in entry_of and mention.entity not in sessions:
+                mentioned[entry_of[mention.chunk_id]].add(mention.entity)
+        self._mentioned = {**self._mentioned, graph.document_id: mentioned}
+
+    def remove(self, document_id: str) -> None:
+        """Forget a document's memories."""
+        self._mentioned = {key: value for key, value in self._mentioned.items() if key != document_id}
+
+    def linked(self, entry_id: str, total: int) -> list[tuple[str, float]]:
+        """Memories that share an entity with one of ``total``, with the link's strength; descending, then by id."""
+        every = {entry: named for document in self._mentioned.values() for entry, named in document.items()}
+        frequency = Counter(entity for named in every.values() for entity in named)
+
+        def weight(entities: set[str]) -> float:
+            # fsum: the same sum in whatever order a set gives its members.
+            return math.fsum(math.log(1 + total / frequency[entity]) for entity in entities)
+
+        own = every.pop(entry_id, set())
+        strengths = [
+            (other, weight(own & named) / weight(own | named))
+            for other, named in every.items()
+            if own & named
+        ]
+        return sorted(strengths, key=lambda link: (-link[1], link[0]))

@@ -3,62 +3,91 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
-from agentic_rag.domain.ports import Embedding, FloatArray
+from agentic_rag.domain.memory import Memory
+from agentic_rag.domain.ports import FloatArray
 from agentic_rag.ingest.values import valid_unicode
-from agentic_rag.lab.services.entries import Entries, checked_top_k, checked_vector, memory_of
-from agentic_rag.lab.services.parts import ServiceParts
-from agentic_rag.lab.services.signatures import Bits, Hyperplanes, SignatureTable, nearest
-from agentic_rag.settings.parameters import Section
+from agentic_rag.lab.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 
 WRONG_LENGTH = "set services.vector_hash_memory.dim to the length of your vectors"
 
 
-class VectorHashMemorySettings(Section):
+Bits = NDArray[np.uint8]
+"""A signature, packed, shape (nbits / 8,)."""
+
+
+class VectorHashMemorySettings(RankedSettings):
     dim: int | None = Field(
         None, ge=1, le=16_384, description="length of the vectors; unset: the embedding model's"
     )
     nbits: int = Field(128, ge=8, le=4096, multiple_of=8, description="bits of a signature")
-    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
+
+
+class Hyperplanes:
+    """Locality-sensitive hashing for cosine: a bit says on which side of a random hyperplane a vector lies.
+
+    bit_i(v) = [r_i · v ≥ 0] with r_i drawn from N(0, I); two vectors at angle θ differ in a bit with probability θ / π.
+
+    Args:
+        nbits: bits of a signature, a multiple of 8.
+        dimension: of the vectors.
+        seed: the same seed draws the same hyperplanes.
+
+    Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002, section 3.
+    """
+
+    def __init__(self, nbits: int, dimension: int, seed: int) -> None:
+        drawn = np.random.default_rng(seed).standard_normal((nbits, dimension))
+        self._normals: FloatArray = drawn.astype(np.float32)
+
+    def signature(self, vector: FloatArray) -> Bits:
+        """Of a vector, shape (dimension,); its length does not matter."""
+        return np.packbits(self._normals @ vector >= 0)
+
+
+def nearest(bits: Bits, table: bytes, *, limit: int) -> list[tuple[int, float]]:
+    """Places in a table (signatures, one behind the other) with their Hamming similarity 1 - distance / nbits in
+    [0, 1], descending, then by place; at most ``limit``."""
+    signatures = np.frombuffer(table, dtype=np.uint8).reshape(-1, len(bits))
+    distances = np.bitwise_count(signatures ^ bits).sum(axis=1, dtype=np.int64)
+    order = np.argsort(distances, kind="stable")[:limit]
+    return [(int(place), 1.0 - int(distances[place]) / (8 * len(bits))) for place in order]
 
 
 class VectorHashMemory:
-    """``MemoryService`` by locality-sensitive hashing (see ``signatures``); the vectors are not kept.
+    """``MemoryService`` by locality-sensitive hashing (see ``Hyperplanes``); the vectors are not kept.
 
     ``score`` is Hamming similarity in [0, 1]: 1 for the same signature, about 0.5 for vectors at a right
     angle. A text inserted without its vector is embedded right away, a question when it is asked.
     """
 
-    def __init__(self, settings: VectorHashMemorySettings, embedding: Embedding, seed: int) -> None:
-        self._dimension = embedding.dimension if settings.dim is None else settings.dim
+    def __init__(self, settings: VectorHashMemorySettings, parts: ServiceParts) -> None:
+        self._dimension = parts.embedding.dimension if settings.dim is None else settings.dim
         self._topk = settings.topk
-        self._embedding = embedding
-        self._planes = Hyperplanes(settings.nbits, self._dimension, seed)
-        self._table = SignatureTable(settings.nbits)
+        self._embedding = parts.embedding
+        self._planes = Hyperplanes(settings.nbits, self._dimension, parts.seed)
         self._entries = Entries()
+        self._signatures: dict[str, bytes] = {}
         # Embedding waits; in line, the same inserts get the same ids.
         self._inserting = asyncio.Lock()
 
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> str:
-        """Remember a text.
-
-        Raises:
-            InputError: a vector of another length than ``dim``.
-            ModelError: the text could not be embedded; nothing is kept.
-        """
+        """Remember a text."""
         async with self._inserting:
             if vector is None:
                 vector = (await self._embedding.embed_passages([valid_unicode(text)]))[0]
             bits = self._planes.signature(checked_vector(vector, self._dimension, WRONG_LENGTH))
             entry = self._entries.add(text, metadata)
-            self._table.add(entry.number, bits)
+            self._signatures[entry.id] = bits.tobytes()
             return entry.id
 
     async def retrieve(
@@ -69,43 +98,30 @@ class VectorHashMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """The most similar signatures; [] for neither a vector nor a question with anything in it.
-
-        Raises:
-            InputError: a vector of another length than ``dim``.
-            ModelError: the question could not be embedded.
-        """
+        """The most similar signatures; [] for neither a vector nor a question with anything in it."""
         wanted = checked_top_k(top_k, self._topk)
         if vector is None:
             if query is None or not query.strip() or not len(self._entries):
                 return []
             vector = (await self._embedding.embed_queries([valid_unicode(query)]))[0]
         bits = self._planes.signature(checked_vector(vector, self._dimension, WRONG_LENGTH))
-        return await self._nearest(bits, metadata, wanted)
+        return await self._nearest(bits, self._entries.matching(metadata), wanted)
 
     async def delete(self, entry_id: str) -> bool:
-        entry = self._entries.remove(entry_id)
-        if entry is None:
-            return False
-        self._table.remove(entry.number)
-        return True
+        self._signatures.pop(entry_id, None)
+        return self._entries.pop(entry_id, None) is not None
 
     async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
         """The most similar other signatures; ``score`` as in ``retrieve``."""
         wanted = checked_top_k(top_k, self._topk)
-        entry = self._entries.get(entry_id)
-        if entry is None:
+        if entry_id not in self._signatures:
             return []
-        found = await self._nearest(self._table.get(entry.number), None, wanted + 1)
-        return [memory for memory in found if memory["entry_id"] != entry_id][:wanted]
+        bits = np.frombuffer(self._signatures[entry_id], dtype=np.uint8)
+        return await self._nearest(
+            bits, [entry for entry in self._entries.values() if entry.id != entry_id], wanted
+        )
 
-    async def _nearest(self, bits: Bits, metadata: Mapping[str, Any] | None, limit: int) -> list[Memory]:
-        matching = self._entries.matching(metadata)
-        by_number = {entry.number: entry for entry in matching}
-        among = self._table.snapshot(list(by_number) if metadata else None)
-        found = await asyncio.to_thread(nearest, bits, among, limit=limit)
-        return [memory_of(by_number[number], similarity) for number, similarity in found]
-
-
-def build(settings: VectorHashMemorySettings, parts: ServiceParts) -> VectorHashMemory:
-    return VectorHashMemory(settings, parts.embedding, parts.seed)
+    async def _nearest(self, bits: Bits, among: Sequence[Entry], limit: int) -> list[Memory]:
+        table = b"".join(self._signatures[entry.id] for entry in among)
+        found = await asyncio.to_thread(nearest, bits, table, limit=limit)
+        return [memory_of(among[place], similarity) for place, similarity in found]

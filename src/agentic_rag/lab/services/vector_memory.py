@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.identity import chunk_id, dataset_name
-from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
+from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import (
-    ChunkStore,
     EmbeddedDocument,
-    Embedding,
     FloatArray,
     Restriction,
     ScoredChunk,
@@ -22,33 +19,32 @@ from agentic_rag.domain.ports import (
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.documents import embedded, embedding_work
 from agentic_rag.ingest.values import valid_unicode
-from agentic_rag.lab.services.entries import Entries, Entry, checked_top_k, checked_vector, memory_of
-from agentic_rag.lab.services.parts import ServiceParts, needed
-from agentic_rag.lab.services.write_behind import WriteBehind
-from agentic_rag.settings.parameters import Section
+from agentic_rag.lab.services.entries import (
+    Entries,
+    Entry,
+    WriteBehind,
+    checked_top_k,
+    checked_vector,
+    memory_of,
+)
+from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 
 WRONG_LENGTH = "give vectors of the configured embedding model"
 WIDENING = 4
 """How much more is asked for where the metadata left too little of what was found."""
 
 
-class VectorMemorySettings(Section):
-    topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")
-
-
 class VectorMemory:
     """``MemoryService`` by dense search; ``score`` is cosine in [-1, 1], each memory comes with its vector.
 
-    Inserts are written behind (see ``write_behind``); texts without a vector are embedded then, many at once.
+    Inserts are written behind (see ``WriteBehind``); texts without a vector are embedded then, many at once.
     """
 
-    def __init__(
-        self, settings: VectorMemorySettings, namespace: str, chunks: ChunkStore, embedding: Embedding
-    ) -> None:
+    def __init__(self, settings: RankedSettings, parts: ServiceParts) -> None:
         self._topk = settings.topk
-        self._namespace = dataset_name(namespace)
-        self._chunks = chunks
-        self._embedding = embedding
+        self._chunks = parts.chunks
+        self._namespace = dataset_name(parts.namespace)
+        self._embedding = parts.embedding
         self._entries = Entries()
         self._given: dict[str, FloatArray] = {}
         self._behind = WriteBehind(self._clear, self._write)
@@ -56,11 +52,7 @@ class VectorMemory:
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> str:
-        """Remember a text.
-
-        Raises:
-            InputError: a vector of another length than the embedding model's.
-        """
+        """Remember a text."""
         given = None if vector is None else self._unit(vector)
         entry = self._entries.add(text, metadata)
         if given is not None:
@@ -76,12 +68,7 @@ class VectorMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """The nearest by cosine; [] for neither a vector nor a question with anything in it.
-
-        Raises:
-            InputError: a vector of another length than the embedding model's.
-            StoreError, ModelError: something failed, now or in writing what was inserted, which is kept.
-        """
+        """The nearest by cosine; [] for neither a vector nor a question with anything in it."""
         wanted = checked_top_k(top_k, self._topk)
         asked = None if vector is None else self._unit(vector)
         await self._behind.flush()
@@ -97,7 +84,7 @@ class VectorMemory:
     async def delete(self, entry_id: str) -> bool:
         """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
         await self._behind.flush()
-        if self._entries.remove(entry_id) is None:
+        if self._entries.pop(entry_id, None) is None:
             return False
         self._behind.note(entry_id)
         return True
@@ -106,9 +93,9 @@ class VectorMemory:
         """The nearest others; ``score`` is their cosine, 0 for what points the other way."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
-        own = _chunk_of(entry_id)
+        own = chunk_id(entry_id, "0")
         vectors = await self._chunks.get_vectors(self._namespace, [own])
-        others = {entry.id: entry for entry in self._entries if entry.id != entry_id}
+        others = {entry.id: entry for entry in self._entries.values() if entry.id != entry_id}
         if own not in vectors or len(others) == len(self._entries) or not others:
             return []
         found = await self._nearest(vectors[own], others, wanted)
@@ -172,14 +159,10 @@ class VectorMemory:
         return unit
 
 
-def _chunk_of(entry_id: str) -> str:
-    return chunk_id(entry_id, "0")
-
-
 def _chunk(entry: Entry) -> Chunk:
     text = valid_unicode(entry.text)
     return Chunk(
-        id=_chunk_of(entry.id),
+        id=chunk_id(entry.id, "0"),
         document_id=entry.id,
         text=text,
         start=0,
@@ -189,8 +172,3 @@ def _chunk(entry: Entry) -> Chunk:
         path=entry.id,
         kind="paragraph",
     )
-
-
-def build(settings: VectorMemorySettings, parts: ServiceParts) -> VectorMemory:
-    chunks = needed(parts.chunks, "vector_memory", "chunks")
-    return VectorMemory(settings, parts.namespace, chunks, parts.embedding)

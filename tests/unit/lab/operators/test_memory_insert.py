@@ -131,12 +131,6 @@ async def test_a_broken_memory_is_an_error() -> None:
         )
 
 
-@pytest.mark.parametrize("entries", ["text", [3], {"refactor": "a"}])
-async def test_entries_of_another_kind(entries: Any) -> None:
-    with pytest.raises(InputError, match="'entries' must be a list"):
-        await MemoryInsert(DataParser("to_refactor"), Recording()).execute({"entries": entries})
-
-
 async def test_an_entry_that_does_not_fit_the_adapter() -> None:
     with pytest.raises(InputError, match="'refactor'"):
         await MemoryInsert(DataParser("to_refactor"), Recording()).execute({"entries": [{"data": PACKET}]})

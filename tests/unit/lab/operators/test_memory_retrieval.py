@@ -1,17 +1,84 @@
-"""MemoryRetrieval: what the service is asked, and what comes back, in both modes of the page."""
+"""PreRetrieval: the question as it is, or with its embedding; MemoryRetrieval: what the service is asked and gives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from agentic_rag.domain.memory import DEFAULT_TOP_K, Memory
+from agentic_rag.domain.memory import Memory
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError, StoreError
-from agentic_rag.lab.operators.memory_retrieval import MemoryRetrieval
+from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
+from agentic_rag.lab.operators.memory_retrieval import (
+    PRE_RETRIEVAL,
+    EmbedQuestion,
+    MemoryRetrieval,
+    PreRetrieval,
+)
+from agentic_rag.testing import HashingEmbedding
+
+ASKED = {
+    "question": "Where does Alice work?",
+    "answer": "Google",
+    "task_id": "conv-26",
+    "session_id": 12,
+    "question_id": 5,
+}
+
+
+def words(texts: Sequence[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+async def test_none_adds_nothing() -> None:
+    embedding = HashingEmbedding()
+    operator = PreRetrieval(
+        parse_action("pre_retrieval", PRE_RETRIEVAL, {"action": "none"}),
+        OperatorTools(embedding, None, words),
+    )
+    assert await operator.execute(ASKED) == {}
+    assert embedding.embedded == []
+
+
+async def test_embedding_is_that_of_the_question() -> None:
+    embedding = HashingEmbedding()
+    operator = PreRetrieval(
+        parse_action("pre_retrieval", PRE_RETRIEVAL, {"action": "embedding"}),
+        OperatorTools(embedding, None, words),
+    )
+    written = await operator.execute(ASKED)
+    assert embedding.embedded == ["Where does Alice work?"]
+    (vector,) = await embedding.embed_queries(["Where does Alice work?"])
+    assert written == {"query_embedding": [float(value) for value in vector]}
+    assert json.loads(json.dumps(written)) == written
+
+
+@pytest.mark.parametrize("settings", [NoAction(), EmbedQuestion()])
+async def test_a_question_without_text_is_not_embedded(settings: Any) -> None:
+    operator = PreRetrieval(settings, OperatorTools(HashingEmbedding(), None, words))
+    with pytest.raises(InputError, match="'question'"):
+        await operator.execute({"answer": "Google"})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"action": "embed"},
+            r"operators\.pre_retrieval\.action: unknown action 'embed'; use one of: none, embedding",
+        ),
+        ({"action": "embedding", "model": "x"}, r"operators\.pre_retrieval \(action embedding\): 'model'"),
+        ([], r"operators\.pre_retrieval must be a mapping"),
+    ],
+)
+def test_wrong_settings_are_named(values: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        parse_action("pre_retrieval", PRE_RETRIEVAL, values)
+
 
 HELD = [
     Memory(text="(2023-08-01)Alice: I work at Google", metadata=None, entry_id="m00000001", score=None),
@@ -63,30 +130,18 @@ async def test_with_a_vector() -> None:
     np.testing.assert_allclose(asked["vector"], [0.23, 0.45], rtol=1e-6)
 
 
-async def test_the_default_number() -> None:
-    service = Recording()
-    await MemoryRetrieval(service).execute({"question": "Where?"})
-    assert service.asked[0]["top_k"] == DEFAULT_TOP_K
-
-
 async def test_an_empty_question_is_asked_like_any_other() -> None:
     service = Recording()
-    await MemoryRetrieval(service).execute({"question": ""})
+    await MemoryRetrieval(service, None).execute({"question": ""})
     assert service.asked[0]["query"] == ""
 
 
 @pytest.mark.parametrize("data", [{}, {"question": None}, {"question": 3}])
 async def test_data_without_a_question(data: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="'question'"):
-        await MemoryRetrieval(Recording()).execute(data)
+        await MemoryRetrieval(Recording(), None).execute(data)
 
 
 async def test_a_broken_memory_is_an_error() -> None:
     with pytest.raises(StoreError, match="gone"):
-        await MemoryRetrieval(Recording(StoreError("gone"))).execute({"question": "Where?"})
-
-
-@pytest.mark.parametrize("top_k", [0, -1])
-def test_top_k_below_one(top_k: int) -> None:
-    with pytest.raises(ConfigError, match=f"at least 1, not {top_k}"):
-        MemoryRetrieval(Recording(), top_k)
+        await MemoryRetrieval(Recording(StoreError("gone")), None).execute({"question": "Where?"})

@@ -12,13 +12,11 @@ import pytest
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, InputError, ModelError
+from agentic_rag.lab.operators import NoAction, OperatorTools, parse_action
 from agentic_rag.lab.operators.pre_insert import (
-    NoPreInsert,
-    OperatorTools,
+    PRE_INSERT,
     PreInsert,
     TriEmbed,
-    latest_date,
-    parse_pre_insert,
 )
 from agentic_rag.lab.triples import TRIPLE_EXTRACTION_PROMPT
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
@@ -46,19 +44,21 @@ def words(texts: Sequence[str]) -> list[int]:
 
 def tri_embed(chat: Chat | None = None, **settings: Any) -> PreInsert:
     tools = OperatorTools(HashingEmbedding(), chat, words)
-    return PreInsert(parse_pre_insert({"action": "tri_embed", **settings}), tools)
+    return PreInsert(parse_action("pre_insert", PRE_INSERT, {"action": "tri_embed", **settings}), tools)
 
 
 async def test_none_as_the_page_shows_it() -> None:
     before = deepcopy(HELLO)
-    written = await PreInsert(parse_pre_insert(None), OperatorTools(None, None, words)).execute(HELLO)
+    written = await PreInsert(
+        parse_action("pre_insert", PRE_INSERT, None), OperatorTools(HashingEmbedding(), None, words)
+    ).execute(HELLO)
     assert written == {"entries": [{"data": HELLO}], "skipped_turns": 0}
     assert before == HELLO
 
 
 async def test_none_wraps_the_packet_alone() -> None:
     state = {**HELLO, "packet_idx": 3, "entries": None, "inserted": ["m1"]}
-    written = await PreInsert(NoPreInsert(), OperatorTools(None, None, words)).execute(state)
+    written = await PreInsert(NoAction(), OperatorTools(HashingEmbedding(), None, words)).execute(state)
     assert written["entries"] == [{"data": {**HELLO, "packet_idx": 3}}]
 
 
@@ -158,11 +158,6 @@ async def test_nothing_is_embedded_where_nothing_was_said() -> None:
     assert embedding.embedded == []
 
 
-def test_tri_embed_needs_an_embedding() -> None:
-    with pytest.raises(ConfigError, match="tri_embed needs an embedding"):
-        PreInsert(TriEmbed(), OperatorTools(None, None, words))
-
-
 @pytest.mark.parametrize("data", [{}, {"dialogs": None}, {"dialogs": "Hello"}])
 async def test_data_without_dialogs(data: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="'dialogs'"):
@@ -196,15 +191,13 @@ async def test_data_without_dialogs(data: dict[str, Any]) -> None:
 )
 def test_wrong_settings_are_named(values: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        parse_pre_insert(values)
+        parse_action("pre_insert", PRE_INSERT, values)
 
 
 def test_settings() -> None:
-    assert parse_pre_insert({}) == parse_pre_insert(None) == NoPreInsert()
-    assert parse_pre_insert({"action": "tri_embed"}) == TriEmbed()
-
-
-def test_the_latest_date_that_is_one() -> None:
-    dates = ["2023-08-01", "last May", ""]
-    assert latest_date([{"date_time": date} for date in dates]) == "2023-08-01"
-    assert latest_date([{"speaker": "Alice"}]) is None
+    assert (
+        parse_action("pre_insert", PRE_INSERT, {})
+        == parse_action("pre_insert", PRE_INSERT, None)
+        == NoAction()
+    )
+    assert parse_action("pre_insert", PRE_INSERT, {"action": "tri_embed"}) == TriEmbed()

@@ -4,7 +4,10 @@ from datetime import date
 
 import pytest
 
-from agentic_rag.lab.reading.dates import times_of
+from agentic_rag.lab.reading.dates import moment_answer, times_of
+from agentic_rag.lab.reading.history import read_history
+from agentic_rag.lab.reading.questions import read_question
+from agentic_rag.lab.reading.statements import bearing_statements
 
 SAID = date(2023, 5, 25)
 """A Thursday."""
@@ -98,3 +101,22 @@ def test_the_end_of_time_is_no_error(sentence: str) -> None:
 )
 def test_nor_is_its_beginning(sentence: str) -> None:
     assert len(times_of(sentence, date(1, 1, 1))) <= 1
+
+
+@pytest.mark.parametrize(
+    ("question", "history", "expected"),
+    [
+        ("When did Amy run?", "(2023-05-08)Amy: I ran yesterday.", "7 May 2023"),
+        ("When did Amy run?", "(2023-05-08)Amy: Yesterday was great. I ran.", "7 May 2023"),
+        ("When did Amy run?", "(2023-05-08)Amy: I ran.", "8 May 2023"),
+        ("Which year did Amy run?", "(2023-05-08)Amy: I ran last year.", "2022"),
+        ("Which year did Amy run?", "(2023-05-08)Amy: I ran.", "2023"),
+        ("When did Amy run?", "Amy: I ran.", ""),
+        ("Which year did Amy run?", "Amy: I ran when I was young.", ""),
+        ("When did Amy run?", "(2023-05-08)Amy: I swam today.\n(2023-06-08)Amy: I ran.", "8 June 2023"),
+    ],
+)
+async def test_when(question: str, history: str, expected: str) -> None:
+    told = read_history(history)
+    asked = read_question(question, told.speakers)
+    assert moment_answer(asked, await bearing_statements(asked, told, None), told) == expected

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.lab.reading.doubt import doubt, doubtful, signs
+from agentic_rag.lab.reading.doubt import doubt, doubtful, shipped, signs
 from agentic_rag.lab.reading.history import History, read_history
 from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
 from agentic_rag.lab.reading.statements import Statement, bearing_statements
-from agentic_rag.lab.reading.weights import shipped
 
 WEIGHTS = shipped()
 

@@ -7,7 +7,10 @@ import pytest
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.errors import ModelError
 from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
-from agentic_rag.lab.reading.extractive import RememberedEmbedding
+from agentic_rag.lab.reading.extractive import RememberedEmbedding, choice, speaker_answer, verdict
+from agentic_rag.lab.reading.history import read_history
+from agentic_rag.lab.reading.questions import ParsedQuestion, read_question
+from agentic_rag.lab.reading.statements import Statement, bearing_statements
 from agentic_rag.models.bundled import BundledEmbedding
 from agentic_rag.testing import HashingEmbedding
 
@@ -111,3 +114,43 @@ class Broken(HashingEmbedding):
 async def test_an_embedding_that_fails_is_an_error() -> None:
     with pytest.raises(ModelError, match="no model"):
         await ExtractiveReader(Broken()).read("What did Melanie paint?", TALK)
+
+
+async def read(question: str, history: str) -> tuple[ParsedQuestion, list[Statement]]:
+    told = read_history(history)
+    asked = read_question(question, told.speakers)
+    return asked, await bearing_statements(asked, told, None)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "expected"),
+    [
+        ("Does Bob like cats?", "I like cats", "Yes"),
+        ("Does Bob like cats?", "I don't like cats", "No"),
+        ("Does Bob not like cats?", "I don’t like cats", "Yes"),
+        ("Would Bob likely keep cats?", "I like cats", "Likely yes"),
+        ("Would Bob likely keep cats?", "I never want cats", "Likely no"),
+    ],
+)
+async def test_yes_and_no(question: str, said: str, expected: str) -> None:
+    assert verdict(*await read(question, f"Bob: {said}")) == expected
+
+
+async def test_of_what_is_offered_that_which_is_spoken_of() -> None:
+    asked, statements = await read("Would Bob rather have cats or big dogs?", "Bob: I love big dogs")
+    assert await choice(asked, statements, None) == "big dogs"
+    asked, statements = await read("Would Bob rather have big dogs or cats?", "Bob: I love dogs")
+    assert await choice(asked, statements, None) == "dogs"
+
+
+async def test_where_no_word_decides_meaning_does() -> None:
+    asked, statements = await read("Is it cars or boats?", "Bob: cat\nBob: cars boats boats boats")
+    assert await choice(asked, statements, HashingEmbedding()) == "boats"
+    assert await choice(asked, statements, None) == "cars"
+
+
+async def test_who_speaks_of_themselves() -> None:
+    _, statements = await read("Who painted a lake?", "Bob: Nice!\nAmy: I painted a lake")
+    assert speaker_answer(statements[0]) == "Amy"
+    _, statements = await read("Who painted a lake?", "Amy: Tom painted a lake")
+    assert speaker_answer(statements[0]) == ""

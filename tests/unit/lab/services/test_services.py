@@ -12,13 +12,13 @@ from pydantic import Field
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError, InputError
 from agentic_rag.lab.services import (
-    ServiceParts,
     build_service,
     known_services,
     register_service,
     unregister_service,
 )
-from agentic_rag.lab.services.short_term_memory import ShortTermMemory
+from agentic_rag.lab.services.parts import ServiceParts
+from agentic_rag.lab.services.text_memory import TextMemory
 from agentic_rag.settings.parameters import Section
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -66,7 +66,7 @@ class Settings(Section):
 
 @pytest.fixture
 def parrot() -> Iterator[str]:
-    register_service("parrot", lambda settings, parts: ShortTermMemory(settings.size), Settings)
+    register_service("parrot", lambda settings, parts: TextMemory(settings.size), Settings)
     yield "parrot"
     unregister_service("parrot")
 
@@ -114,23 +114,6 @@ def test_a_wrong_setting_is_named_with_its_key(
         build_service(name, settings, parts)
 
 
-@pytest.mark.parametrize(
-    ("name", "missing"),
-    [
-        ("vector_memory", "chunks"),
-        ("graph_memory", "chunks"),
-        ("graph_memory", "knowledge"),
-        ("graph_memory", "graph_engine"),
-        ("agentic_memory", "ask"),
-        ("agentic_memory", "knowledge"),
-    ],
-)
-def test_a_missing_part_is_named(name: str, missing: str, parts: ServiceParts) -> None:
-    fewer = replace(parts, **{missing: None})  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=f"{name} needs ServiceParts.{missing}"):
-        build_service(name, {}, fewer)
-
-
 @pytest.mark.parametrize("name", ["vector_memory", "graph_memory", "agentic_memory"])
 def test_a_namespace_that_no_store_can_hold(name: str, parts: ServiceParts) -> None:
     with pytest.raises(InputError, match="a dataset needs a name"):
@@ -149,8 +132,8 @@ async def test_registering_is_enough(parrot: str, parts: ServiceParts) -> None:
 
 def test_a_taken_name_is_refused(parrot: str, parts: ServiceParts) -> None:
     with pytest.raises(ConfigError, match="there is a service 'parrot' already"):
-        register_service(parrot, lambda settings, parts: ShortTermMemory(1))
-    register_service(parrot, lambda settings, parts: ShortTermMemory(1), replace=True)
+        register_service(parrot, lambda settings, parts: TextMemory(1))
+    register_service(parrot, lambda settings, parts: TextMemory(1), replace=True)
     with pytest.raises(ConfigError, match=r"'services\.parrot\.size': no such setting"):
         build_service(parrot, {"size": 1}, parts)
 
@@ -158,4 +141,4 @@ def test_a_taken_name_is_refused(parrot: str, parts: ServiceParts) -> None:
 @pytest.mark.parametrize("name", ["", "two words", "_own", "a-b"])
 def test_a_name_that_cannot_be_one(name: str) -> None:
     with pytest.raises(ConfigError, match="a service needs a name"):
-        register_service(name, lambda settings, parts: ShortTermMemory(1))
+        register_service(name, lambda settings, parts: TextMemory(1))

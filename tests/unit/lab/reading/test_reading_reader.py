@@ -16,12 +16,10 @@ async def test_the_answer_comes_without_white_space() -> None:
     assert await ChatReader(ScriptedChat("\n Google \n")).read("Where?", "history") == "Google"
 
 
-def test_only_the_question_is_put_in() -> None:
-    reader = ChatReader(ScriptedChat(), 'Reply {"answer": {question}} or {nothing}')
-    assert (
-        reader.prompt("Who {question}?", "{history}")
-        == '{history}\nReply {"answer": Who {question}?} or {nothing}'
-    )
+async def test_only_the_question_is_put_in() -> None:
+    chat = ScriptedChat("x")
+    await ChatReader(chat, 'Reply {"answer": {question}} or {nothing}').read("Who {question}?", "{history}")
+    assert chat.heard[0][1] == '{history}\nReply {"answer": Who {question}?} or {nothing}'
 
 
 def test_the_default_template_has_the_sentence_to_abstain_with() -> None:
