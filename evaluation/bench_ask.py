@@ -280,7 +280,7 @@ async def measured(data: Path, *, quick: bool) -> list[Row]:
     """All rows but the cold ones."""
     async with open_rag(RagConfig(data_dir=data), embedding=Forgetful()) as rag:
         await rag.ingest(VAULT)
-        # As a server does once it has opened (``shared_rag``), so that no ask pays for collecting imports.
+        # As a server does once it has opened (``SharedRag``), so that no ask pays for collecting imports.
         gc.collect()
         gc.freeze()
         return [

@@ -14,9 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.progress import bars
-from agentic_rag.evaluation.bench.compare import ANSWERABLE, Run, comparison, read_runs, short_name
+from agentic_rag.evaluation.bench.figures import ANSWERABLE, RECALL, Run, comparison, read_runs, short_name
 from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
-from agentic_rag.evaluation.bench.summary import RECALL
 from agentic_rag.evaluation.report import SIGNIFICANT
 from agentic_rag.lab.config import read_pipeline
 from agentic_rag.settings.config import RagConfig
@@ -139,14 +138,14 @@ def _cells(figures: Mapping[str, Any]) -> list[str]:
 def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run], dict[str, Any]]:
     """Read the runs, draw the pictures where asked to, give all figures."""
     if charts is not None:
-        from agentic_rag.evaluation.drawing import check_charts
+        from agentic_rag.evaluation.pictures import check_charts
 
         check_charts()
     runs = read_runs(folders)
     if charts is not None:
-        from agentic_rag.evaluation.bench.pictures import draw
+        from agentic_rag.evaluation.pictures import draw_runs
 
-        draw(runs, charts)
+        draw_runs(runs, charts)
     return runs, comparison(runs)
 
 

@@ -14,11 +14,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.cli.progress import bars
+from agentic_rag.evaluation.files import check_writable
 from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.scores import MEASURES
 from agentic_rag.evaluation.systems import RERANKED
-from agentic_rag.evaluation.writing import check_writable
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 
@@ -45,7 +45,7 @@ async def evaluate_source(
         if file is not None:
             check_writable(file, source=source)
     if outputs.charts is not None:
-        from agentic_rag.evaluation.drawing import check_charts
+        from agentic_rag.evaluation.pictures import check_charts
 
         check_charts()
         check_writable(outputs.charts, folder=True)

@@ -17,9 +17,9 @@ from rich.table import Table
 
 from agentic_rag.cli.progress import bars
 from agentic_rag.errors import ConfigError
+from agentic_rag.evaluation.files import check_writable, write_text
 from agentic_rag.evaluation.tuning.run import Gain, TuneOptions, TuneReport, default_settings, tune
 from agentic_rag.evaluation.tuning.settings import file_values, merged_settings, read_settings, write_settings
-from agentic_rag.evaluation.writing import check_writable, write_text
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.environment import SETTINGS_FILE, load_config

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.corrections import read_corrections
-from agentic_rag.evaluation.locomo import CATEGORIES, LoCoMoQuestion, Repair, read_locomo
-from agentic_rag.evaluation.reading import read_json, read_jsonl, read_qrels, text_of
+from agentic_rag.evaluation.files import read_json, read_jsonl, read_qrels, text_of
+from agentic_rag.evaluation.locomo import CATEGORIES, LoCoMoQuestion, Repair, read_corrections, read_locomo
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.sources import SourceKind
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.evaluation.files import write_text
 from agentic_rag.evaluation.scores import MEASURES
-from agentic_rag.evaluation.writing import write_text
 
 SIGNIFICANT = 0.05
 """Adjusted p below which a difference from the baseline is marked."""

@@ -11,14 +11,19 @@ from typing import Any
 from agentic_rag.domain.identity import chunk_id, digest
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.abstention import abstention_figures
-from agentic_rag.evaluation.baselines import degenerate_rankings, not_mentioned
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, absent, load_dataset
 from agentic_rag.evaluation.locomo import Repair, repair_lines
 from agentic_rag.evaluation.metrics import document_ranking
 from agentic_rag.evaluation.records import DEPTH, Record, Records, file_name, fingerprint, versions
 from agentic_rag.evaluation.report import EvalReport
-from agentic_rag.evaluation.scores import mean_figures, measured, system_figures
+from agentic_rag.evaluation.scores import (
+    abstention_figures,
+    degenerate_rankings,
+    mean_figures,
+    measured,
+    not_mentioned,
+    system_figures,
+)
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.rag import Rag

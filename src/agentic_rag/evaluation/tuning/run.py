@@ -18,11 +18,11 @@ import numpy as np
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import Progress, in_this_loop, silent
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.abstention import as_figure
 from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
 from agentic_rag.evaluation.locomo import repair_lines
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import dataset_of, first_repairs, ingested
+from agentic_rag.evaluation.scores import as_figure
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
 from agentic_rag.evaluation.tuning.replay import (
@@ -34,8 +34,15 @@ from agentic_rag.evaluation.tuning.replay import (
     SettingsOutcome,
     nested,
 )
-from agentic_rag.evaluation.tuning.search import SEARCHED, choose, coordinates, folds_of
-from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
+from agentic_rag.evaluation.tuning.search import (
+    SEARCHED,
+    abstention_threshold,
+    carried,
+    choose,
+    coordinates,
+    folds_of,
+    rightness,
+)
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
 from agentic_rag.nodes.conversation import bounded
 from agentic_rag.nodes.retrieve_lancedb import as_hit
