@@ -61,7 +61,7 @@ import agentic_rag.cli.app
 from agentic_rag.settings.environment import load_config
 config = load_config(pathlib.Path(sys.argv[1]))
 lap("imports")
-from agentic_rag.cli.start import prepare
+from agentic_rag.cli.options import prepare
 prepare(config, "default")
 import agentic_rag.cli.ask
 lap("imports2")

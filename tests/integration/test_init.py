@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag import RagConfig, open_rag_blocking
-from agentic_rag.cli.init import started
+from agentic_rag.cli.doctor import started
 from agentic_rag.errors import InputError
 from agentic_rag.settings.environment import load_config
 

@@ -10,12 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agentic_rag.cli.progress import bars
+from agentic_rag.cli.render import bars, interval, report_table
 from agentic_rag.errors import ConfigError
 from agentic_rag.evaluation.files import check_writable, write_text
 from agentic_rag.evaluation.tuning.run import Gain, TuneOptions, TuneReport, default_settings, tune
@@ -107,9 +106,7 @@ def tables(report: TuneReport) -> list[Table]:
 
 def _settings(report: TuneReport) -> Table:
     title = f"{report.dataset}: {report.queries} queries, {report.operation}"
-    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("parameter", "default", "chosen", "to write", "chosen in folds"):
-        shown.add_column(name, overflow="fold")
+    shown = report_table(title, ["parameter", "default", "chosen", "to write", "chosen in folds"])
     for name, default in default_settings().items():
         in_folds = [fold[name] for fold in report.chosen_in_folds if name in fold]
         if name in report.chosen or name in report.settings or in_folds:
@@ -136,24 +133,15 @@ def _shown(value: Any) -> str:
 def _figures(report: TuneReport) -> Table:
     kind = "conversations" if report.grouped else "folds"
     title = f"on queries held out, {report.folds} {kind}"
-    shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column("measure", overflow="fold")
-    for name in ("default", "chosen", "gain", "p"):
-        shown.add_column(name, justify="right")
+    shown = report_table(title, ["measure"], ["default", "chosen", "gain", "p"])
     rows = {report.measure: report.ranking}
     if report.abstention is not None:
         rows[f"abstention ({report.unanswerable} unanswerable)"] = report.abstention
     for name, gain in rows.items():
-        sign = " ▲" if gain.beyond_chance else ""
-        cells = [_interval(figure) for figure in (gain.default, gain.chosen)]
-        shown.add_row(name, *cells, f"{_interval(gain.difference, '+')}{sign}", f"{gain.p:.3g}")
+        gained = interval(gain.difference, sign="+") + (" ▲" if gain.beyond_chance else "")
+        shown.add_row(name, interval(gain.default), interval(gain.chosen), gained, f"{gain.p:.3g}")
     shown.caption = "mean, 95 % interval; ▲ beyond chance: p < 0.05, interval above 0"
-    shown.caption_justify = "left"
     return shown
-
-
-def _interval(figure: Mapping[str, float], sign: str = "") -> str:
-    return f"{figure['value']:{sign}.3f} [dim]{figure['low']:{sign}.2f}–{figure['high']:{sign}.2f}[/dim]"
 
 
 def verdict(report: TuneReport, target: Path | None) -> list[str]:
