@@ -32,8 +32,8 @@ from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, dataset_of, evaluate, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval
-from agentic_rag.evaluation.tuning.replay import Replay, with_changes
 from agentic_rag.evaluation.tuning.run import TuneOptions, collect
+from agentic_rag.evaluation.tuning.search import Replay, with_changes
 from agentic_rag.retrieval import late_interaction
 from agentic_rag.settings.parameters import FusionParameters, RerankParameters
 from figures import Bound, Row, report, row

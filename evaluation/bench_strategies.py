@@ -33,8 +33,8 @@ from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.run import dataset_of, ingested, ranking_of
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.evaluation.systems import Systems, Task
-from agentic_rag.evaluation.tuning.replay import Collected, Replay, with_changes
 from agentic_rag.evaluation.tuning.run import collect
+from agentic_rag.evaluation.tuning.search import Collected, Replay, with_changes
 from agentic_rag.fusion.strategy_selector import OPERATIONS
 from agentic_rag.rerank.moved import ranked_ids
 from agentic_rag.settings.parameters import FusionStrategy, Parameters

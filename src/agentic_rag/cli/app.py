@@ -478,7 +478,7 @@ def bench_compare(
     """Show finished runs beside each other: a table, and pictures of score by category and against cost."""
     from agentic_rag.cli.bench import compare_runs, print_comparison
 
-    _, found = compare_runs(runs, charts)
+    found = compare_runs(runs, charts)
     if as_json:
         print_json(found)
     else:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from agentic_rag.cli.render import bars, report_table
-from agentic_rag.evaluation.bench.figures import ANSWERABLE, RECALL, Run, comparison, read_runs, short_name
+from agentic_rag.evaluation.bench.figures import ANSWERABLE, RECALL, comparison, read_runs, short_name
 from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag.evaluation.report import SIGNIFICANT, mark
 from agentic_rag.lab.config import read_pipeline
@@ -41,14 +41,7 @@ async def bench_design(
     runtime = design.runtime
     verbose = runtime.memory_insert_verbose or runtime.memory_test_verbose
     with bars(STAGES, quiet=quiet or verbose) as progress:
-        return await run_bench(
-            design,
-            rag_config,
-            options,
-            progress,
-            on_insert_step=_heard(console),
-            on_test_step=_heard(console),
-        )
+        return await run_bench(design, rag_config, options, progress, on_step=_heard(console))
 
 
 def _heard(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, Any]], None]:
@@ -134,7 +127,7 @@ def _cells(figures: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run], dict[str, Any]]:
+def compare_runs(folders: Sequence[Path], charts: Path | None) -> dict[str, Any]:
     """Read the runs, draw the pictures where asked to, give all figures."""
     if charts is not None:
         from agentic_rag.evaluation.pictures import check_charts
@@ -145,7 +138,7 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run
         from agentic_rag.evaluation.pictures import draw_runs
 
         draw_runs(runs, charts)
-    return runs, comparison(runs)
+    return comparison(runs)
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:

@@ -138,6 +138,8 @@ def prepare(config: RagConfig, dataset: str) -> None:
 
 
 class _Unfound(MetaPathFinder):
+    # None in sys.modules would be shorter, but compiled modules (pyarrow's) take it for the library.
+
     def __init__(self, name: str) -> None:
         self._name = name
 

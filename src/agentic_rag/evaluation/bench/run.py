@@ -73,8 +73,7 @@ async def run_bench(
     options: BenchOptions,
     progress: Progress | None = None,
     *,
-    on_insert_step: StepCallback | None = None,
-    on_test_step: StepCallback | None = None,
+    on_step: StepCallback | None = None,
 ) -> BenchReport:
     """Run a memory design over conversations; each record is kept as soon as it is there.
 
@@ -87,7 +86,7 @@ async def run_bench(
         rag_config: the data folder, and the settings of the retrieval graph for ``agentic_memory``.
         options: what to run.
         progress: called with stage, done, total.
-        on_insert_step, on_test_step: hear each operator, where the design says verbose.
+        on_step: hears each operator of the graphs that the design says are verbose.
 
     Raises:
         InputError: no such file, task or setting; the records in the folder are of another run; no summary can be written.
@@ -110,7 +109,7 @@ async def run_bench(
     refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
     async with only_one(str(folder), "running", refusal):
         run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
-        inserts = await _run_all(run, rag_config, _verbose(config, on_insert_step, on_test_step))
+        inserts = await _run_all(run, rag_config, on_step)
         run.complete()
         found = _summary(run, task_id, inserts, time.perf_counter() - started)
         text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
@@ -222,14 +221,12 @@ class _Run:
         return [record for _, record in found if record is not None]
 
 
-async def _run_all(
-    run: _Run, rag_config: RagConfig, heard: tuple[StepCallback | None, StepCallback | None]
-) -> dict[str, Any]:
+async def _run_all(run: _Run, rag_config: RagConfig, on_step: StepCallback | None) -> dict[str, Any]:
     """Run every task that is not complete; what was inserted, by task."""
     earlier = run.earlier.get("inserts", {})
     waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
     inserts = {name: earlier[name] for name in run.tasks if name not in waiting}
-    stores = run.folder / STORES
+    stores, runtime = run.folder / STORES, run.config.runtime
     if not waiting:
         run.reader = str(run.earlier["reader"])
         return inserts
@@ -238,8 +235,8 @@ async def _run_all(
         async with open_lab(
             run.config,
             rag_config.model_copy(update={"data_dir": stores}),
-            on_insert_step=heard[0],
-            on_test_step=heard[1],
+            on_insert_step=on_step if runtime.memory_insert_verbose else None,
+            on_test_step=on_step if runtime.memory_test_verbose else None,
         ) as lab:
             run.reader = lab.reader
             for name in waiting:
@@ -296,16 +293,6 @@ def _imported(modules: Sequence[str]) -> list[Path]:
         for file in files
         for found in (sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file])
     ]
-
-
-def _verbose(
-    config: PipelineConfig, on_insert_step: StepCallback | None, on_test_step: StepCallback | None
-) -> tuple[StepCallback | None, StepCallback | None]:
-    runtime = config.runtime
-    return (
-        on_insert_step if runtime.memory_insert_verbose else None,
-        on_test_step if runtime.memory_test_verbose else None,
-    )
 
 
 def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float) -> dict[str, Any]:

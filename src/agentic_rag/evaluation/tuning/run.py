@@ -25,22 +25,20 @@ from agentic_rag.evaluation.run import dataset_of, first_repairs, ingested
 from agentic_rag.evaluation.scores import as_figure
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
-from agentic_rag.evaluation.tuning.replay import (
+from agentic_rag.evaluation.tuning.search import (
+    SEARCHED,
     Changes,
     Collected,
     Floats,
     Places,
     Replay,
     SettingsOutcome,
-    nested,
-)
-from agentic_rag.evaluation.tuning.search import (
-    SEARCHED,
     abstention_threshold,
     carried,
     choose,
     coordinates,
     folds_of,
+    nested,
     rightness,
 )
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
