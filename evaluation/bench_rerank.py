@@ -43,9 +43,9 @@ async def compared(rag: Rag, name: str, source: Path, limit: int | None) -> list
     values: dict[str, list[float]] = {BEFORE: [], AFTER: []}
     await rag.ingest(source, dataset=name)
     for query in loaded.ranked_queries[:limit]:
-        filters = {"conversation": query.dataset_key} if loaded.unit == "chunk" else None
+        task = Task(query, name, loaded.filters(query), "document_retrieval")
         for system in values:
-            found = (await systems.run(system, Task(query, name, filters, "document_retrieval"))).results
+            found = (await systems.run(system, task)).results
             ranking = document_ranking(found) if loaded.unit == "document" else [str(r["id"]) for r in found]
             values[system].append(reciprocal_rank(ranking, query.relevant))
     before, after = (sum(v) / len(v) for v in (values[BEFORE], values[AFTER]))

@@ -74,6 +74,10 @@ class EvalDataset:
         """The search spaces, in the order of their first query."""
         return tuple(dict.fromkeys(query.dataset_key for query in self.queries))
 
+    def filters(self, query: EvalQuery) -> dict[str, Any] | None:
+        """What a search for the query is confined to: of conversations, its own."""
+        return {"conversation": query.dataset_key} if self.sessions else None
+
     def selected(self, *, half: str | None = None, limit: int | None = None) -> EvalDataset:
         """Fewer queries: one half, by a hash of the query's id, then the first ``limit`` of those.
 

@@ -235,8 +235,8 @@ async def _ask(
     warm: set[str] = set()
     for number, (name, query) in enumerate(questions, start=1):
         if not kept.settled(name, query.id):
-            filters = {"conversation": query.dataset_key} if loaded.sessions else None
-            task = Task(query, dataset, filters, operation or query.operation or DEFAULT_OPERATION)
+            asked = operation or query.operation or DEFAULT_OPERATION
+            task = Task(query, dataset, loaded.filters(query), asked)
             if name not in warm:  # the first question opens tables and loads models
                 warm.add(name)
                 await systems.run(name, task)

@@ -12,7 +12,7 @@ import numpy as np
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import DEFAULT_MEASURES, measure
 from agentic_rag.evaluation.records import Record
-from agentic_rag.evaluation.statistics import Interval, bootstrap_interval, holm, randomisation_test, roc_area
+from agentic_rag.evaluation.statistics import Interval, bootstrap_interval, paired_tests, roc_area
 
 MEASURES = DEFAULT_MEASURES
 UNCATEGORISED = "uncategorised"
@@ -70,24 +70,18 @@ def comparisons(values: Mapping[str, Values], baseline: str) -> dict[str, dict[s
     The family that Holm's correction is over is every other system times every measure, over all queries
     together; categories are not tested.
     """
-    base = values[baseline]
+    pairs = {
+        (name, measure_name): (of_queries, values[baseline][measure_name])
+        for name, own in values.items()
+        for measure_name, of_queries in own.items()
+        if name != baseline
+    }
     found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in values}
-    p_values: dict[str, float] = {}
-    for name, own in values.items():
-        for measure_name, of_queries in own.items() if name != baseline else ():
-            differences = [a - b for a, b in zip(of_queries, base[measure_name], strict=True)]
-            interval = as_figure(bootstrap_interval(differences))
-            p_value = randomisation_test(of_queries, base[measure_name])
-            p_values[f"{name} {measure_name}"] = p_value
-            interval["difference"] = interval.pop("value")
-            found[name][measure_name] = {
-                **{key: interval[key] for key in ("difference", "low", "high")},
-                "p": round(p_value, 6),
-            }
-    adjusted = holm(p_values)
-    for name, by_measure in found.items():
-        for measure_name, figures in by_measure.items():
-            figures["p_holm"] = round(adjusted[f"{name} {measure_name}"], 6)
+    for (name, measure_name), test in paired_tests(pairs).items():
+        own, base = pairs[name, measure_name]
+        interval = bootstrap_interval([a - b for a, b in zip(own, base, strict=True)])
+        figures = {"difference": interval.value, "low": interval.low, "high": interval.high, **test._asdict()}
+        found[name][measure_name] = {key: round(value, 6) for key, value in figures.items()}
     return found
 
 

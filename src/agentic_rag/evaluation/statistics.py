@@ -5,8 +5,8 @@ Every random draw comes from a seed, so the same values give the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from scipy.stats import bootstrap, permutation_test, rankdata
 from agentic_rag.errors import InputError
 
 Numbers = NDArray[np.float64]
+Name = TypeVar("Name", bound=Hashable)
 _CELLS = 4_000_000
 """Values held at once while resampling (32 MB)."""
 
@@ -25,6 +26,13 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+
+class PairedTest(NamedTuple):
+    """How likely a difference at least as large is by chance, by itself and among all that are tested."""
+
+    p: float
+    p_holm: float
 
 
 def bootstrap_interval(
@@ -101,7 +109,7 @@ def randomisation_test(
     return float(test.pvalue)
 
 
-def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+def holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
     """Holm's adjusted p-values, by name: each can be held against the level as if it were the only one.
 
     With m tests in ascending order, ``adjusted_i = max_{j ≤ i} min(1, (m - j + 1) · p_j)``, j from 1.
@@ -117,12 +125,19 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     for name, p_value in p_values.items():
         if not 0 <= p_value <= 1:
             raise InputError(f"p-value of {name!r} is {p_value!r}; it lies between 0 and 1")
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Name, float] = {}
     highest = 0.0
-    for rank, name in enumerate(sorted(p_values, key=lambda name: (p_values[name], name))):
+    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):  # equal ones end up equal
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[name]))
         adjusted[name] = highest
     return {name: adjusted[name] for name in p_values}
+
+
+def paired_tests(pairs: Mapping[Name, tuple[Sequence[float], Sequence[float]]]) -> dict[Name, PairedTest]:
+    """``randomisation_test`` of each pair of systems, and all of them together by ``holm``."""
+    p_values = {name: randomisation_test(*pair) for name, pair in pairs.items()}
+    adjusted = holm(p_values)
+    return {name: PairedTest(p_values[name], adjusted[name]) for name in pairs}
 
 
 def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> float:

@@ -16,7 +16,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, read_record
 from agentic_rag.evaluation.locomo import CATEGORIES
 from agentic_rag.evaluation.records import read_rows
-from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test
+from agentic_rag.evaluation.statistics import bootstrap_interval, paired_tests
 from agentic_rag.lab.conversation import ADVERSARIAL
 from agentic_rag.lab.reading import NOT_MENTIONED
 from agentic_rag.lab.scoring import score
@@ -266,44 +266,30 @@ def against_first(runs: Sequence[Run]) -> dict[str, dict[str, dict[str, float]]]
     Only questions that both runs have count; how many stands beside as ``questions``. A randomisation test,
     held for all comparisons together by Holm's method.
     """
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    p_values: dict[str, float] = {}
-    for run in runs[1:]:
-        found[run.name] = {}
-        for measure in MEASURES:
-            pairs = _pairs(runs[0], run, measure)
-            if not pairs:
-                continue
-            first, own = ([pair[side] for pair in pairs] for side in (0, 1))
-            p = randomisation_test(own, first)
-            p_values[f"{run.name}\n{measure}"] = p
-            found[run.name][measure] = {
-                "difference": round(sum(own) / len(own) - sum(first) / len(first), 4),
-                "questions": len(pairs),
-                "p": p,
-            }
-    for key, p in holm(p_values).items():
-        name, _, measure = key.partition("\n")
-        found[name][measure]["p_holm"] = p
+    pairs = {
+        (run.name, measure): both
+        for run in runs[1:]
+        for measure in MEASURES
+        if (both := _shared(run, runs[0], measure))[0]
+    }
+    found: dict[str, dict[str, dict[str, float]]] = {run.name: {} for run in runs[1:]}
+    for (name, measure), test in paired_tests(pairs).items():
+        own, first = pairs[name, measure]
+        difference = round(sum(own) / len(own) - sum(first) / len(first), DIGITS)
+        found[name][measure] = {"difference": difference, "questions": len(own), **test._asdict()}
     return found
 
 
 def comparison(runs: Sequence[Run]) -> dict[str, Any]:
     """Everything the comparison shows, as plain values."""
     tests = against_first(runs)
+    told = "task service reader questions tested failed overall intervals by_category cost".split()
     return {
         "runs": [
             {
                 "name": run.name,
                 "folder": str(run.folder),
-                **{
-                    key: run.summary[key]
-                    for key in ("task", "service", "reader", "questions", "tested", "failed")
-                },
-                "overall": run.summary["overall"],
-                "intervals": run.summary["intervals"],
-                "by_category": run.summary["by_category"],
-                "cost": run.summary["cost"],
+                **{key: run.summary[key] for key in told},
                 "against_first": tests.get(run.name, {}),
             }
             for run in runs
@@ -312,9 +298,11 @@ def comparison(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def _pairs(first: Run, second: Run, measure: str) -> list[tuple[float, float]]:
-    values = _values(first, measure)
-    return [(values[key], value) for key, value in _values(second, measure).items() if key in values]
+def _shared(own: Run, first: Run, measure: str) -> tuple[list[float], list[float]]:
+    """The values of two runs on the questions that both have."""
+    ours, theirs = _values(own, measure), _values(first, measure)
+    both = [key for key in ours if key in theirs]
+    return [ours[key] for key in both], [theirs[key] for key in both]
 
 
 def _values(run: Run, measure: str) -> dict[tuple[str, int], float]:

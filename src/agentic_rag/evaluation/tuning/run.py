@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +94,7 @@ class Gain:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {
-            "default": self.default,
-            "chosen": self.chosen,
-            "difference": self.difference,
-            "p": self.p,
-            "beyond_chance": self.beyond_chance,
-        }
+        return {**asdict(self), "beyond_chance": self.beyond_chance}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +229,7 @@ async def collect(
     collected = []
     for number, query in enumerate(queries, start=1):
         text = bounded(query.text)
-        filters = {"conversation": query.dataset_key} if loaded.sessions else None
+        filters = loaded.filters(query)
         graph = await rag.graph_engine.find(
             dataset, text, limit=retrieval.candidates, filters=parse_filters(filters)
         )
