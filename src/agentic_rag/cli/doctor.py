@@ -204,29 +204,22 @@ async def _graph(config: RagConfig) -> Finding:
     graph = config.graph
     if graph.backend == "ladybug":
         return Finding("graph", "ok", "LadybugDB in process")
-    detail = f"{graph.backend} at {graph.uri}"
-    problem = await _unreachable(graph.uri)
     cure = "docker compose up -d, or set AGENTIC_RAG_GRAPH__URI"
-    return Finding(
-        "graph", "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure
-    )
+    return await _reached("graph", f"{graph.backend} at {graph.uri}", graph.uri, cure)
 
 
 async def _chat(config: RagConfig) -> Finding:
     chat = config.chat
     if chat.base_url is None:
-        return Finding(
-            "chat model",
-            "off",
-            "answers quote the notes",
-            "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL",
-        )
-    problem = await _unreachable(chat.base_url)
-    detail = f"{chat.model} at {chat.base_url}"
+        cure = "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL"
+        return Finding("chat model", "off", "answers quote the notes", cure)
     cure = "start the server, or correct AGENTIC_RAG_CHAT__BASE_URL"
-    return Finding(
-        "chat model", "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure
-    )
+    return await _reached("chat model", f"{chat.model} at {chat.base_url}", chat.base_url, cure)
+
+
+async def _reached(what: str, detail: str, uri: str | None, cure: str) -> Finding:
+    problem = await _unreachable(uri)
+    return Finding(what, "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure)
 
 
 async def _unreachable(uri: str | None) -> str | None:

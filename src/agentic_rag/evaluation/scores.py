@@ -173,19 +173,18 @@ Sessions = Mapping[str, Sequence[Sequence[str]]]
 
 
 def degenerate_rankings(
-    queries: Sequence[EvalQuery], sessions: Sessions, *, depth: int = 10, seed: int = 0
+    queries: Sequence[EvalQuery], sessions: Sessions, *, depth: int = 10
 ) -> dict[str, list[list[str]]]:
     """Rankings of a conversation's turns that do not look at the question.
 
     ``last_session``: the turns of the last session that has any, newest first. ``full_context``: all turns
     in the order they were said, as a model that is given the whole conversation reads them. ``random``:
-    all turns in random order.
+    all turns in a random order that depends on the query's id alone.
 
     Args:
         queries: each asks about the conversation ``dataset_key``.
         sessions: chunk ids of each conversation's turns, session by session.
         depth: how many of the first turns to give.
-        seed: of the random order; each query has its own, whichever others there are.
 
     Returns:
         By baseline a ranking for each query, in the queries' order; nothing without sessions.
@@ -197,7 +196,7 @@ def degenerate_rankings(
     return {
         "last_session": [list(last[query.dataset_key])[::-1][:depth] for query in queries],
         "full_context": [flat[query.dataset_key][:depth] for query in queries],
-        "random": [_shuffled(flat[query.dataset_key], f"{seed} {query.id}", depth) for query in queries],
+        "random": [_shuffled(flat[query.dataset_key], f"0 {query.id}", depth) for query in queries],
     }
 
 

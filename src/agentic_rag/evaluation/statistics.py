@@ -1,6 +1,6 @@
 """Evaluation, the doubt: how far a mean over queries could be chance.
 
-Every random draw comes from a seed, so the same values give the same answer.
+Every random draw comes from one seed, so the same values give the same answer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from agentic_rag.errors import InputError
 
 Numbers = NDArray[np.float64]
 Name = TypeVar("Name", bound=Hashable)
+LEVEL, SEED = 0.95, 0
+"""Coverage of every interval; seed of every draw."""
 _CELLS = 4_000_000
 """Values held at once while resampling (32 MB)."""
 
@@ -40,10 +42,8 @@ def bootstrap_interval(
     *,
     kinds: Sequence[float] | None = None,
     samples: int = 10_000,
-    level: float = 0.95,
-    seed: int = 0,
 ) -> Interval:
-    """Percentile bootstrap interval of the mean over queries.
+    """95 % percentile bootstrap interval of the mean over queries.
 
     For the interval of a difference give the paired differences.
 
@@ -51,11 +51,9 @@ def bootstrap_interval(
         values: one per query.
         kinds: what each query is; as many of each kind are drawn as there are. None: all are one kind.
         samples: resamples of the queries, with replacement.
-        level: coverage, between 0 and 1.
-        seed: of the draws.
 
     Raises:
-        InputError: no values, one that is not finite, samples below 1 or a level outside (0, 1).
+        InputError: no values, one that is not finite, or samples below 1.
 
     Source: Efron, Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13; Sakai, SIGIR 2006.
     """
@@ -67,12 +65,10 @@ def bootstrap_interval(
         sums = [part.mean(axis) * own.size for part, own in zip(drawn, strata, strict=True)]
         return np.asarray(np.sum(sums, axis=0) / data.size)
 
-    return _bootstrap(strata, mean, samples, level, seed)
+    return _bootstrap(strata, mean, samples)
 
 
-def randomisation_test(
-    first: Sequence[float], second: Sequence[float], *, samples: int = 20_000, seed: int = 0
-) -> float:
+def randomisation_test(first: Sequence[float], second: Sequence[float], *, samples: int = 20_000) -> float:
     """Two-sided p-value of "both systems are equally good", by swapping their values query by query.
 
     Where ``samples`` allows every pattern of swaps (up to 14 queries that differ), p is exact; otherwise
@@ -81,7 +77,6 @@ def randomisation_test(
     Args:
         first, second: one value per query, in the same order.
         samples: random patterns where not all are tried.
-        seed: of the draws.
 
     Raises:
         InputError: different lengths, no values, one that is not finite, or samples below 1.
@@ -104,7 +99,7 @@ def randomisation_test(
         vectorized=True,
         n_resamples=samples,
         batch=max(1, _CELLS // differences.size),
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(SEED),
     )
     return float(test.pvalue)
 
@@ -149,32 +144,22 @@ def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> floa
     return float(_area(_finite(positive, "positive"), _finite(negative, "negative")))
 
 
-def roc_area(
-    positive: Sequence[float],
-    negative: Sequence[float],
-    *,
-    samples: int = 2_000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Interval:
+def roc_area(positive: Sequence[float], negative: Sequence[float]) -> Interval:
     """Area under the ROC curve: how often a positive lies above a negative, ties one half.
 
-    0.5 is chance, 1 a perfect order. The interval is a percentile bootstrap that resamples positives and
-    negatives each among themselves.
+    0.5 is chance, 1 a perfect order. The interval is a 95 % percentile bootstrap of 2,000 resamples, of positives
+    and of negatives each among themselves.
 
     Args:
         positive, negative: scores, higher for what should be positive.
-        samples: resamples.
-        level: coverage, between 0 and 1.
-        seed: of the draws.
 
     Raises:
-        InputError: no values on one side, one that is not finite, samples below 1 or a level outside (0, 1).
+        InputError: no values on one side, or one that is not finite.
 
     Source: Hanley, McNeil, The Meaning and Use of the Area under a ROC Curve, 1982.
     """
     sides = [_finite(positive, "positive"), _finite(negative, "negative")]
-    return _bootstrap(sides, _area, samples, level, seed)
+    return _bootstrap(sides, _area, 2_000)
 
 
 def _area(positive: Numbers, negative: Numbers, axis: int = -1) -> Numbers:
@@ -183,22 +168,18 @@ def _area(positive: Numbers, negative: Numbers, axis: int = -1) -> Numbers:
     return (ranks.take(range(ups), axis).sum(axis) - ups * (ups + 1) / 2) / (ups * downs)  # type: ignore[no-any-return]
 
 
-def _bootstrap(
-    parts: Sequence[Numbers], statistic: Callable[..., Numbers], samples: int, level: float, seed: int
-) -> Interval:
+def _bootstrap(parts: Sequence[Numbers], statistic: Callable[..., Numbers], samples: int) -> Interval:
     """The percentile interval of a statistic; each part is resampled by itself."""
     _check_samples(samples)
-    if not 0 < level < 1:
-        raise InputError(f"level is {level!r}; give a coverage between 0 and 1, such as 0.95")
     interval = bootstrap(
         [np.repeat(part, 2) if part.size == 1 else part for part in parts],  # scipy refuses a single value
         statistic,
         n_resamples=samples,
         batch=max(1, _CELLS // sum(part.size for part in parts)),
         vectorized=True,
-        confidence_level=level,
+        confidence_level=LEVEL,
         method="percentile",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(SEED),
     ).confidence_interval
     return Interval(float(statistic(*parts, axis=-1)), float(interval.low), float(interval.high))
 

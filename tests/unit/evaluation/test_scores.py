@@ -150,7 +150,6 @@ def test_random_is_seeded_by_question():
     found = degenerate_rankings(queries, SESSIONS)["random"]
     assert found == degenerate_rankings(queries, SESSIONS)["random"]
     assert found[5:6] == degenerate_rankings(queries[5:6], SESSIONS)["random"]
-    assert found != degenerate_rankings(queries, SESSIONS, seed=1)["random"]
     assert len({tuple(ranking) for ranking in found}) > 5
 
 

@@ -129,21 +129,15 @@ class TuneReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; the same input gives the same."""
+        data = "dataset queries unanswerable operation measure folds grouped".split()
+        settings = "chosen settings chosen_in_folds".split()
         return {
-            "dataset": self.dataset,
-            "queries": self.queries,
-            "unanswerable": self.unanswerable,
-            "operation": self.operation,
-            "measure": self.measure,
-            "folds": self.folds,
-            "grouped": self.grouped,
+            **{name: getattr(self, name) for name in data},
             "ranking": self.ranking.to_dict(),
             "abstention": None if self.abstention is None else self.abstention.to_dict(),
             "beyond_chance": self.beyond_chance,
             "defaults": default_settings(),
-            "chosen": self.chosen,
-            "settings": self.settings,
-            "chosen_in_folds": self.chosen_in_folds,
+            **{name: getattr(self, name) for name in settings},
             "repairs": list(self.repairs),
         }
 
