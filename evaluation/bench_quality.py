@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.progress import silent
-from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, dataset_of, evaluate, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval
@@ -233,10 +232,9 @@ async def left_out(
 
 async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
     """A set's questions asked once, with the present constants."""
-    loaded = load_dataset(path)
+    loaded, chosen = options.load(path)
     dataset = dataset_of(loaded.source)
     await ingested(rag, loaded, dataset, silent)
-    chosen = loaded.selected(half=options.half, limit=options.limit)
     found = await collect(rag, chosen, dataset, None, silent)
     return Replay(found, rag.config, loaded.unit, options.measure)
 

@@ -10,7 +10,7 @@ Source: Maharana et al., Evaluating Very Long-Term Conversational Memory of LLM 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -247,9 +247,6 @@ def repair_lines(repairs: Iterable[Repair]) -> list[str]:
     ]
 
 
-FIELDS = ("answer", "evidence", "category", "drop")
-
-
 @dataclass(frozen=True, slots=True)
 class Correction:
     """What is to be put in place of what a question says; None leaves it as it is."""
@@ -262,12 +259,8 @@ class Correction:
     """Why the question is left out altogether."""
 
 
-def read_corrections(path: Path, categories: Mapping[int, str]) -> dict[str, Correction]:
-    """Corrections by question id.
-
-    Args:
-        path: the overlay file.
-        categories: number to name; a correction may give either.
+def read_corrections(path: Path) -> dict[str, Correction]:
+    """The corrections of an overlay file, by question id; a category is given by its number or its name.
 
     Raises:
         InputError: the file cannot be read, or an entry is not one of the kinds above; it is named.
@@ -275,45 +268,44 @@ def read_corrections(path: Path, categories: Mapping[int, str]) -> dict[str, Cor
     data = read_json(path)
     if not isinstance(data, Mapping):
         raise InputError(f"{path}: expected an object of question id to correction")
-    return {
-        identity: _correction(entry, f"{path}: {identity}", categories) for identity, entry in data.items()
-    }
+    return {identity: _correction(entry, f"{path}: {identity}") for identity, entry in data.items()}
 
 
-def _correction(entry: Any, where: str, categories: Mapping[int, str]) -> Correction:
-    if not isinstance(entry, Mapping) or not entry or not entry.keys() <= set(FIELDS):
-        raise InputError(f"{where}: give some of {', '.join(FIELDS)}, not {entry!r:.120}")
-    answer, evidence, drop = entry.get("answer"), entry.get("evidence"), entry.get("drop")
-    if "answer" in entry and (isinstance(answer, bool) or not isinstance(answer, str | int | float)):
-        raise InputError(f"{where}: answer is {answer!r:.80}; give a text or a number")
-    if "evidence" in entry and not _is_names(evidence):
-        raise InputError(f"{where}: evidence is {evidence!r:.80}; give a list of turns such as D1:3")
-    if "drop" in entry and (not isinstance(drop, str) or not drop.strip()):
-        raise InputError(f"{where}: drop is {drop!r:.80}; give the reason")
-    return Correction(
-        answer=None if answer is None else str(answer),
-        evidence=None if evidence is None else tuple(evidence),
-        category=_category(entry["category"], where, categories) if "category" in entry else None,
-        drop=drop,
-    )
+def _correction(entry: Any, where: str) -> Correction:
+    if not isinstance(entry, Mapping) or not entry or not entry.keys() <= _FIELDS.keys():
+        raise InputError(f"{where}: give some of {', '.join(_FIELDS)}, not {entry!r:.120}")
+    read: dict[str, Any] = {}
+    for name, value in entry.items():
+        taken, hint = _FIELDS[name]
+        read[name] = taken(value)
+        if read[name] is None:
+            raise InputError(f"{where}: {name} is {value!r:.80}; {hint}")
+    return Correction(**read)
 
 
-def _is_names(value: Any) -> bool:
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and all(map(_is_name, value))
-        and bool(value)
-    )
+def _answer(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
 
 
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
+def _turns(value: Any) -> tuple[str, ...] | None:
+    named = isinstance(value, list) and all(isinstance(turn, str) and turn for turn in value)
+    return tuple(value) if named and value else None
 
 
-def _category(given: Any, where: str, categories: Mapping[int, str]) -> int:
-    for number, name in categories.items():
-        if given == name or (type(given) is int and given == number):
-            return number
-    known = ", ".join(f"{name} ({number})" for number, name in categories.items())
-    raise InputError(f"{where}: category is {given!r:.80}; use one of: {known}")
+def _category(value: Any) -> int | None:
+    given = [n for n, name in CATEGORIES.items() if value == name or (type(value) is int and value == n)]
+    return given[0] if given else None
+
+
+def _reason(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+_KNOWN = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
+_FIELDS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
+    "answer": (_answer, "give a text or a number"),
+    "evidence": (_turns, "give a list of turns such as D1:3"),
+    "category": (_category, f"use one of: {_KNOWN}"),
+    "drop": (_reason, "give the reason"),
+}
+"""What a correction may give: as what it is taken (None: it cannot be), and what to give instead."""

@@ -18,7 +18,7 @@ import numpy as np
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import Progress, in_this_loop, silent
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
+from agentic_rag.evaluation.datasets import EvalDataset, Selection
 from agentic_rag.evaluation.locomo import repair_lines
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import dataset_of, first_repairs, ingested
@@ -56,23 +56,13 @@ SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class TuneOptions:
+class TuneOptions(Selection):
     """What is to be tuned for, and on what."""
 
-    operation: str | None = None
-    """For every query; None: the query's own, else ``document_retrieval``."""
     measure: str = "mrr@10"
     """``NAME@K``; see ``metrics``."""
     anyway: bool = False
     """Settle on what was chosen though its gain is not beyond chance."""
-    limit: int | None = None
-    """Only the first queries, of the half if there is one."""
-    split: str | None = None
-    """Of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
-    half: str | None = None
-    """``first`` or ``second``: the other one is left to be evaluated on."""
-    corrections: Path | None = None
-    """Overlay of a LoCoMo file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +153,7 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress 
     """
     progress = progress or silent
     _check(rag, options)
-    whole = await asyncio.to_thread(
-        load_dataset, source, split=options.split, corrections=options.corrections
-    )
-    loaded = whole.selected(half=options.half, limit=options.limit)
+    _, loaded = await asyncio.to_thread(options.load, source)
     if len(loaded.ranked_queries) < FEWEST:
         raise InputError(
             f"{source} has {len(loaded.ranked_queries)} queries with a relevant document among those asked for; "
@@ -198,8 +185,6 @@ class _Stopped(Exception):
 
 def _check(rag: Rag, options: TuneOptions) -> None:
     measure(options.measure, [], {"any": 1})
-    if options.operation is not None:
-        parse_operation(options.operation)
     if rag.config.rerank.method in ("chat", "cross_encoder"):
         raise InputError(
             f"rerank.method is {rag.config.rerank.method!r}, which tuning cannot replay; "
