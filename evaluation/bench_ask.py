@@ -7,7 +7,6 @@ Everything runs in one process tree, the operations interleaved. Exits 1 when a 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import gc
 import json
@@ -28,7 +27,7 @@ from agentic_rag import GraphParts, Rag, RagConfig, build_rag_graph, open_rag
 from agentic_rag.domain import Hit
 from agentic_rag.fusion import reciprocal_rank_fusion, weighted_fusion
 from agentic_rag.models.bundled import BundledEmbedding
-from figures import Row, report, row
+from figures import Row, options, report, row
 
 VAULT = Path(__file__).parents[1] / "examples" / "vault"
 OPERATIONS = ("verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval")
@@ -61,7 +60,7 @@ import agentic_rag.cli.app
 from agentic_rag.settings.environment import load_config
 config = load_config(pathlib.Path(sys.argv[1]))
 lap("imports")
-from agentic_rag.cli.start import prepare
+from agentic_rag.cli.options import prepare
 prepare(config, "default")
 import agentic_rag.cli.ask
 lap("imports2")
@@ -280,7 +279,7 @@ async def measured(data: Path, *, quick: bool) -> list[Row]:
     """All rows but the cold ones."""
     async with open_rag(RagConfig(data_dir=data), embedding=Forgetful()) as rag:
         await rag.ingest(VAULT)
-        # As a server does once it has opened (``shared_rag``), so that no ask pays for collecting imports.
+        # As a server does once it has opened (``SharedRag``), so that no ask pays for collecting imports.
         gc.collect()
         gc.freeze()
         return [
@@ -292,10 +291,7 @@ async def measured(data: Path, *, quick: bool) -> list[Row]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, the same rows")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "fewer rounds, the same rows").parse_args()
     os.environ.setdefault("LANGSMITH_TRACING", "false")
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder)

@@ -12,7 +12,6 @@ stream of values carries. ``--quick`` is the example vault and 20 edits. Exits 1
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import shutil
@@ -29,7 +28,7 @@ from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain.ports import Embedding, FloatArray
 from agentic_rag.models.bundled import BundledEmbedding
 from bench_ask import QUESTIONS
-from figures import Row, report, row
+from figures import Row, options, report, row
 
 PROJECT = Path(__file__).parents[1]
 EXAMPLE = PROJECT / "examples" / "vault"
@@ -165,11 +164,9 @@ async def measured(vaults: Sequence[Path], edits: int, folder: Path) -> list[Row
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = options(__doc__, "the example vault, and fewer edits")
     parser.add_argument("--vault", type=Path, default=OTHER, metavar="FOLDER")
     parser.add_argument("--edits", type=int, metavar="N")
-    parser.add_argument("--quick", action="store_true", help="the example vault, and fewer edits")
-    parser.add_argument("--json", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     vaults = [EXAMPLE]
     if not arguments.quick and arguments.vault.is_dir():

@@ -9,7 +9,6 @@ carried over by reference pairs (``retrieval/embedding_calibration.py``). Nothin
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import tempfile
@@ -28,7 +27,7 @@ from agentic_rag.models.remote import LangChainEmbedding
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
-from figures import Row, report, row
+from figures import Row, options, report, row
 from judged_answers import answers
 from judged_sets import CHOOSING_VAULTS, OWN
 
@@ -108,10 +107,7 @@ async def measured(limit: int | None) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} questions of each kind")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
-    given = parser.parse_args(arguments)
+    given = options(__doc__, f"{QUICK} questions of each kind").parse_args(arguments)
     rows = asyncio.run(measured(QUICK if given.quick else None))
     return report("another embedding model", rows, given.json)
 

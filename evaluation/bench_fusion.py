@@ -18,13 +18,12 @@ processor's cache grows faster than its number).
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from agentic_rag.fusion import FusionParameters, FusionStrategy
-from figures import Row, report, row
+from figures import Row, options, report, row
 from fusion_benchmark.charts import draw
 from fusion_benchmark.lists import Lists, lists
 from fusion_benchmark.order import agreement, deviation
@@ -164,10 +163,7 @@ def _named(peer: System) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, the same comparisons")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
-    given = parser.parse_args(arguments)
+    given = options(__doc__, "fewer rounds, the same comparisons").parse_args(arguments)
     rounds = QUICK if given.quick else ROUNDS
     measured = {size: timed(prepared(lists(size)), count) for size, count in rounds.items()}
     if not given.quick:

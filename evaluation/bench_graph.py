@@ -8,7 +8,6 @@ of the stores. Exits 1 when a floor is missed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import sys
@@ -22,7 +21,7 @@ import numpy as np
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.stores.graphiti.store import GraphitiStore
-from figures import Row, report, row
+from figures import Row, options, report, row
 
 ENTITIES, FACTS, DIMENSION = 10_000, 20_000, 384
 DOCUMENTS, CHUNKS_A_DOCUMENT = 500, 5
@@ -155,10 +154,7 @@ def rows_of(found: dict[str, float]) -> list[Row]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="fewer searches, the same sizes")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "fewer searches, the same sizes").parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = rows_of(asyncio.run(measured(Path(folder), 60 if arguments.quick else 400)))
     return report("graph store", rows, arguments.json)

@@ -11,7 +11,6 @@ may choose parameters, ``reported`` is only looked at. The sets of 300 need data
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import re
@@ -26,9 +25,8 @@ from rich.console import Console
 from rich.table import Table
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.evaluation.systems import NO_CLOCK
-from figures import Row, report, row
+from figures import options, report, share
 from nonsense_sets import DATA, NAMES, write_dataset
 
 OWN = Path(__file__).parent / "datasets" / "nonsense"
@@ -200,30 +198,11 @@ def printed(told: Mapping[str, Asked]) -> None:
     Console(highlight=False).print(table)
 
 
-def _share(
-    what: str, ours: Sequence[float], search: Sequence[float] = (), *, floor: float | None = None
-) -> Row:
-    """A share by ``ask``, with its interval, beside the same by ``search``."""
-    held = bootstrap_interval(ours)
-    return row(
-        f"{what} ({held.low:.3f} to {held.high:.3f})",
-        "share",
-        held.value,
-        bound="max" if search else "min",
-        floor=floor,
-        peer="search" if search else None,
-        theirs=sum(search) / len(search) if search else None,
-    )
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="four small sets, a quarter of the nonsense")
+    parser = options(__doc__, "four small sets, a quarter of the nonsense", DATA)
     parser.add_argument("--half", choices=HALVES, help="of the nonsense; by default both")
     parser.add_argument("--only", metavar="SET,…", help=", ".join(NAMES))
-    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
     parser.add_argument("--verbose", action="store_true", help="print every failure")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
     given = parser.parse_args(arguments)
     names = given.only.split(",") if given.only else QUICK_SETS if given.quick else NAMES
     if unknown := [name for name in names if name not in NAMES]:
@@ -240,15 +219,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     labels = dict.fromkeys(label for own in zip(*total.labels, strict=True) for label in own)
     printed({**by_set, **{label: total.of(label) for label in labels}, "all": total})
     rows = [
-        _share(f"{name}: nonsense answered", own.answered, own.found)
+        share(f"{name}: nonsense answered", "max", own.answered, own.found, peer="search")
         for name, own in by_set.items()
         if own.answered
     ]
     if total.answered:
         rows += [
-            _share("all: nonsense answered", total.answered, total.found, floor=MOST_ANSWERED),
-            _share("all: ordinary questions refused", total.refused, total.nothing_found),
-            _share("all: ordinary questions whose note is cited", total.cited),
+            share(
+                "all: nonsense answered",
+                "max",
+                total.answered,
+                total.found,
+                peer="search",
+                floor=MOST_ANSWERED,
+            ),
+            share(
+                "all: ordinary questions refused", "max", total.refused, total.nothing_found, peer="search"
+            ),
+            share("all: ordinary questions whose note is cited", "min", total.cited),
         ]
     return report("nonsense: ours is ask, theirs is search", rows, given.json)
 

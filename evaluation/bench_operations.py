@@ -10,7 +10,6 @@ sets in DIR, by default ../shared/data, where they are there. The quick form is 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
@@ -22,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agentic_rag.fusion import CanvasOperation, choose_operation
-from figures import report, row
+from figures import options, report, row
 
 DATASETS = Path(__file__).parent / "datasets"
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -71,11 +70,8 @@ def plain_questions(data: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="the same: all of it takes seconds")
-    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
+    parser = options(__doc__, "the same: all of it takes seconds", DATA)
     parser.add_argument("--verbose", action="store_true", help="print every miss of the labelled questions")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
     given = parser.parse_args(arguments)
     files = {"": DATASETS / "operations" / "queries.jsonl", ", later": DATASETS / "operations" / "more.jsonl"}
     sets = {(half, name): labelled(file, half) for name, file in files.items() for half in HALVES}

@@ -12,7 +12,6 @@ all but ``vault_100``. Exits 1 when a floor is missed, 2 without the data.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import sys
@@ -28,15 +27,14 @@ from numpy.typing import NDArray
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.progress import silent
-from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.run import EvalOptions, dataset_of, evaluate, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval
-from agentic_rag.evaluation.tuning.replay import Replay, with_changes
 from agentic_rag.evaluation.tuning.run import TuneOptions, collect
+from agentic_rag.evaluation.tuning.search import Replay, with_changes
 from agentic_rag.retrieval import late_interaction
 from agentic_rag.settings.parameters import FusionParameters, RerankParameters
-from figures import Bound, Row, report, row
+from figures import Row, options, report, row, share
 from judged_answers import (
     FEW,
     Answers,
@@ -168,11 +166,11 @@ async def measured(
                 with patch.object(late_interaction, "NAMED", named):
                     mentioned.append(await refused_of_mentioned(rag, path, options.limit))
         rows.append(
-            _share(f"{name}: plain questions on what it mentions, refused", "max", mentioned[0], mentioned[1])
+            share(f"{name}: plain questions on what it mentions, refused", "max", mentioned[0], mentioned[1])
         )
         few = await refused_of_few(path, embedding, options.limit)
         rows.append(
-            _share(
+            share(
                 f"{name}: its own answerable questions, refused by {FEW} notes that answer them",
                 "max",
                 few,
@@ -182,7 +180,7 @@ async def measured(
         )
         across = await refused_across(path, embedding, options.limit)
         rows.append(
-            _share(
+            share(
                 f"{name}: questions in one language, refused by the notes in the other that answer them",
                 "max",
                 across.own,
@@ -234,10 +232,9 @@ async def left_out(
 
 async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
     """A set's questions asked once, with the present constants."""
-    loaded = load_dataset(path)
+    loaded, chosen = options.load(path)
     dataset = dataset_of(loaded.source)
     await ingested(rag, loaded, dataset, silent)
-    chosen = loaded.selected(half=options.half, limit=options.limit)
     found = await collect(rag, chosen, dataset, None, silent)
     return Replay(found, rag.config, loaded.unit, options.measure)
 
@@ -251,23 +248,21 @@ def ranked_values(replay: Replay, settings: dict[str, Any]) -> NDArray[np.float6
 def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
     """Beside the same where what is unfamiliar takes nothing from the scores."""
     return [
-        _share(f"{name}: answers that quote a judged sentence", "min", ours.quoting, without.quoting),
-        _share(
-            f"{name}: its own answerable questions that are refused", "max", ours.refused, without.refused
-        ),
-        _share(
+        share(f"{name}: answers that quote a judged sentence", "min", ours.quoting, without.quoting),
+        share(f"{name}: its own answerable questions that are refused", "max", ours.refused, without.refused),
+        share(
             f"{name}: questions on the choosing vaults that are refused",
             "min",
             ours.foreign_refused,
             without.foreign_refused,
         ),
-        _share(
+        share(
             f"{name}: everyday questions about something else that are refused",
             "min",
             ours.everyday_refused,
             without.everyday_refused,
         ),
-        _share(
+        share(
             f"{name}: gibberish that is answered",
             "max",
             ours.nonsense_answered,
@@ -275,20 +270,6 @@ def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
             floor=0.03,
         ),
     ]
-
-
-def _share(
-    what: str,
-    bound: Bound,
-    ours: Sequence[float],
-    others: Sequence[float],
-    floor: float | None = None,
-    *,
-    peer: str = "without",
-) -> Row:
-    held, other = bootstrap_interval(ours), bootstrap_interval(others)
-    what = f"{what} ({held.low:.3f} to {held.high:.3f})"
-    return row(what, "share", held.value, bound=bound, floor=floor, peer=peer, theirs=other.value)
 
 
 def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:
@@ -334,13 +315,10 @@ def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help=f"the small sets, {QUICK} queries of each")
+    parser = options(__doc__, f"the small sets, {QUICK} queries of each", DATA)
     parser.add_argument("--only", metavar="SET,…", help=", ".join(SOURCES))
     parser.add_argument("--ablation", action="store_true", help="what each term and rule brings")
-    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is ingested there, and use it")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
     given = parser.parse_args(arguments)
     small = ("vault_100", "hotpot_train100*", "rgb/zh_fact*")
     names = given.only.split(",") if given.only else small if given.quick else tuple(SOURCES)

@@ -10,7 +10,6 @@ Exits 1 when the rerank does not help on LoCoMo or harms elsewhere, 2 without th
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.metrics import document_ranking, reciprocal_rank
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.evaluation.systems import Systems, Task
-from figures import Row, report, row
+from figures import Row, options, report, row
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 SETS = ("locomo", "beir/cranfield", "beir/rgb/zh_fact")
@@ -44,9 +43,9 @@ async def compared(rag: Rag, name: str, source: Path, limit: int | None) -> list
     values: dict[str, list[float]] = {BEFORE: [], AFTER: []}
     await rag.ingest(source, dataset=name)
     for query in loaded.ranked_queries[:limit]:
-        filters = {"conversation": query.dataset_key} if loaded.unit == "chunk" else None
+        task = Task(query, name, loaded.filters(query), "document_retrieval")
         for system in values:
-            found = (await systems.run(system, Task(query, name, filters, "document_retrieval"))).results
+            found = (await systems.run(system, task)).results
             ranking = document_ranking(found) if loaded.unit == "document" else [str(r["id"]) for r in found]
             values[system].append(reciprocal_rank(ranking, query.relevant))
     before, after = (sum(v) / len(v) for v in (values[BEFORE], values[AFTER]))
@@ -71,11 +70,7 @@ async def measured(folder: Path, chosen: dict[str, Path], limit: int | None) -> 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help=f"the first {QUICK} queries of each set")
-    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
-    given = parser.parse_args(arguments)
+    given = options(__doc__, f"the first {QUICK} queries of each set", DATA).parse_args(arguments)
     chosen = sources(given.data)
     if len(chosen) < len(SETS):
         print(

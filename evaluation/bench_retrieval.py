@@ -12,7 +12,6 @@ evaluation/results. Exits 1 when a floor is missed, 2 without the data.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import subprocess
@@ -21,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 from agentic_rag.models.bundled import BundledEmbedding
-from figures import Row, report, row
+from figures import Row, options, report, row
 from judged_sets import DATA, available
 from retrieval_benchmark import charts, peers, quality, throughput
 
@@ -123,14 +122,11 @@ def run(parts: list[str], quick: bool, data: Path, keep: Path | None) -> tuple[l
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="smaller, the same comparisons")
+    parser = options(__doc__, "smaller, the same comparisons", DATA)
     parser.add_argument("--only", metavar="PART,…", default=",".join(PARTS), help=", ".join(PARTS))
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the judged sets")
     parser.add_argument(
         "--keep", type=Path, metavar="DIR", help="keep the tables of scale there, and use those"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
     parts = given.only.split(",")
     if unknown := set(parts) - set(PARTS):

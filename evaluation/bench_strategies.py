@@ -13,7 +13,6 @@ where they are not there. Exits 1 when a floor is missed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import tempfile
@@ -33,12 +32,12 @@ from agentic_rag.evaluation.datasets import load_dataset
 from agentic_rag.evaluation.run import dataset_of, ingested, ranking_of
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.evaluation.systems import Systems, Task
-from agentic_rag.evaluation.tuning.replay import Collected, Replay, with_changes
 from agentic_rag.evaluation.tuning.run import collect
+from agentic_rag.evaluation.tuning.search import Collected, Replay, with_changes
 from agentic_rag.fusion.strategy_selector import OPERATIONS
 from agentic_rag.rerank.offline import ranked_ids
 from agentic_rag.settings.parameters import FusionStrategy, Parameters
-from figures import Row, report, row
+from figures import Row, options, report, row
 from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 
 VAULTS = ("vault_100", "vault_night_sky", "vault_pottery")
@@ -215,11 +214,8 @@ async def run(data: Path, folder: Path, limit: int | None) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help=f"some {QUICK} questions of each set")
-    parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
+    parser = options(__doc__, f"some {QUICK} questions of each set", DATA)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep what is ingested there, and use it")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)

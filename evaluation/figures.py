@@ -1,7 +1,8 @@
-"""Rows that every benchmark prints and writes: what was measured, and whether it holds its floor."""
+"""What every benchmark has: its options, its rows, and the table and file that say whether they hold their floors."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from collections.abc import Sequence
@@ -11,8 +12,28 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
+from agentic_rag.evaluation.statistics import bootstrap_interval
+
 Row = dict[str, Any]
 Bound = Literal["max", "min"]
+
+
+def options(told: str | None, quick: str, data: Path | None = None) -> argparse.ArgumentParser:
+    """A parser for the options of every benchmark.
+
+    Args:
+        told: the benchmark's docstring, whose first line says what it measures.
+        quick: what the quick form leaves out.
+        data: the folder of the data by default; None: it needs none.
+    """
+    parser = argparse.ArgumentParser(description=told.splitlines()[0] if told else None)
+    parser.add_argument("--quick", action="store_true", help=quick)
+    if data is not None:
+        parser.add_argument(
+            "--data", type=Path, default=data, metavar="DIR", help="folder of the judged sets"
+        )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    return parser
 
 
 def row(
@@ -35,6 +56,28 @@ def row(
         "theirs": None if theirs is None else round(theirs, 4), "ratio": ratio, "bound": bound, "floor": floor,
         "ok": ok,
     }  # fmt: skip
+
+
+def share(
+    what: str,
+    bound: Bound,
+    ours: Sequence[float],
+    theirs: Sequence[float] = (),
+    *,
+    peer: str = "without",
+    floor: float | None = None,
+) -> Row:
+    """A row of a share of queries, 1 or 0 each, with its 95 % interval; beside the same of a peer where there is one."""
+    held = bootstrap_interval(ours)
+    return row(
+        f"{what} ({held.low:.3f} to {held.high:.3f})",
+        "share",
+        held.value,
+        bound=bound,
+        floor=floor,
+        peer=peer if theirs else None,
+        theirs=sum(theirs) / len(theirs) if theirs else None,
+    )
 
 
 def report(title: str, rows: Sequence[Row], file: Path | None) -> int:

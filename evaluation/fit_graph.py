@@ -59,7 +59,7 @@ async def cases_of(rag: Rag, path: Path, half: str | None) -> Cases:
     await ingested(rag, loaded, dataset, silent)
     rows, relevant, weights = [], [], []
     for query in loaded.selected(half=half, limit=None).ranked_queries:
-        filters = parse_filters({"conversation": query.dataset_key} if loaded.sessions else None)
+        filters = parse_filters(loaded.filters(query))
         found = await rag.graph_engine.find(dataset, query.text, limit=FOUND, filters=filters)
         if not found.question["names"]:
             continue

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.optimize import minimize
 
-from agentic_rag.evaluation.bench.compare import Run, read_runs
+from agentic_rag.evaluation.bench.figures import Run, read_runs
 from agentic_rag.lab.conversation import ADVERSARIAL
 from agentic_rag.lab.reading import NOT_MENTIONED, ExtractiveReader
 from agentic_rag.lab.reading.doubt import FILE, SURER, ReaderWeights, signs

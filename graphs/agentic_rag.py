@@ -1,18 +1,5 @@
-"""The main graph for LangGraph Studio and ``langgraph dev``: stores and models opened once per process.
+"""The main graph for LangGraph Studio and ``langgraph dev``: the file that ``agentic-rag init`` gives a folder."""
 
-Configuration comes from the environment (AGENTIC_RAG_…), ``.env`` and the data folder's settings file.
-"""
+from agentic_rag.cli.starter.graphs.agentic_rag import graph
 
-from __future__ import annotations
-
-from langgraph.graph.state import CompiledStateGraph
-
-from agentic_rag.serving.shared_rag import SharedRag
-from agentic_rag.settings.environment import load_config
-
-_shared = SharedRag(load_config())
-
-
-async def graph() -> CompiledStateGraph:  # type: ignore[type-arg]
-    """The compiled graph; the server asks for it at every run and gets the same one."""
-    return (await _shared.get()).graph
+__all__ = ["graph"]

@@ -1,38 +1,5 @@
-"""The memory graphs for LangGraph Studio and ``langgraph dev``.
+"""The memory graphs for LangGraph Studio and ``langgraph dev``: the file that ``agentic-rag init`` gives a folder."""
 
-Which memory design a run uses is its ``configurable`` value ``pipeline``: the path of a YAML file, by default
-``configs/locomo_agentic_memory_pipeline.yaml``. What ``memory_insert`` is given, ``memory_test`` of the same
-design finds; ``memory_main`` takes ``task_id`` and ``data`` (the path of a LoCoMo file).
-"""
+from agentic_rag.cli.starter.graphs.memory import insert, main, test
 
-from __future__ import annotations
-
-from pathlib import Path
-
-from langchain_core.runnables import RunnableConfig
-from langgraph.graph.state import CompiledStateGraph
-
-from agentic_rag.serving.shared_memory import shared_memory
-from agentic_rag.settings.environment import load_config
-
-_DESIGN = Path(__file__).resolve().parents[1] / "configs" / "locomo_agentic_memory_pipeline.yaml"
-_shared = shared_memory(load_config())
-
-
-async def main(config: RunnableConfig) -> CompiledStateGraph:  # type: ignore[type-arg]
-    """MemorySource → PipelineCaller → MemorySink."""
-    return await _shared.main(_design(config))
-
-
-async def insert(config: RunnableConfig) -> CompiledStateGraph:  # type: ignore[type-arg]
-    """PreInsert → MemoryInsert → PostInsert."""
-    return await _shared.insert(_design(config))
-
-
-async def test(config: RunnableConfig) -> CompiledStateGraph:  # type: ignore[type-arg]
-    """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest."""
-    return await _shared.test(_design(config))
-
-
-def _design(config: RunnableConfig) -> Path:
-    return Path((config.get("configurable") or {}).get("pipeline") or _DESIGN)
+__all__ = ["insert", "main", "test"]

@@ -29,7 +29,7 @@ from pydantic_core import PydanticUndefined
 
 from agentic_rag import errors
 from agentic_rag.cli.app import app
-from agentic_rag.cli.drawings import drawing
+from agentic_rag.cli.render import drawing
 from agentic_rag.lab.config import RuntimeConfig
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters

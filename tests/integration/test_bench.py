@@ -17,7 +17,7 @@ import yaml
 
 from agentic_rag.domain.memory import Memory
 from agentic_rag.errors import ConfigError, InputError, ModelError, StoreLocked
-from agentic_rag.evaluation.bench.compare import comparison, read_runs
+from agentic_rag.evaluation.bench.figures import comparison, read_runs
 from agentic_rag.evaluation.bench.run import STORES, BenchOptions, BenchReport, _Run, run_bench
 from agentic_rag.lab.config import parse_pipeline, read_pipeline
 from agentic_rag.lab.data_parser import register_adapter, unregister_adapter

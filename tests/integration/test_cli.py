@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import agentic_rag.cli
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.cli.app import app
-from agentic_rag.cli.drawings import drawing
+from agentic_rag.cli.render import drawing
 from example_vault import EXAMPLE_VAULT
 from local_openai_server import LocalOpenAIServer
 

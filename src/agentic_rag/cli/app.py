@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -18,7 +18,6 @@ from agentic_rag.cli.options import (
     AsOf,
     Charts,
     Corrections,
-    DataDir,
     Dataset,
     Figures,
     Filters,
@@ -27,10 +26,10 @@ from agentic_rag.cli.options import (
     Json,
     Limit,
     Operation,
-    Settings,
     Split,
     TopK,
     configured,
+    prepare,
 )
 from agentic_rag.errors import InputError
 
@@ -93,7 +92,7 @@ def print_json(value: Any) -> None:
 @app.command()
 def init(folder: Annotated[Path, typer.Argument(help="Folder to make, or one without these files.")]) -> None:
     """Make a folder to start in: notes to ask, settings, and what LangGraph Studio needs."""
-    from agentic_rag.cli.init import started
+    from agentic_rag.cli.doctor import started
 
     for path in started(folder):
         typer.echo(folder / path)
@@ -115,8 +114,7 @@ def ingest(
 
     Unchanged content costs nothing; removed content disappears.
     """
-    from agentic_rag.cli.ingest import ingest_paths
-    from agentic_rag.cli.render import print_ingest
+    from agentic_rag.cli.datasets import ingest_paths, print_ingest
 
     report = run(ingest_paths(config, paths, dataset, kind, quiet=as_json), goes_on=True)
     if as_json:
@@ -148,8 +146,7 @@ def remove(
 
     For a folder or file that was moved, renamed or deleted; the files themselves are not touched.
     """
-    from agentic_rag.cli.ingest import remove_paths
-    from agentic_rag.cli.render import print_ingest
+    from agentic_rag.cli.datasets import print_ingest, remove_paths
 
     if everything == bool(paths):
         raise InputError("name the paths to take out, or give --all for everything; not both")
@@ -171,7 +168,7 @@ def reindex(
 
     For when the model was changed. Until the end the dataset can be searched with the model until then.
     """
-    from agentic_rag.cli.reindex import print_reindex, reindex_dataset
+    from agentic_rag.cli.datasets import print_reindex, reindex_dataset
 
     report = run(reindex_dataset(config, dataset, quiet=as_json))
     if as_json:
@@ -210,7 +207,6 @@ def ask(
 ) -> None:
     """Ask a question; every claim of the answer points at a note."""
     started = time.perf_counter()
-    from agentic_rag.cli.start import prepare
     from agentic_rag.settings.environment import parse_assignments
 
     prepare(config, dataset)
@@ -245,8 +241,6 @@ def search(
 ) -> None:
     """Search the vector store alone."""
     started = time.perf_counter()
-    from agentic_rag.cli.start import prepare
-
     prepare(config, dataset)
     from agentic_rag.cli.ask import search_json
 
@@ -263,7 +257,7 @@ def search(
 @app.command()
 def graph(name: Annotated[str, typer.Argument(help="Name of the graph.")] = "agentic_rag") -> None:
     """Print a compiled graph's Mermaid text."""
-    from agentic_rag.cli.drawings import drawing
+    from agentic_rag.cli.render import drawing
 
     sys.stdout.write(drawing(name))
 
@@ -278,7 +272,7 @@ def stats(
     as_json: Json = False,
 ) -> None:
     """Show what each dataset holds: rows, indexes, versions, size, model."""
-    from agentic_rag.cli.stats import collect, print_stats
+    from agentic_rag.cli.datasets import collect, print_stats
 
     found = run(collect(config, dataset))
     if as_json:
@@ -288,14 +282,15 @@ def stats(
 
 
 @app.command()
-def doctor(as_json: Json = False, data_dir: DataDir = None, settings: Settings = None) -> None:
+@configured
+def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     """Check what is configured, reachable, installed.
 
     What is missing comes with the line that fixes it.
     """
     from agentic_rag.cli.doctor import examine, print_findings
 
-    findings = run(examine(data_dir, settings))
+    findings = run(examine(load))
     if as_json:
         print_json([finding.to_dict() for finding in findings])
     else:
@@ -423,8 +418,10 @@ app.add_typer(bench_app, name="bench")
 
 
 @bench_app.callback()
+@configured
 def bench(
     context: typer.Context,
+    load: Callable[[], RagConfig],
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The memory design: a YAML file, as in configs/.")
     ] = None,
@@ -446,8 +443,6 @@ def bench(
     ] = None,
     fresh: Fresh = False,
     as_json: Json = False,
-    data_dir: DataDir = None,
-    settings: Settings = None,
 ) -> None:
     """Run a memory design on LoCoMo: insert turn by turn, ask, score, record.
 
@@ -461,11 +456,10 @@ def bench(
         )
     from agentic_rag.cli.bench import bench_design, print_bench
     from agentic_rag.evaluation.bench.run import BenchOptions
-    from agentic_rag.settings.environment import load_config
 
     options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh)
     report = run(
-        bench_design(load_config(data_dir, settings), config, options, quiet=as_json),
+        bench_design(load(), config, options, quiet=as_json),
         goes_on=True,
         fresh=fresh,
     )
@@ -484,7 +478,7 @@ def bench_compare(
     """Show finished runs beside each other: a table, and pictures of score by category and against cost."""
     from agentic_rag.cli.bench import compare_runs, print_comparison
 
-    _, found = compare_runs(runs, charts)
+    found = compare_runs(runs, charts)
     if as_json:
         print_json(found)
     else:

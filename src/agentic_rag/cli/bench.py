@@ -8,16 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from agentic_rag.cli.progress import bars
-from agentic_rag.evaluation.bench.compare import ANSWERABLE, Run, comparison, read_runs, short_name
+from agentic_rag.cli.render import bars, report_table
+from agentic_rag.evaluation.bench.figures import ANSWERABLE, RECALL, comparison, read_runs, short_name
 from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
-from agentic_rag.evaluation.bench.summary import RECALL
-from agentic_rag.evaluation.report import SIGNIFICANT
+from agentic_rag.evaluation.report import SIGNIFICANT, mark
 from agentic_rag.lab.config import read_pipeline
 from agentic_rag.settings.config import RagConfig
 
@@ -44,14 +41,7 @@ async def bench_design(
     runtime = design.runtime
     verbose = runtime.memory_insert_verbose or runtime.memory_test_verbose
     with bars(STAGES, quiet=quiet or verbose) as progress:
-        return await run_bench(
-            design,
-            rag_config,
-            options,
-            progress,
-            on_insert_step=_heard(console),
-            on_test_step=_heard(console),
-        )
+        return await run_bench(design, rag_config, options, progress, on_step=_heard(console))
 
 
 def _heard(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, Any]], None]:
@@ -82,7 +72,8 @@ def print_bench(report: BenchReport) -> None:
     """The table of one run, what it cost, and what was odd."""
     console = Console(highlight=False)
     found = report.summary
-    shown = _table(_headline(found), "category", "questions", "F1", "exact", "correct", "recall@10")
+    numbers = ("questions", "F1", "exact", "correct", "recall@10")
+    shown = report_table(_headline(found), ["category"], numbers)
     for name, figures in found["by_category"].items():
         shown.add_row(escape(name), *_cells(figures))
     shown.add_section()
@@ -94,7 +85,7 @@ def print_bench(report: BenchReport) -> None:
         shown.add_row(
             f"[dim]always {escape(name)}[/dim]", *(f"[dim]{cell}[/dim]" for cell in _cells(figures)[:4]), ""
         )
-    shown.caption, shown.caption_justify = "\n".join(_captions(report)), "left"
+    shown.caption = "\n".join(_captions(report))
     console.print(shown)
     # To be copied: a path is never broken in two.
     console.print(escape(f"{found['seconds']:.1f} s; records in {report.folder}"), soft_wrap=True)
@@ -136,24 +127,25 @@ def _cells(figures: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def compare_runs(folders: Sequence[Path], charts: Path | None) -> tuple[list[Run], dict[str, Any]]:
+def compare_runs(folders: Sequence[Path], charts: Path | None) -> dict[str, Any]:
     """Read the runs, draw the pictures where asked to, give all figures."""
     if charts is not None:
-        from agentic_rag.evaluation.drawing import check_charts
+        from agentic_rag.evaluation.pictures import check_charts
 
         check_charts()
     runs = read_runs(folders)
     if charts is not None:
-        from agentic_rag.evaluation.bench.pictures import draw
+        from agentic_rag.evaluation.pictures import draw_runs
 
-        draw(runs, charts)
-    return runs, comparison(runs)
+        draw_runs(runs, charts)
+    return comparison(runs)
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:
     """A row a run: scores, recall and cost; then F1 by category."""
     runs, console = found["runs"], Console(highlight=False)
-    shown = _table("memory designs compared", "run", "F1", "answer-\nable", "cor-\nrect", "recall\n@10", "failed\n/ asked", "tokens", "ms")  # fmt: skip
+    numbers = ("F1", "answer-\nable", "cor-\nrect", "recall\n@10", "failed\n/ asked", "tokens", "ms")
+    shown = report_table("memory designs compared", ["run"], numbers)
     for run in runs:
         overall, tests = run["overall"], run["against_first"]
         shown.add_row(
@@ -178,10 +170,10 @@ def print_comparison(found: Mapping[str, Any]) -> None:
         caption.append(
             f"▲ ▼ against {escape(short_name(runs[0]['name']))}: p < {SIGNIFICANT}, paired randomisation, Holm"
         )
-    shown.caption, shown.caption_justify = "\n".join(caption), "left"
+    shown.caption = "\n".join(caption)
     console.print(shown)
     categories = list(dict.fromkeys(name for run in runs for name in run["by_category"]))
-    table = _table("F1 by category", "run", *categories)
+    table = report_table("F1 by category", ["run"], categories)
     for run in runs:
         own = run["by_category"]
         table.add_row(
@@ -191,19 +183,5 @@ def print_comparison(found: Mapping[str, Any]) -> None:
     console.print(table)
 
 
-def _table(title: str, first: str, *numbers: str) -> Table:
-    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column(first, no_wrap=True)
-    for name in numbers:
-        shown.add_column(name, justify="right")
-    return shown
-
-
 def _marked(value: float | None, test: Mapping[str, float] | None) -> str:
-    return "–" if value is None else f"{value:.3f}{_mark(test)}"
-
-
-def _mark(test: Mapping[str, float] | None) -> str:
-    if test is None or test["p_holm"] >= SIGNIFICANT:
-        return ""
-    return " ▲" if test["difference"] > 0 else " ▼"
+    return "–" if value is None else f"{value:.3f}{mark(test)}"

@@ -1,4 +1,4 @@
-"""What ``doctor`` does: look at what is configured, reachable and installed, and name the cure."""
+"""What ``init`` and ``doctor`` do: make a folder to start in; look at what is configured and reachable, and name the cure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import platform
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -17,8 +18,38 @@ from rich.console import Console
 from rich.table import Table
 
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.errors import AgenticRagError
+from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.settings.config import RagConfig
+from agentic_rag.stores.whole_file import write_whole
+
+RENAMED = {"env": ".env", "settings.toml": ".agentic-rag/settings.toml"}
+"""Where a file of the starter goes, if not to its own place: names with a dot are easily left out of a package."""
+
+
+def started(folder: Path) -> list[Path]:
+    """Write the starting folder; the files, as paths relative to it.
+
+    Raises:
+        InputError: one of them is there already (nothing is written then), or the folder cannot be made.
+    """
+    with as_file(files("agentic_rag.cli") / "starter") as starter:
+        given = sorted(path for path in starter.rglob("*") if path.is_file() and path.suffix != ".pyc")
+        contents = {_target(path.relative_to(starter)): path.read_text(encoding="utf-8") for path in given}
+    if present := [str(path) for path in contents if (folder / path).exists()]:
+        raise InputError(f"{folder} has {', '.join(present)} already; name another folder")
+    try:
+        for path, text in contents.items():
+            write_whole(folder / path, text)
+    except OSError as error:
+        raise InputError(
+            f"cannot write into {folder}: {error.strerror or error}; name another folder"
+        ) from error
+    return list(contents)
+
+
+def _target(path: Path) -> Path:
+    return Path(RENAMED.get(str(path), path))
+
 
 Status = Literal["ok", "off", "missing"]
 PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "openai", "onnxruntime")
@@ -47,13 +78,11 @@ class Finding:
         return asdict(self)
 
 
-async def examine(data_dir: Path | None, settings: Path | None) -> list[Finding]:
+async def examine(load: Callable[[], RagConfig]) -> list[Finding]:
     """Look at everything; nothing is written, and a failure of one check never hides the others."""
-    from agentic_rag.settings.environment import load_config
-
     findings = [_python(), *_packages()]
     try:
-        config = load_config(data_dir, settings)
+        config = load()
     except AgenticRagError as error:
         return [*findings, Finding("configuration", "missing", str(error), "mend the value it names")]
     findings.append(_data_folder(config))
@@ -175,29 +204,22 @@ async def _graph(config: RagConfig) -> Finding:
     graph = config.graph
     if graph.backend == "embedded":
         return Finding("graph", "ok", "embedded, in the data folder")
-    detail = f"{graph.backend} at {graph.uri}"
-    problem = await _unreachable(graph.uri)
     cure = "docker compose up -d, or set AGENTIC_RAG_GRAPH__URI"
-    return Finding(
-        "graph", "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure
-    )
+    return await _reached("graph", f"{graph.backend} at {graph.uri}", graph.uri, cure)
 
 
 async def _chat(config: RagConfig) -> Finding:
     chat = config.chat
     if chat.base_url is None:
-        return Finding(
-            "chat model",
-            "off",
-            "answers quote the notes",
-            "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL",
-        )
-    problem = await _unreachable(chat.base_url)
-    detail = f"{chat.model} at {chat.base_url}"
+        cure = "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL"
+        return Finding("chat model", "off", "answers quote the notes", cure)
     cure = "start the server, or correct AGENTIC_RAG_CHAT__BASE_URL"
-    return Finding(
-        "chat model", "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure
-    )
+    return await _reached("chat model", f"{chat.model} at {chat.base_url}", chat.base_url, cure)
+
+
+async def _reached(what: str, detail: str, uri: str | None, cure: str) -> Finding:
+    problem = await _unreachable(uri)
+    return Finding(what, "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure)
 
 
 async def _unreachable(uri: str | None) -> str | None:

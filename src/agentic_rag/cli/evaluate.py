@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agentic_rag.cli.progress import bars
+from agentic_rag.cli.render import bars, interval, report_table
+from agentic_rag.evaluation.files import check_writable
 from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.evaluation.scores import MEASURES
 from agentic_rag.evaluation.systems import RERANKED
-from agentic_rag.evaluation.writing import check_writable
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 
@@ -45,7 +44,7 @@ async def evaluate_source(
         if file is not None:
             check_writable(file, source=source)
     if outputs.charts is not None:
-        from agentic_rag.evaluation.drawing import check_charts
+        from agentic_rag.evaluation.pictures import check_charts
 
         check_charts()
         check_writable(outputs.charts, folder=True)
@@ -87,23 +86,21 @@ def tables(report: EvalReport) -> list[Table]:
 def _quality(report: EvalReport) -> Table:
     """A row a system, then what does not search; value and 95 % interval, p50 and p95."""
     calls = any(figures["model_calls"]["total"] for figures in report.systems.values())
-    shown = _table(f"{report.dataset}: {report.queries} queries", ["system", *MEASURES])
-    for name in ("ms", *(("calls",) if calls else ())):
-        shown.add_column(name, justify="right")
+    numbers = [*MEASURES, "ms", *(("calls",) if calls else ())]
+    shown = report_table(f"{report.dataset}: {report.queries} queries", ["system"], numbers)
     for name, figures in report.systems.items():
         against = figures["against_baseline"]
-        values = [_interval(figures[measure], mark(against.get(measure))) for measure in MEASURES]
+        values = [
+            interval(figures[measure], mark(against.get(measure)), between="\n") for measure in MEASURES
+        ]
         p50, p95 = (f"{figures['latency_ms'][point]:.0f}" for point in LATENCY)
         called = [f"{figures['model_calls']['mean']:g}"] if calls else []
         shown.add_row(_folded(name), *values, f"{p50}\n[dim]{p95}[/dim]", *called)
-    baselines = report.degenerate.get("ranking", {})
-    for number, (name, figures) in enumerate(baselines.items()):
-        if number == 0:
-            shown.add_section()
-        values = [_interval(figures[measure]) for measure in MEASURES]
+    shown.add_section()
+    for name, figures in report.degenerate.get("ranking", {}).items():
+        values = [interval(figures[measure], between="\n") for measure in MEASURES]
         shown.add_row(f"[dim]{name}\nno search[/dim]", *values)
     shown.caption = "\n".join(_captions(report))
-    shown.caption_justify = "left"
     return shown
 
 
@@ -123,14 +120,12 @@ def _captions(report: EvalReport) -> list[str]:
 
 def _categories(report: EvalReport) -> Table:
     """A row a category and system."""
-    shown = _table("by category", ["category", "system"])
-    for name in ("queries", *SHOWN_MEASURES):
-        shown.add_column(name, justify="right")
+    shown = report_table("by category", ["category", "system"], ["queries", *SHOWN_MEASURES])
     categories: Mapping[str, Any] = next(iter(report.systems.values()))["by_category"]
     for category in categories:
         for number, (name, figures) in enumerate(report.systems.items()):
             own = figures["by_category"][category]
-            values = [_interval(own[measure], lines=False) for measure in SHOWN_MEASURES]
+            values = [interval(own[measure]) for measure in SHOWN_MEASURES]
             first = (escape(category), str(own["queries"])) if number == 0 else ("", "")
             shown.add_row(first[0], _folded(name), first[1], *values)
         shown.add_section()
@@ -140,13 +135,13 @@ def _categories(report: EvalReport) -> Table:
 def _abstention(report: EvalReport) -> Table:
     told = report.abstention
     title = f"abstention: {told['unanswerable']} unanswerable, {told['answerable']} answerable queries"
-    shown = _table(title, ["system"])
-    for name in ("abstained", "refused", "abstained at\n≤ 10 % refused", "area under ROC"):
-        shown.add_column(name, justify="right")
+    numbers = ("abstained", "refused", "abstained at\n≤ 10 % refused", "area under ROC")
+    shown = report_table(title, ["system"], numbers)
     for name, figures in told["systems"].items():
         run, chosen = figures["as_run"], figures["at_refused_10"]
         shares = (run["unanswerable_abstained"], run["answerable_refused"], chosen["unanswerable_abstained"])
-        shown.add_row(name, *(_interval(figure) for figure in (*shares, figures["roc_area"])))
+        cells = (interval(figure, between="\n") for figure in (*shares, figures["roc_area"]))
+        shown.add_row(name, *cells)
     for name, found in report.degenerate["abstention"].items():
         always = [f"{found[key]:.3f}" for key in ("unanswerable_abstained", "answerable_refused")]
         shown.add_row(f"[dim]always {name}\nright on {found['right']:.3f} of all[/dim]", *always)
@@ -156,18 +151,3 @@ def _abstention(report: EvalReport) -> Table:
 def _folded(name: str) -> str:
     """A system's name on two lines where it has two parts: tables are narrow."""
     return name.replace(RERANKED, f"\n{RERANKED}")
-
-
-def _table(title: str, names: Sequence[str]) -> Table:
-    """Names on the left, numbers on the right; the title stands as it is."""
-    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in names:
-        shown.add_column(
-            name, justify="right" if "@" in name else "left", no_wrap=name == "system", overflow="fold"
-        )
-    return shown
-
-
-def _interval(figure: Mapping[str, float], sign: str = "", *, lines: bool = True) -> str:
-    between = "\n" if lines else " "
-    return f"{figure['value']:.3f}{sign}{between}[dim]{figure['low']:.2f}–{figure['high']:.2f}[/dim]"

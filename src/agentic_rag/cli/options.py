@@ -1,14 +1,26 @@
-"""Options that several commands share, spelled once."""
+"""What several commands share: options, spelled once, the settings, and a quick start."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+from agentic_rag.errors import UnknownDataset
+
+if TYPE_CHECKING:
+    from agentic_rag.settings.config import RagConfig
+
 
 DataDir = Annotated[
     Path | None,
@@ -70,29 +82,84 @@ Fresh = Annotated[
 
 
 def configured(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--data-dir`` and ``--settings``; it gets what they configure as ``config``."""
+    """Give a command ``--data-dir`` and ``--settings``.
+
+    It gets what they configure as ``config``; or, if it asks for ``load`` instead, the function that reads them.
+    """
 
     @functools.wraps(command)
     def read_and_run(*, data_dir: Path | None, settings: Path | None, **given: Any) -> None:
         from agentic_rag.settings.environment import load_config
 
-        command(config=load_config(data_dir, settings), **given)
+        load = functools.partial(load_config, data_dir, settings)
+        command(**({"load": load} if "load" in own else {"config": load()}), **given)
 
+    own = inspect.signature(command).parameters
     hints = get_type_hints(command, localns={"RagConfig": Any}, include_extras=True)
-    own = inspect.signature(command).parameters.values()
+    asked = [
+        one.replace(kind=one.KEYWORD_ONLY, annotation=hints[one.name])
+        for one in own.values()
+        if one.name != ("load" if "load" in own else "config")
+    ]
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in (("data_dir", DataDir), ("settings", Settings))
     ]
-    parameters = [
-        *(
-            one.replace(kind=one.KEYWORD_ONLY, annotation=hints[one.name])
-            for one in own
-            if one.name != "config"
-        ),
-        *shared,
-    ]
+    parameters = [*asked, *shared]
     read_and_run.__annotations__ = {one.name: one.annotation for one in parameters}
     read_and_run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     del read_and_run.__wrapped__  # whose signature would count instead
     return read_and_run
+
+
+STORES = (
+    "lancedb",
+    "agentic_rag.stores.graphiti.engine",
+    "agentic_rag.stores.lancedb.chunk_store",
+    "agentic_rag.stores.lancedb.ledger",
+)
+
+
+def prepare(config: RagConfig, dataset: str) -> None:
+    """Import what a question needs while the bundled model, if it is the one, loads in a thread.
+
+    Raises:
+        UnknownDataset: there is no data folder yet; asking must not make one.
+    """
+    if config.lancedb_uri is None and not config.data_dir.exists():
+        raise UnknownDataset(dataset, [])
+    if config.embedding.base_url is None:
+        from agentic_rag.models.bundled import load_ahead
+
+        load_ahead()
+    with _unfound("pandas"):
+        for name in STORES:
+            importlib.import_module(name)
+
+
+class _Unfound(MetaPathFinder):
+    # None in sys.modules would be shorter, but compiled modules (pyarrow's) take it for the library.
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == self._name:
+            raise ModuleNotFoundError(f"{fullname} is left out of this start", name=fullname)
+        return None
+
+
+@contextmanager
+def _unfound(name: str) -> Iterator[None]:
+    """Imports inside do not find a library that some of them take where it happens to be installed.
+
+    pyarrow and neo4j import pandas (0.8 s) to convert to and from it, which nothing here asks them to.
+    """
+    finder = _Unfound(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)

@@ -1,11 +1,12 @@
-"""What people see: answers, citations, the explain table, reports. Colour on terminals only."""
+"""What people see: answers, citations, tables, bars, and graphs as Mermaid text. Colour on terminals only."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,11 +14,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentic_rag.answering.passages import arrow
+from agentic_rag.domain.progress import Progress
+from agentic_rag.errors import InputError
 
-if TYPE_CHECKING:
-    from agentic_rag.ingest.pipeline import IngestReport
-
-SHOWN_FILES = 20
+UNBROKEN = ("system", "run")
+"""Columns of names that are never broken in two."""
 NEAREST = 5
 """Places named where nothing is relevant enough: of the twenty answerable questions that the two vaults in
 ``evaluation/datasets`` refuse, thirteen have a judged note among the first five."""
@@ -83,6 +84,28 @@ def _went(outcome: Any) -> str:
     return f"{outcome['status']}{counted}"
 
 
+def report_table(title: str, names: Sequence[str], numbers: Sequence[str] = ()) -> Table:
+    """Names on the left, numbers on the right; the title stands as it is, the caption below on the left."""
+    shown = Table(
+        title=escape(title),
+        title_justify="left",
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    for name in names:
+        shown.add_column(name, no_wrap=name in UNBROKEN, overflow="fold")
+    for name in numbers:
+        shown.add_column(name, justify="right", overflow="fold")
+    return shown
+
+
+def interval(figure: Mapping[str, float], mark: str = "", *, sign: str = "", between: str = " ") -> str:
+    """A mean with its mark, and its 95 % interval; ``sign``: of the format, such as ``+``."""
+    bounds = f"{figure['low']:{sign}.2f}–{figure['high']:{sign}.2f}"
+    return f"{figure['value']:{sign}.3f}{mark}{between}[dim]{bounds}[/dim]"
+
+
 def explain_table(result: dict[str, Any]) -> Table:
     """One row a result: where it stands, what each source said of it, and what of the graph supports it."""
     table = Table(title="why these results", title_justify="left", box=SIMPLE_HEAD, show_lines=False)
@@ -141,32 +164,6 @@ def print_search(result: dict[str, Any]) -> None:
     out.print(f"{result['strategy']} · {result['seconds']:.2f} s", style="dim")
 
 
-def print_ingest(report: IngestReport) -> None:
-    """Counts, then every file that was not simply read or unchanged, with the reason."""
-    out = console()
-    told = [f"{report.count(a)} {a}" for a in ("added", "changed", "relinked", "removed", "unchanged", "skipped", "failed") if report.count(a)]  # fmt: skip
-    out.print(f"{report.dataset}: {', '.join(told) or 'nothing found'}", markup=False)
-    out.print(
-        f"holds {report.documents} documents, {report.chunks} chunks, {report.entities} entities, "
-        f"{report.facts} facts · {report.seconds:.1f} s",
-        markup=False,
-        style="dim",
-    )
-    if report.extraction.episodes:
-        found = report.extraction
-        out.print(
-            f"extraction: {found.extracted} of {found.episodes} episodes, {found.retried} retried, "
-            f"{found.quarantined} quarantined",
-            markup=False,
-        )
-    odd = [file for file in report.files if file.reason]
-    for file in odd[:SHOWN_FILES]:
-        style = "red" if file.action == "failed" else "yellow"
-        out.print(f"{file.action}: {file.path}: {file.reason}", markup=False, style=style, soft_wrap=True)
-    if len(odd) > SHOWN_FILES:
-        out.print(f"… and {len(odd) - SHOWN_FILES} more; all of them with --json", style="yellow")
-
-
 def _place(found: dict[str, Any], *, short: bool = False) -> str:
     """Path and headings; in short the path and the last heading."""
     metadata = found["metadata"]
@@ -191,3 +188,109 @@ def _said(said: dict[str, Any] | None) -> str:
         return "–"
     weighed = f"{_number(said['normalised'])} × {said['weight']:.2f}"
     return f"#{said['rank']} raw {_number(said['raw'])}\n{weighed}"
+
+
+SPEED_PERIOD = 600.0
+"""Seconds that the speed is an average of: embedding and storing take turns, and neither alone is the pace."""
+
+
+@contextmanager
+def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Progress]:
+    """A bar for each stage, in the given words, from when it is first told of; none if quiet."""
+    from rich import progress
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    out = Console(stderr=True)
+    shape = progress.Progress(
+        *columns,
+        console=out,
+        transient=True,
+        disable=quiet or not out.is_terminal,
+        speed_estimate_period=SPEED_PERIOD,
+    )
+    with shape as bar:
+        tasks = {
+            stage: bar.add_task(words, start=False, total=None, visible=False)
+            for stage, words in stages.items()
+        }
+
+        def told(stage: str, done: int, total: int) -> None:
+            bar.start_task(tasks[stage])
+            bar.update(tasks[stage], completed=done, total=total, visible=True)
+
+        yield told
+
+
+def drawing(name: str) -> str:
+    """Mermaid text of a compiled graph, without a store or a model behind it.
+
+    Raises:
+        InputError: no such graph; the error lists the known ones.
+    """
+    if name not in DRAWINGS:
+        raise InputError(f"unknown graph {name!r}; use one of: {', '.join(DRAWINGS)}")
+    return str(DRAWINGS[name]().get_graph().draw_mermaid())
+
+
+def _main_graph() -> Any:
+    from agentic_rag.graph import GraphParts, build_rag_graph
+    from agentic_rag.retrieval.engine import RetrievalEngine
+    from agentic_rag.retrieval.graph_engine import GraphEngine
+    from agentic_rag.stores.in_memory import InMemoryChunkStore
+    from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+    from agentic_rag.testing import HashingEmbedding
+
+    embedding = HashingEmbedding()
+    chunks = InMemoryChunkStore(dimension=embedding.dimension)
+    parts = GraphParts(
+        GraphEngine(InMemoryGraphStore(embedding), chunks, embedding),
+        RetrievalEngine(chunks, embedding),
+        embedding,
+    )
+    return build_rag_graph(parts).compile()
+
+
+async def _never(*_: Any) -> Any:
+    raise NotImplementedError("a graph that is only drawn")
+
+
+class _NoOperator:
+    """Stands where a drawing needs an operator; it is never run."""
+
+    execute = staticmethod(_never)
+
+
+def _memory_main() -> Any:
+    from agentic_rag.lab.graph import build_main_graph
+    from agentic_rag.lab.runs import Runs
+
+    return build_main_graph(Runs(_never, _never))
+
+
+def _memory_insert() -> Any:
+    from agentic_rag.lab.graph import build_insert_graph
+
+    nothing = _NoOperator()
+    return build_insert_graph(nothing, nothing, nothing)
+
+
+def _memory_test() -> Any:
+    from agentic_rag.lab.graph import build_test_graph
+
+    nothing = _NoOperator()
+    return build_test_graph(nothing, nothing, nothing, nothing)
+
+
+DRAWINGS: dict[str, Callable[[], Any]] = {
+    "agentic_rag": _main_graph,
+    "memory_main": _memory_main,
+    "memory_insert": _memory_insert,
+    "memory_test": _memory_test,
+}
+"""Compiled graphs, by the name that ``langgraph.json`` gives them."""

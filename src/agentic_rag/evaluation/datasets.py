@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.corrections import read_corrections
-from agentic_rag.evaluation.locomo import CATEGORIES, LoCoMoQuestion, Repair, read_locomo
-from agentic_rag.evaluation.reading import read_json, read_jsonl, read_qrels, text_of
+from agentic_rag.evaluation.files import read_json, read_jsonl, read_qrels, text_of
+from agentic_rag.evaluation.locomo import LoCoMoQuestion, Repair, read_corrections, read_locomo
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.sources import SourceKind
 
@@ -75,6 +74,10 @@ class EvalDataset:
         """The search spaces, in the order of their first query."""
         return tuple(dict.fromkeys(query.dataset_key for query in self.queries))
 
+    def filters(self, query: EvalQuery) -> dict[str, Any] | None:
+        """What a search for the query is confined to: of conversations, its own."""
+        return {"conversation": query.dataset_key} if self.sessions else None
+
     def selected(self, *, half: str | None = None, limit: int | None = None) -> EvalDataset:
         """Fewer queries: one half, by a hash of the query's id, then the first ``limit`` of those.
 
@@ -87,6 +90,33 @@ class EvalDataset:
             raise InputError(f"half is {half!r}; use one of: {', '.join(HALVES)}")
         queries = [query for query in self.queries if half is None or half_of(query.id) == half]
         return replace(self, queries=tuple(queries[:limit]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which queries of a labelled set are asked, and as what."""
+
+    operation: str | None = None
+    """For every query; None: the query's own, else ``document_retrieval``."""
+    limit: int | None = None
+    """Only the first queries, of the half if there is one."""
+    split: str | None = None
+    """Of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
+    half: str | None = None
+    """``first`` or ``second``: what is tuned on the one is reported on the other."""
+    corrections: Path | None = None
+    """Overlay of a LoCoMo file."""
+
+    def load(self, source: Path) -> tuple[EvalDataset, EvalDataset]:
+        """The whole set, and the same with the selected queries alone.
+
+        Raises:
+            InputError: as ``load_dataset`` and ``EvalDataset.selected`` do; or no such operation.
+        """
+        if self.operation is not None:
+            parse_operation(self.operation)
+        whole = load_dataset(source, split=self.split, corrections=self.corrections)
+        return whole, whole.selected(half=self.half, limit=self.limit)
 
 
 def half_of(query_id: str) -> str:
@@ -126,7 +156,7 @@ def load_locomo(path: str | Path, corrections: str | Path | None = None) -> Eval
         InputError: the file cannot be read or is no LoCoMo file, or a correction does not fit it.
     """
     place = Path(path)
-    overlay = {} if corrections is None else read_corrections(Path(corrections), CATEGORIES)
+    overlay = {} if corrections is None else read_corrections(Path(corrections))
     read = read_locomo(read_json(place), str(place), overlay)
     queries = tuple(_locomo_query(question) for question in read.questions)
     return EvalDataset(

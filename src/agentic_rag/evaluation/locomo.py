@@ -1,4 +1,8 @@
-"""Evaluation, the questions: LoCoMo's questions with their evidence repaired, from the published JSON.
+"""Evaluation, the questions: LoCoMo's, from the published JSON, with their evidence repaired and wrong keys put right.
+
+Corrections are an overlay file:
+{"conv-26/q3": {"evidence": ["D1:3"], "answer": "2022", "category": "temporal"},
+ "conv-30/q7": {"drop": "the dialogue says two different things"}}
 
 Source: Maharana et al., Evaluating Very Long-Term Conversational Memory of LLM Agents, ACL 2024.
 """
@@ -6,13 +10,14 @@ Source: Maharana et al., Evaluating Very Long-Term Conversational Memory of LLM 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.identity import chunk_id
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.corrections import Correction
+from agentic_rag.evaluation.files import read_json
 
 CATEGORIES: Mapping[int, str] = {
     1: "multi-hop",
@@ -240,3 +245,67 @@ def repair_lines(repairs: Iterable[Repair]) -> list[str]:
         )
         for repair in repairs
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What is to be put in place of what a question says; None leaves it as it is."""
+
+    answer: str | None = None
+    evidence: tuple[str, ...] | None = None
+    """Turns (``D1:3``) of the question's conversation."""
+    category: int | None = None
+    drop: str | None = None
+    """Why the question is left out altogether."""
+
+
+def read_corrections(path: Path) -> dict[str, Correction]:
+    """The corrections of an overlay file, by question id; a category is given by its number or its name.
+
+    Raises:
+        InputError: the file cannot be read, or an entry is not one of the kinds above; it is named.
+    """
+    data = read_json(path)
+    if not isinstance(data, Mapping):
+        raise InputError(f"{path}: expected an object of question id to correction")
+    return {identity: _correction(entry, f"{path}: {identity}") for identity, entry in data.items()}
+
+
+def _correction(entry: Any, where: str) -> Correction:
+    if not isinstance(entry, Mapping) or not entry or not entry.keys() <= _FIELDS.keys():
+        raise InputError(f"{where}: give some of {', '.join(_FIELDS)}, not {entry!r:.120}")
+    read: dict[str, Any] = {}
+    for name, value in entry.items():
+        taken, hint = _FIELDS[name]
+        read[name] = taken(value)
+        if read[name] is None:
+            raise InputError(f"{where}: {name} is {value!r:.80}; {hint}")
+    return Correction(**read)
+
+
+def _answer(value: Any) -> str | None:
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
+
+
+def _turns(value: Any) -> tuple[str, ...] | None:
+    named = isinstance(value, list) and all(isinstance(turn, str) and turn for turn in value)
+    return tuple(value) if named and value else None
+
+
+def _category(value: Any) -> int | None:
+    given = [n for n, name in CATEGORIES.items() if value == name or (type(value) is int and value == n)]
+    return given[0] if given else None
+
+
+def _reason(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+_KNOWN = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
+_FIELDS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
+    "answer": (_answer, "give a text or a number"),
+    "evidence": (_turns, "give a list of turns such as D1:3"),
+    "category": (_category, f"use one of: {_KNOWN}"),
+    "drop": (_reason, "give the reason"),
+}
+"""What a correction may give: as what it is taken (None: it cannot be), and what to give instead."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -13,27 +13,115 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.identity import digest
-from agentic_rag.errors import InputError
+from agentic_rag.errors import InputError, StoreError
 from agentic_rag.evaluation.datasets import EvalDataset
-from agentic_rag.evaluation.journal import RecordFile
 from agentic_rag.ingest.sources import discover
+
+
+class RecordFile:
+    """First the fingerprint of all that a row depends on, then one row a line.
+
+    Args:
+        path: made with its folder at the first row.
+        fingerprint: of what the rows are of.
+        fresh: start anew.
+
+    Raises:
+        InputError: the file holds something else, which stays as it is; or it has another fingerprint, or a line
+            is no JSON object. A line that was cut off at the end is removed instead.
+        StoreError: the file cannot be read.
+    """
+
+    def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:
+        self.path = path
+        self._head = json.dumps({"fingerprint": fingerprint}) + "\n"
+        try:
+            _check_ours(path)
+            if fresh:
+                path.unlink(missing_ok=True)
+            lines = _whole_lines(path)
+        except OSError as error:
+            raise StoreError(f"the records in {path} cannot be used: {error.strerror or error}") from error
+        if lines and lines[0] + "\n" != self._head:
+            raise InputError(
+                f"the records in {path} are of other data, settings or code; start anew with --fresh, "
+                "or name another place for them"
+            )
+        self.rows = _rows(path, lines)
+        """What the file held when it was opened."""
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Write a row to the disk."""
+        line = json.dumps(row) + "\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="ascii") as file:
+                file.write(line if file.tell() else self._head + line)
+        except OSError as error:
+            raise StoreError(f"cannot write {self.path}: {error.strerror or error}") from error
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of records, whatever its fingerprint; a line that was cut off is left out.
+
+    Raises:
+        InputError: a line is no JSON object.
+        StoreError: the file cannot be read.
+    """
+    try:
+        return _rows(path, _lines(path.read_bytes()))
+    except OSError as error:
+        raise StoreError(f"the records in {path} cannot be read: {error.strerror or error}") from error
+
+
+def _lines(raw: bytes) -> list[str]:
+    """Lines that were written to their end."""
+    return raw.decode("ascii", "replace").split("\n")[:-1]
+
+
+def _rows(path: Path, lines: Sequence[str]) -> list[dict[str, Any]]:
+    """What stands below the head."""
+    return [_object(line, f"{path}:{number}") for number, line in enumerate(lines[1:], start=2)]
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise InputError(f"{where} is no record; start anew with --fresh")
+    return row
+
+
+_BEGINNING = b'{"fingerprint": "'
+
+
+def _check_ours(path: Path) -> None:
+    """Somebody's own file is neither cut off nor begun anew."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        begins = file.read(len(_BEGINNING))
+    if not _BEGINNING.startswith(begins):  # of a head that was cut off there is only a part
+        raise InputError(f"{path} holds no records but something else; name another place for them")
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """Lines that were written to their end; what follows them is cut off in the file too."""
+    if not path.is_file():
+        return []
+    raw = path.read_bytes()
+    whole = raw[: raw.rfind(b"\n") + 1]
+    if len(whole) < len(raw):
+        with path.open("r+b") as file:
+            file.truncate(len(whole))
+    return _lines(whole)
+
 
 DEPTH = 10
 """How many of a ranking's first ids are kept: as many as the measures look at."""
-_TELLS = frozenset(
-    {
-        "abstention",
-        "baselines",
-        "compare",
-        "corrections",
-        "drawing",
-        "pictures",
-        "report",
-        "scores",
-        "statistics",
-        "writing",
-    }
-)
+_TELLS = frozenset({"figures", "pictures", "report", "scores", "statistics"})
 """Modules of this folder that work on answers and change none."""
 _ANSWERS = frozenset({".json", ".model", ".npz", ".onnx", ".py"})
 """What the files are called that say what is answered: code, coefficients, tokens, projection, model."""
@@ -58,12 +146,12 @@ class Records:
     """The answers of a run, by system and query.
 
     Args:
-        path, fingerprint: of the journal; see ``Journal`` and ``fingerprint``.
+        path, fingerprint: of the file; see ``RecordFile`` and ``fingerprint``.
         fresh: know none of the answers. They stay in the file for a run that asks something else, if they are of
             this fingerprint; of what is asked again the last answer counts.
 
     Raises:
-        InputError, StoreError: as ``Journal`` does; a row is no record.
+        InputError, StoreError: as ``RecordFile`` does; a row is no record.
     """
 
     def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:

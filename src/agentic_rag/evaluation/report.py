@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.evaluation.files import write_text
 from agentic_rag.evaluation.scores import MEASURES
-from agentic_rag.evaluation.writing import write_text
 
 SIGNIFICANT = 0.05
 """Adjusted p below which a difference from the baseline is marked."""
@@ -41,17 +41,8 @@ class EvalReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON; nothing in it but ``latency_ms`` depends on the machine's speed."""
-        return {
-            "dataset": self.dataset,
-            "queries": self.queries,
-            "systems": self.systems,
-            "baseline": self.baseline,
-            "abstention": self.abstention,
-            "degenerate": self.degenerate,
-            "repairs": list(self.repairs),
-            "settings": self.settings,
-            "versions": self.versions,
-        }
+        named = "dataset queries systems baseline abstention degenerate repairs settings versions".split()
+        return {**{name: getattr(self, name) for name in named}, "repairs": list(self.repairs)}
 
     def write_json(self, path: Path) -> None:
         """``to_dict`` in a file."""

@@ -11,14 +11,19 @@ from typing import Any
 from agentic_rag.domain.identity import chunk_id, digest
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.abstention import abstention_figures
-from agentic_rag.evaluation.baselines import degenerate_rankings, not_mentioned
-from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, absent, load_dataset
+from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, Selection, absent
 from agentic_rag.evaluation.locomo import Repair, repair_lines
 from agentic_rag.evaluation.metrics import document_ranking
 from agentic_rag.evaluation.records import DEPTH, Record, Records, file_name, fingerprint, versions
 from agentic_rag.evaluation.report import EvalReport
-from agentic_rag.evaluation.scores import mean_figures, measured, system_figures
+from agentic_rag.evaluation.scores import (
+    abstention_figures,
+    degenerate_rankings,
+    mean_figures,
+    measured,
+    not_mentioned,
+    system_figures,
+)
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.rag import Rag
@@ -31,23 +36,13 @@ RECORDS = "evaluation"
 
 
 @dataclass(frozen=True, slots=True)
-class EvalOptions:
+class EvalOptions(Selection):
     """What is to be evaluated, and how."""
 
     systems: Sequence[str]
     """See ``systems``; at least one."""
-    operation: str | None = None
-    """For every query; None: the query's own, else ``document_retrieval``."""
     baseline: str | None = None
     """System the others are compared with; None: the first."""
-    limit: int | None = None
-    """Only the first queries, of the half if there is one."""
-    split: str | None = None
-    """Of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
-    half: str | None = None
-    """``first`` or ``second``: what is tuned on the one is reported on the other."""
-    corrections: Path | None = None
-    """Overlay of a LoCoMo file."""
     records: Path | None = None
     """File of the records; None: in the data folder, named after all they depend on."""
     fresh: bool = False
@@ -75,10 +70,7 @@ async def evaluate(
     systems = Systems(rag)
     names = list(dict.fromkeys(options.systems))
     baseline = _checked(systems, names, options)
-    loaded = await asyncio.to_thread(
-        load_dataset, source, split=options.split, corrections=options.corrections
-    )
-    chosen = loaded.selected(half=options.half, limit=options.limit)
+    loaded, chosen = await asyncio.to_thread(options.load, source)
     ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
     if not ranked:
         raise InputError(
@@ -123,8 +115,6 @@ def first_repairs(loaded: EvalDataset) -> str:
 def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> str:
     """The baseline; raises on options that do not fit."""
     systems.check(names)
-    if options.operation is not None:
-        parse_operation(options.operation)
     baseline = names[0] if options.baseline is None else options.baseline
     if baseline not in names:
         raise InputError(f"the baseline {baseline!r} is not among the systems: {', '.join(names)}")
@@ -230,8 +220,8 @@ async def _ask(
     warm: set[str] = set()
     for number, (name, query) in enumerate(questions, start=1):
         if not kept.settled(name, query.id):
-            filters = {"conversation": query.dataset_key} if loaded.sessions else None
-            task = Task(query, dataset, filters, operation or query.operation or DEFAULT_OPERATION)
+            asked = operation or query.operation or DEFAULT_OPERATION
+            task = Task(query, dataset, loaded.filters(query), asked)
             if name not in warm:  # the first question opens tables and loads models
                 warm.add(name)
                 await systems.run(name, task)

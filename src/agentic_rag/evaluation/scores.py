@@ -1,17 +1,18 @@
-"""Evaluation, the figures: from every system's answers to means, intervals and comparisons."""
+"""Evaluation, the figures: from answers to means, intervals, comparisons and abstention, beside what takes no search."""
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from agentic_rag.evaluation.abstention import as_figure
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import DEFAULT_MEASURES, measure
 from agentic_rag.evaluation.records import Record
-from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test
+from agentic_rag.evaluation.statistics import Interval, bootstrap_interval, paired_tests, roc_area
 
 MEASURES = DEFAULT_MEASURES
 UNCATEGORISED = "uncategorised"
@@ -69,24 +70,18 @@ def comparisons(values: Mapping[str, Values], baseline: str) -> dict[str, dict[s
     The family that Holm's correction is over is every other system times every measure, over all queries
     together; categories are not tested.
     """
-    base = values[baseline]
+    pairs = {
+        (name, measure_name): (of_queries, values[baseline][measure_name])
+        for name, own in values.items()
+        for measure_name, of_queries in own.items()
+        if name != baseline
+    }
     found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in values}
-    p_values: dict[str, float] = {}
-    for name, own in values.items():
-        for measure_name, of_queries in own.items() if name != baseline else ():
-            differences = [a - b for a, b in zip(of_queries, base[measure_name], strict=True)]
-            interval = as_figure(bootstrap_interval(differences))
-            p_value = randomisation_test(of_queries, base[measure_name])
-            p_values[f"{name} {measure_name}"] = p_value
-            interval["difference"] = interval.pop("value")
-            found[name][measure_name] = {
-                **{key: interval[key] for key in ("difference", "low", "high")},
-                "p": round(p_value, 6),
-            }
-    adjusted = holm(p_values)
-    for name, by_measure in found.items():
-        for measure_name, figures in by_measure.items():
-            figures["p_holm"] = round(adjusted[f"{name} {measure_name}"], 6)
+    for (name, measure_name), test in paired_tests(pairs).items():
+        own, base = pairs[name, measure_name]
+        interval = bootstrap_interval([a - b for a, b in zip(own, base, strict=True)])
+        figures = {"difference": interval.value, "low": interval.low, "high": interval.high, **test._asdict()}
+        found[name][measure_name] = {key: round(value, 6) for key, value in figures.items()}
     return found
 
 
@@ -110,3 +105,112 @@ def _latency(milliseconds: Sequence[float]) -> dict[str, float]:
 
 def _calls(calls: Sequence[int]) -> dict[str, float]:
     return {"mean": round(sum(calls) / len(calls), 6), "total": sum(calls)}
+
+
+MOST_REFUSED = 0.10
+"""Share of the answerable questions that may be refused when a threshold is chosen."""
+
+
+def abstention_figures(answerable: Sequence[Record], unanswerable: Sequence[Record]) -> dict[str, Any]:
+    """How one whole graph abstained.
+
+    ``as_run``: shares of the unanswerable questions it abstained on and of the answerable ones it refused.
+    ``at_refused_10``: the same at the threshold of its confidence that refuses at most a tenth of the
+    answerable ones. The threshold is chosen on these very questions, so this tells how well the confidence
+    orders them, not how well a threshold fixed beforehand would do. ``roc_area``: how often an answerable
+    question has more confidence than an unanswerable one.
+
+    Args:
+        answerable, unanswerable: records of a system that abstains; at least one each.
+
+    Returns:
+        Each share and the area as ``value``, ``low``, ``high`` (95 % bootstrap).
+    """
+    threshold = refusal_threshold([_confidence(record) for record in answerable])
+    return {
+        "as_run": {
+            "unanswerable_abstained": _share([bool(record.abstained) for record in unanswerable]),
+            "answerable_refused": _share([bool(record.abstained) for record in answerable]),
+        },
+        "at_refused_10": {
+            "threshold": threshold,
+            "unanswerable_abstained": _share([_confidence(record) < threshold for record in unanswerable]),
+            "answerable_refused": _share([_confidence(record) < threshold for record in answerable]),
+        },
+        "roc_area": as_figure(
+            roc_area(
+                [_confidence(record) for record in answerable],
+                [_confidence(record) for record in unanswerable],
+            )
+        ),
+    }
+
+
+def refusal_threshold(confidences: Sequence[float], most_refused: float = MOST_REFUSED) -> float:
+    """The highest threshold below which no more than that share of the confidences lies.
+
+    >>> refusal_threshold([0.1, 0.5, 0.6, 0.9], 0.25)
+    0.5
+    """
+    refused = math.floor(most_refused * len(confidences) + 1e-9)
+    return sorted(confidences)[min(refused, len(confidences) - 1)]
+
+
+def as_figure(interval: Interval) -> dict[str, float]:
+    """An interval as reports have it: six decimals."""
+    return {name: round(value, 6) for name, value in interval._asdict().items()}
+
+
+def _share(refused: Sequence[bool]) -> dict[str, float]:
+    return as_figure(bootstrap_interval([float(value) for value in refused]))
+
+
+def _confidence(record: Record) -> float:
+    return 0.0 if record.confidence is None else record.confidence
+
+
+Sessions = Mapping[str, Sequence[Sequence[str]]]
+
+
+def degenerate_rankings(
+    queries: Sequence[EvalQuery], sessions: Sessions, *, depth: int = 10
+) -> dict[str, list[list[str]]]:
+    """Rankings of a conversation's turns that do not look at the question.
+
+    ``last_session``: the turns of the last session that has any, newest first. ``full_context``: all turns
+    in the order they were said, as a model that is given the whole conversation reads them. ``random``:
+    all turns in a random order that depends on the query's id alone.
+
+    Args:
+        queries: each asks about the conversation ``dataset_key``.
+        sessions: chunk ids of each conversation's turns, session by session.
+        depth: how many of the first turns to give.
+
+    Returns:
+        By baseline a ranking for each query, in the queries' order; nothing without sessions.
+    """
+    if not sessions:
+        return {}
+    flat = {key: [turn for turns in told for turn in turns] for key, told in sessions.items()}
+    last = {key: next((turns for turns in reversed(told) if turns), []) for key, told in sessions.items()}
+    return {
+        "last_session": [list(last[query.dataset_key])[::-1][:depth] for query in queries],
+        "full_context": [flat[query.dataset_key][:depth] for query in queries],
+        "random": [_shuffled(flat[query.dataset_key], f"0 {query.id}", depth) for query in queries],
+    }
+
+
+def not_mentioned(answerable: int, unanswerable: int) -> dict[str, float]:
+    """Shares of a system that answers every question with "not mentioned".
+
+    ``right`` is the share of all questions for which that is the right thing to say.
+    """
+    return {
+        "unanswerable_abstained": 1.0,
+        "answerable_refused": 1.0,
+        "right": round(unanswerable / (answerable + unanswerable), 6),
+    }
+
+
+def _shuffled(turns: Sequence[str], seed: str, depth: int) -> list[str]:
+    return random.Random(seed).sample(turns, min(depth, len(turns)))

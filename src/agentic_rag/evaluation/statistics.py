@@ -1,12 +1,12 @@
 """Evaluation, the doubt: how far a mean over queries could be chance.
 
-Every random draw comes from a seed, so the same values give the same answer.
+Every random draw comes from one seed, so the same values give the same answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from scipy.stats import bootstrap, permutation_test, rankdata
 from agentic_rag.errors import InputError
 
 Numbers = NDArray[np.float64]
+Name = TypeVar("Name", bound=Hashable)
+LEVEL, SEED = 0.95, 0
+"""Coverage of every interval; seed of every draw."""
 _CELLS = 4_000_000
 """Values held at once while resampling (32 MB)."""
 
@@ -27,15 +30,20 @@ class Interval(NamedTuple):
     high: float
 
 
+class PairedTest(NamedTuple):
+    """How likely a difference at least as large is by chance, by itself and among all that are tested."""
+
+    p: float
+    p_holm: float
+
+
 def bootstrap_interval(
     values: Sequence[float],
     *,
     kinds: Sequence[float] | None = None,
     samples: int = 10_000,
-    level: float = 0.95,
-    seed: int = 0,
 ) -> Interval:
-    """Percentile bootstrap interval of the mean over queries.
+    """95 % percentile bootstrap interval of the mean over queries.
 
     For the interval of a difference give the paired differences.
 
@@ -43,11 +51,9 @@ def bootstrap_interval(
         values: one per query.
         kinds: what each query is; as many of each kind are drawn as there are. None: all are one kind.
         samples: resamples of the queries, with replacement.
-        level: coverage, between 0 and 1.
-        seed: of the draws.
 
     Raises:
-        InputError: no values, one that is not finite, samples below 1 or a level outside (0, 1).
+        InputError: no values, one that is not finite, or samples below 1.
 
     Source: Efron, Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13; Sakai, SIGIR 2006.
     """
@@ -59,12 +65,10 @@ def bootstrap_interval(
         sums = [part.mean(axis) * own.size for part, own in zip(drawn, strata, strict=True)]
         return np.asarray(np.sum(sums, axis=0) / data.size)
 
-    return _bootstrap(strata, mean, samples, level, seed)
+    return _bootstrap(strata, mean, samples)
 
 
-def randomisation_test(
-    first: Sequence[float], second: Sequence[float], *, samples: int = 20_000, seed: int = 0
-) -> float:
+def randomisation_test(first: Sequence[float], second: Sequence[float], *, samples: int = 20_000) -> float:
     """Two-sided p-value of "both systems are equally good", by swapping their values query by query.
 
     Where ``samples`` allows every pattern of swaps (up to 14 queries that differ), p is exact; otherwise
@@ -73,7 +77,6 @@ def randomisation_test(
     Args:
         first, second: one value per query, in the same order.
         samples: random patterns where not all are tried.
-        seed: of the draws.
 
     Raises:
         InputError: different lengths, no values, one that is not finite, or samples below 1.
@@ -96,12 +99,12 @@ def randomisation_test(
         vectorized=True,
         n_resamples=samples,
         batch=max(1, _CELLS // differences.size),
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(SEED),
     )
     return float(test.pvalue)
 
 
-def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+def holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
     """Holm's adjusted p-values, by name: each can be held against the level as if it were the only one.
 
     With m tests in ascending order, ``adjusted_i = max_{j ≤ i} min(1, (m - j + 1) · p_j)``, j from 1.
@@ -117,12 +120,19 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     for name, p_value in p_values.items():
         if not 0 <= p_value <= 1:
             raise InputError(f"p-value of {name!r} is {p_value!r}; it lies between 0 and 1")
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Name, float] = {}
     highest = 0.0
-    for rank, name in enumerate(sorted(p_values, key=lambda name: (p_values[name], name))):
+    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):  # equal ones end up equal
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[name]))
         adjusted[name] = highest
     return {name: adjusted[name] for name in p_values}
+
+
+def paired_tests(pairs: Mapping[Name, tuple[Sequence[float], Sequence[float]]]) -> dict[Name, PairedTest]:
+    """``randomisation_test`` of each pair of systems, and all of them together by ``holm``."""
+    p_values = {name: randomisation_test(*pair) for name, pair in pairs.items()}
+    adjusted = holm(p_values)
+    return {name: PairedTest(p_values[name], adjusted[name]) for name in pairs}
 
 
 def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> float:
@@ -134,32 +144,22 @@ def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> floa
     return float(_area(_finite(positive, "positive"), _finite(negative, "negative")))
 
 
-def roc_area(
-    positive: Sequence[float],
-    negative: Sequence[float],
-    *,
-    samples: int = 2_000,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Interval:
+def roc_area(positive: Sequence[float], negative: Sequence[float]) -> Interval:
     """Area under the ROC curve: how often a positive lies above a negative, ties one half.
 
-    0.5 is chance, 1 a perfect order. The interval is a percentile bootstrap that resamples positives and
-    negatives each among themselves.
+    0.5 is chance, 1 a perfect order. The interval is a 95 % percentile bootstrap of 2,000 resamples, of positives
+    and of negatives each among themselves.
 
     Args:
         positive, negative: scores, higher for what should be positive.
-        samples: resamples.
-        level: coverage, between 0 and 1.
-        seed: of the draws.
 
     Raises:
-        InputError: no values on one side, one that is not finite, samples below 1 or a level outside (0, 1).
+        InputError: no values on one side, or one that is not finite.
 
     Source: Hanley, McNeil, The Meaning and Use of the Area under a ROC Curve, 1982.
     """
     sides = [_finite(positive, "positive"), _finite(negative, "negative")]
-    return _bootstrap(sides, _area, samples, level, seed)
+    return _bootstrap(sides, _area, 2_000)
 
 
 def _area(positive: Numbers, negative: Numbers, axis: int = -1) -> Numbers:
@@ -168,22 +168,18 @@ def _area(positive: Numbers, negative: Numbers, axis: int = -1) -> Numbers:
     return (ranks.take(range(ups), axis).sum(axis) - ups * (ups + 1) / 2) / (ups * downs)  # type: ignore[no-any-return]
 
 
-def _bootstrap(
-    parts: Sequence[Numbers], statistic: Callable[..., Numbers], samples: int, level: float, seed: int
-) -> Interval:
+def _bootstrap(parts: Sequence[Numbers], statistic: Callable[..., Numbers], samples: int) -> Interval:
     """The percentile interval of a statistic; each part is resampled by itself."""
     _check_samples(samples)
-    if not 0 < level < 1:
-        raise InputError(f"level is {level!r}; give a coverage between 0 and 1, such as 0.95")
     interval = bootstrap(
         [np.repeat(part, 2) if part.size == 1 else part for part in parts],  # scipy refuses a single value
         statistic,
         n_resamples=samples,
         batch=max(1, _CELLS // sum(part.size for part in parts)),
         vectorized=True,
-        confidence_level=level,
+        confidence_level=LEVEL,
         method="percentile",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(SEED),
     ).confidence_interval
     return Interval(float(statistic(*parts, axis=-1)), float(interval.low), float(interval.high))
 

@@ -9,15 +9,18 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError, MissingExtra
-from agentic_rag.evaluation import drawing, pictures
-from agentic_rag.evaluation.abstention import abstention_figures
-from agentic_rag.evaluation.baselines import not_mentioned
+from agentic_rag.evaluation import pictures
 from agentic_rag.evaluation.datasets import EvalQuery
-from agentic_rag.evaluation.drawing import check_charts
-from agentic_rag.evaluation.pictures import draw
+from agentic_rag.evaluation.pictures import check_charts, draw
 from agentic_rag.evaluation.records import Record
 from agentic_rag.evaluation.report import EvalReport, mark, markdown
-from agentic_rag.evaluation.scores import mean_figures, measured, system_figures
+from agentic_rag.evaluation.scores import (
+    abstention_figures,
+    mean_figures,
+    measured,
+    not_mentioned,
+    system_figures,
+)
 
 CONTRACT = ["dataset", "queries", "systems"]
 
@@ -142,7 +145,7 @@ def test_without_categories_there_is_no_picture_of_them(tmp_path: Path) -> None:
 def test_names_in_any_script_are_drawn_or_numbered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = made(categories=("时间", "$a$_b", "plain"), dataset="笔记 $x")
     draw(report, tmp_path)
-    monkeypatch.setattr(drawing, "CJK_FONTS", ())
+    monkeypatch.setattr(pictures, "CJK_FONTS", ())
     draw(report, tmp_path)
     names = pictures._drawable(report)
     # in the order of the report, which is that of their names

@@ -1,10 +1,20 @@
-"""Figures by hand: means, families of comparisons, categories, latencies."""
+"""Figures by hand: means, families of comparisons, categories, latencies, abstention; and what one gets without searching."""
 
 import pytest
 
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.records import Record
-from agentic_rag.evaluation.scores import MEASURES, UNCATEGORISED, comparisons, measured, system_figures
+from agentic_rag.evaluation.scores import (
+    MEASURES,
+    UNCATEGORISED,
+    abstention_figures,
+    comparisons,
+    degenerate_rankings,
+    measured,
+    not_mentioned,
+    refusal_threshold,
+    system_figures,
+)
 from agentic_rag.evaluation.statistics import bootstrap_interval, holm, randomisation_test
 
 
@@ -79,3 +89,77 @@ def test_the_family_is_every_other_system_times_every_measure() -> None:
 
 def test_measured_keeps_the_order_of_the_queries() -> None:
     assert measured([query(1), query(2)], [["x", "a"], ["b"]])["mrr@10"] == [0.5, 1.0]
+
+
+def said(confidence: float, *, abstained: bool = False) -> Record:
+    return Record("full", f"q{confidence}", (), 1.0, confidence=confidence, abstained=abstained)
+
+
+@pytest.mark.parametrize(
+    ("confidences", "most", "threshold"),
+    [
+        ([0.5], 0.1, 0.5),
+        ([n / 10 for n in range(10)], 0.1, 0.1),
+        ([n / 10 for n in range(10)], 0.3, 0.3),
+        ([n / 10 for n in range(9)], 0.1, 0.0),
+        ([0.2] * 5 + [0.9] * 5, 0.1, 0.2),
+        ([0.1, 0.2], 1.0, 0.2),
+    ],
+)
+def test_the_highest_threshold_that_refuses_no_more_than_it_may(
+    confidences: list[float], most: float, threshold: float
+):
+    assert refusal_threshold(confidences[::-1], most) == threshold
+    assert sum(value < threshold for value in confidences) <= most * len(confidences) + 1e-9
+
+
+def test_figures():
+    answerable = [said(0.1, abstained=True), *(said(0.5 + n / 100) for n in range(9))]
+    unanswerable = [said(0.2, abstained=True), said(0.4, abstained=False), said(0.9)]
+    found = abstention_figures(answerable, unanswerable)
+    assert found["as_run"]["unanswerable_abstained"]["value"] == pytest.approx(1 / 3, abs=1e-6)
+    assert found["as_run"]["answerable_refused"]["value"] == 0.1
+    chosen = found["at_refused_10"]
+    assert chosen["threshold"] == 0.5
+    assert chosen["answerable_refused"]["value"] == 0.1
+    assert chosen["unanswerable_abstained"]["value"] == pytest.approx(2 / 3, abs=1e-6)
+    # 9 of 10 answerable are above 0.2 and above 0.4; none is above 0.9
+    assert found["roc_area"]["value"] == pytest.approx((9 + 9 + 0) / 30)
+    assert found["roc_area"]["low"] <= found["roc_area"]["value"] <= found["roc_area"]["high"]
+    assert abstention_figures(answerable, unanswerable) == found
+
+
+SESSIONS = {"c": [["a1", "a2"], ["b1", "b2", "b3"], []], "empty": [[]]}
+
+
+def asked(number: int, conversation: str = "c") -> EvalQuery:
+    return EvalQuery(f"q{number}", "t", {"a1": 1}, dataset_key=conversation)
+
+
+def test_rankings_do_not_look_at_the_question():
+    found = degenerate_rankings([asked(1), asked(2, "empty")], SESSIONS)
+    assert found["last_session"] == [["b3", "b2", "b1"], []]
+    assert found["full_context"] == [["a1", "a2", "b1", "b2", "b3"], []]
+    assert sorted(found["random"][0]) == ["a1", "a2", "b1", "b2", "b3"]
+    assert found["random"][1] == []
+    assert degenerate_rankings([asked(1)], SESSIONS, depth=2)["last_session"] == [["b3", "b2"]]
+
+
+def test_random_is_seeded_by_question():
+    queries = [asked(number) for number in range(20)]
+    found = degenerate_rankings(queries, SESSIONS)["random"]
+    assert found == degenerate_rankings(queries, SESSIONS)["random"]
+    assert found[5:6] == degenerate_rankings(queries[5:6], SESSIONS)["random"]
+    assert len({tuple(ranking) for ranking in found}) > 5
+
+
+def test_without_sessions_there_is_nothing_to_give():
+    assert degenerate_rankings([asked(1)], {}) == {}
+
+
+def test_always_not_mentioned():
+    assert not_mentioned(1540, 446) == {
+        "unanswerable_abstained": 1.0,
+        "answerable_refused": 1.0,
+        "right": round(446 / 1986, 6),
+    }

@@ -17,7 +17,6 @@ def test_the_interval_holds_the_mean_and_is_seeded():
     assert interval.value == pytest.approx(sum(values) / 200)
     assert interval.low < interval.value < interval.high
     assert bootstrap_interval(values) == interval
-    assert bootstrap_interval(values, seed=1) != interval
 
 
 def test_the_interval_agrees_with_scipy():
@@ -29,12 +28,9 @@ def test_the_interval_agrees_with_scipy():
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.004)
 
 
-def test_equal_values_have_no_width_and_a_lower_level_is_narrower():
+def test_equal_values_have_no_width():
     assert bootstrap_interval([1.0] * 5 + [0.0] * 2, kinds=[1] * 5 + [0] * 2) == (5 / 7, 5 / 7, 5 / 7)
     assert bootstrap_interval([0.5] * 7) == (0.5, 0.5, 0.5)
-    values = [0.0, 1.0] * 20
-    wide, narrow = bootstrap_interval(values), bootstrap_interval(values, level=0.5)
-    assert wide.low < narrow.low < narrow.high < wide.high
 
 
 def test_many_values_are_resampled_in_pieces():
@@ -109,7 +105,6 @@ def test_the_roc_area_agrees_with_scipy_and_its_interval_with_plain_resampling()
         lambda: bootstrap_interval([]),
         lambda: bootstrap_interval([float("nan")]),
         lambda: bootstrap_interval([1.0], samples=0),
-        lambda: bootstrap_interval([1.0], level=1.0),
         lambda: randomisation_test([1.0], [1.0, 2.0]),
         lambda: randomisation_test([], []),
         lambda: randomisation_test([1.0], [0.0], samples=0),
@@ -117,8 +112,6 @@ def test_the_roc_area_agrees_with_scipy_and_its_interval_with_plain_resampling()
         lambda: roc_area([], [1.0]),
         lambda: roc_area([1.0], []),
         lambda: roc_area([1.0], [float("inf")]),
-        lambda: roc_area([1.0], [0.0], samples=0),
-        lambda: roc_area([1.0], [0.0], level=0.0),
     ],
 )
 def test_bad_input_is_refused(call: Any):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.journal import RecordFile
+from agentic_rag.evaluation.records import RecordFile
 from agentic_rag.lab.conversation import Conversation, Question
 
 RECORDS, TIMES = "records.jsonl", "times.jsonl"

@@ -17,13 +17,14 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.domain.memory import ReturnsAll
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError, RunError, StoreError
+from agentic_rag.evaluation.bench.figures import SUMMARY, progress_curve, read_summary, summary
 from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, record_of
-from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
-from agentic_rag.evaluation.bench.summary import SUMMARY, progress_curve, read_summary, summary
+from agentic_rag.evaluation.files import read_json, write_text
+from agentic_rag.evaluation.locomo import read_locomo, repair_lines
 from agentic_rag.evaluation.records import code_digest, digest_of_file, versions
-from agentic_rag.evaluation.writing import write_text
+from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
 from agentic_rag.lab.config import PipelineConfig
-from agentic_rag.lab.conversation import Conversation, schedule
+from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session, schedule
 from agentic_rag.lab.graph import build_main_graph
 from agentic_rag.lab.open_lab import MemoryLab, open_lab
 from agentic_rag.lab.operators import StepCallback
@@ -72,8 +73,7 @@ async def run_bench(
     options: BenchOptions,
     progress: Progress | None = None,
     *,
-    on_insert_step: StepCallback | None = None,
-    on_test_step: StepCallback | None = None,
+    on_step: StepCallback | None = None,
 ) -> BenchReport:
     """Run a memory design over conversations; each record is kept as soon as it is there.
 
@@ -86,7 +86,7 @@ async def run_bench(
         rag_config: the data folder, and the settings of the retrieval graph for ``agentic_memory``.
         options: what to run.
         progress: called with stage, done, total.
-        on_insert_step, on_test_step: hear each operator, where the design says verbose.
+        on_step: hears each operator of the graphs that the design says are verbose.
 
     Raises:
         InputError: no such file, task or setting; the records in the folder are of another run; no summary can be written.
@@ -109,7 +109,7 @@ async def run_bench(
     refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
     async with only_one(str(folder), "running", refusal):
         run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
-        inserts = await _run_all(run, rag_config, _verbose(config, on_insert_step, on_test_step))
+        inserts = await _run_all(run, rag_config, on_step)
         run.complete()
         found = _summary(run, task_id, inserts, time.perf_counter() - started)
         text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
@@ -221,14 +221,12 @@ class _Run:
         return [record for _, record in found if record is not None]
 
 
-async def _run_all(
-    run: _Run, rag_config: RagConfig, heard: tuple[StepCallback | None, StepCallback | None]
-) -> dict[str, Any]:
+async def _run_all(run: _Run, rag_config: RagConfig, on_step: StepCallback | None) -> dict[str, Any]:
     """Run every task that is not complete; what was inserted, by task."""
     earlier = run.earlier.get("inserts", {})
     waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
     inserts = {name: earlier[name] for name in run.tasks if name not in waiting}
-    stores = run.folder / STORES
+    stores, runtime = run.folder / STORES, run.config.runtime
     if not waiting:
         run.reader = str(run.earlier["reader"])
         return inserts
@@ -237,8 +235,8 @@ async def _run_all(
         async with open_lab(
             run.config,
             rag_config.model_copy(update={"data_dir": stores}),
-            on_insert_step=heard[0],
-            on_test_step=heard[1],
+            on_insert_step=on_step if runtime.memory_insert_verbose else None,
+            on_test_step=on_step if runtime.memory_test_verbose else None,
         ) as lab:
             run.reader = lab.reader
             for name in waiting:
@@ -297,16 +295,6 @@ def _imported(modules: Sequence[str]) -> list[Path]:
     ]
 
 
-def _verbose(
-    config: PipelineConfig, on_insert_step: StepCallback | None, on_test_step: StepCallback | None
-) -> tuple[StepCallback | None, StepCallback | None]:
-    runtime = config.runtime
-    return (
-        on_insert_step if runtime.memory_insert_verbose else None,
-        on_test_step if runtime.memory_test_verbose else None,
-    )
-
-
 def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     records = run.all_records()
     times = [row for name in run.tasks for row in run.records[name].times()]
@@ -336,3 +324,73 @@ def _tokens(text: str) -> int:
     from agentic_rag.models.bundled import count_tokens
 
     return count_tokens(text) if text else 0
+
+
+def read_conversations(path: Path) -> dict[str, Conversation]:
+    """Every conversation of a LoCoMo file by its ``sample_id``.
+
+    Evidence is repaired as ``evaluation.locomo`` does; a turn that shares a photo has its caption in the text.
+
+    Raises:
+        InputError: the file cannot be read, or is no LoCoMo data.
+    """
+    if not path.is_file():
+        raise InputError(f"there is no file {str(path)!r}; give a LoCoMo .json with --data")
+    data = read_json(path)
+    samples = [data] if isinstance(data, Mapping) else data
+    read = read_locomo(data, str(path))
+    written: dict[str, list[RawSession]] = {}
+    for session in sessions(samples, name=path.stem):
+        written.setdefault(session.conversation, []).append(session)
+    repairs: dict[str, list[str]] = {name: [] for name in read.sessions}
+    for repair, line in zip(read.repairs, repair_lines(read.repairs), strict=True):
+        name = repair.query_id.partition("/")[0]
+        repairs.setdefault(name, []).append(line)
+    return {
+        name: Conversation(
+            task_id=name,
+            sessions=tuple(map(_session, written.get(name, ()))),
+            questions=tuple(
+                Question(
+                    question_id=int(question.id.rpartition("/q")[2]),
+                    text=question.text,
+                    answer=question.answer if question.answerable else None,
+                    category=question.category,
+                    evidence=tuple(chunk.rpartition("#")[2] for chunk in question.evidence),
+                )
+                for question in read.questions
+                if question.conversation == name
+            ),
+            repairs=tuple(repairs[name]),
+        )
+        for name in read.sessions
+    }
+
+
+def chosen_tasks(conversations: Mapping[str, Conversation], task_id: str) -> list[str]:
+    """The tasks asked for: one conversation, several by commas, or ``all``.
+
+    Raises:
+        InputError: no such conversation; the error lists the known ones.
+    """
+    if task_id == "all":
+        return list(conversations)
+    asked = [name.strip() for name in task_id.split(",") if name.strip()]
+    for name in asked:
+        if name not in conversations:
+            raise InputError(f"unknown task {name!r}; use one of: {', '.join(conversations)}, or all")
+    if not asked:
+        raise InputError(f"no task was named; use one of: {', '.join(conversations)}, or all")
+    return list(dict.fromkeys(asked))
+
+
+def _session(written: RawSession) -> Session:
+    moment = parse_session_date(written.date_text)
+    date = moment.date().isoformat() if moment is not None else (written.date_text or "").strip()
+    dialogs: list[Dialog] = []
+    ids: list[str] = []
+    for number, turn in enumerate(written.turns, start=1):
+        speaker, text = spoken(turn)
+        dialogs.append(Dialog(speaker=speaker, text=text, date_time=date))
+        ids.append(str(turn.get("dia_id") or f"D{written.number}:{number}"))
+    return Session(written.number, tuple(dialogs), tuple(ids))

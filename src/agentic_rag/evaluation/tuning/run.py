@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +18,29 @@ import numpy as np
 from agentic_rag.domain.filters import parse_filters
 from agentic_rag.domain.progress import Progress, in_this_loop, silent
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.abstention import as_figure
-from agentic_rag.evaluation.datasets import EvalDataset, load_dataset
+from agentic_rag.evaluation.datasets import EvalDataset, Selection
 from agentic_rag.evaluation.locomo import repair_lines
 from agentic_rag.evaluation.metrics import measure
 from agentic_rag.evaluation.run import dataset_of, first_repairs, ingested
+from agentic_rag.evaluation.scores import as_figure
 from agentic_rag.evaluation.statistics import bootstrap_interval, randomisation_test
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION
-from agentic_rag.evaluation.tuning.replay import (
+from agentic_rag.evaluation.tuning.search import (
+    SEARCHED,
     Changes,
     Collected,
     Floats,
     Places,
     Replay,
     SettingsOutcome,
+    abstention_threshold,
+    carried,
+    choose,
+    coordinates,
+    folds_of,
     nested,
+    rightness,
 )
-from agentic_rag.evaluation.tuning.search import SEARCHED, choose, coordinates, folds_of
-from agentic_rag.evaluation.tuning.thresholds import abstention_threshold, carried, rightness
 from agentic_rag.fusion.strategy_selector import parse_operation, select_fusion_algorithm
 from agentic_rag.nodes.request import bounded
 from agentic_rag.nodes.retrieve import as_hit
@@ -51,23 +56,13 @@ SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class TuneOptions:
+class TuneOptions(Selection):
     """What is to be tuned for, and on what."""
 
-    operation: str | None = None
-    """For every query; None: the query's own, else ``document_retrieval``."""
     measure: str = "mrr@10"
     """``NAME@K``; see ``metrics``."""
     anyway: bool = False
     """Settle on what was chosen though its gain is not beyond chance."""
-    limit: int | None = None
-    """Only the first queries, of the half if there is one."""
-    split: str | None = None
-    """Of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
-    half: str | None = None
-    """``first`` or ``second``: the other one is left to be evaluated on."""
-    corrections: Path | None = None
-    """Overlay of a LoCoMo file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +84,7 @@ class Gain:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {
-            "default": self.default,
-            "chosen": self.chosen,
-            "difference": self.difference,
-            "p": self.p,
-            "beyond_chance": self.beyond_chance,
-        }
+        return {**asdict(self), "beyond_chance": self.beyond_chance}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +119,15 @@ class TuneReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; the same input gives the same."""
+        data = "dataset queries unanswerable operation measure folds grouped".split()
+        settings = "chosen settings chosen_in_folds".split()
         return {
-            "dataset": self.dataset,
-            "queries": self.queries,
-            "unanswerable": self.unanswerable,
-            "operation": self.operation,
-            "measure": self.measure,
-            "folds": self.folds,
-            "grouped": self.grouped,
+            **{name: getattr(self, name) for name in data},
             "ranking": self.ranking.to_dict(),
             "abstention": None if self.abstention is None else self.abstention.to_dict(),
             "beyond_chance": self.beyond_chance,
             "defaults": default_settings(),
-            "chosen": self.chosen,
-            "settings": self.settings,
-            "chosen_in_folds": self.chosen_in_folds,
+            **{name: getattr(self, name) for name in settings},
             "repairs": list(self.repairs),
         }
 
@@ -170,10 +153,7 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress 
     """
     progress = progress or silent
     _check(rag, options)
-    whole = await asyncio.to_thread(
-        load_dataset, source, split=options.split, corrections=options.corrections
-    )
-    loaded = whole.selected(half=options.half, limit=options.limit)
+    _, loaded = await asyncio.to_thread(options.load, source)
     if len(loaded.ranked_queries) < FEWEST:
         raise InputError(
             f"{source} has {len(loaded.ranked_queries)} queries with a relevant document among those asked for; "
@@ -205,8 +185,6 @@ class _Stopped(Exception):
 
 def _check(rag: Rag, options: TuneOptions) -> None:
     measure(options.measure, [], {"any": 1})
-    if options.operation is not None:
-        parse_operation(options.operation)
     if rag.config.rerank.method in ("chat", "cross_encoder"):
         raise InputError(
             f"rerank.method is {rag.config.rerank.method!r}, which tuning cannot replay; "
@@ -230,7 +208,7 @@ async def collect(
     collected = []
     for number, query in enumerate(queries, start=1):
         text = bounded(query.text)
-        filters = {"conversation": query.dataset_key} if loaded.sessions else None
+        filters = loaded.filters(query)
         graph = await rag.graph_engine.find(
             dataset, text, limit=retrieval.candidates, filters=parse_filters(filters)
         )

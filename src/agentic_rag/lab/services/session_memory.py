@@ -31,6 +31,7 @@ from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.lab.services.entries import Entries, WriteBehind, checked_top_k, memory_of
 from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 from agentic_rag.lab.services.sessions import SessionDocuments, SharedEntities
+from agentic_rag.state import in_full
 
 NAME = "agentic_memory"
 MOST = 1000

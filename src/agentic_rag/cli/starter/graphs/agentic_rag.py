@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.serving.shared_rag import SharedRag
+from agentic_rag.serving import SharedRag
 from agentic_rag.settings.environment import load_config
 
 _shared = SharedRag(load_config())

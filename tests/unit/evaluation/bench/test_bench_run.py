@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
+from agentic_rag.evaluation.bench.run import chosen_tasks, read_conversations
 
 
 def locomo(path: Path, **changes: Any) -> Path:

@@ -1,10 +1,11 @@
-"""The memory benchmark, the figures: scores of a run by category, beside what one gets without remembering."""
+"""The memory benchmark, the figures: scores of a run by category, and runs beside each other."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.records import QuestionRecord
+from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, read_record
 from agentic_rag.evaluation.locomo import CATEGORIES
-from agentic_rag.evaluation.statistics import bootstrap_interval
+from agentic_rag.evaluation.records import read_rows
+from agentic_rag.evaluation.statistics import bootstrap_interval, paired_tests
 from agentic_rag.lab.conversation import ADVERSARIAL
 from agentic_rag.lab.reading import NOT_MENTIONED
 from agentic_rag.lab.scoring import score
@@ -187,3 +189,128 @@ def _percentiles(values: Sequence[float]) -> dict[str, float]:
 def _by_operator(milliseconds: Sequence[Mapping[str, float]]) -> dict[str, float]:
     names = dict.fromkeys(name for times in milliseconds for name in times)
     return {name: round(median([times.get(name, 0.0) for times in milliseconds]), 1) for name in names}
+
+
+logger = logging.getLogger(__name__)
+ANSWERABLE = "f1_answerable"
+MEASURES = ("f1", ANSWERABLE, RECALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run."""
+
+    name: str
+    """Of its design; with a number where two runs are of one."""
+    folder: Path
+    summary: Mapping[str, Any]
+    records: tuple[QuestionRecord, ...]
+    """Of each question the last."""
+
+
+def short_name(name: str) -> str:
+    """A design's name without what all the shipped files begin and end with."""
+    return name.removeprefix("locomo_").replace("_pipeline", "")
+
+
+def read_run(folder: Path) -> Run:
+    """A run as ``bench`` left it.
+
+    Raises:
+        InputError: the folder holds no finished run.
+    """
+    file = folder / SUMMARY if folder.is_dir() else folder
+    found = read_summary(file)
+    if found is None:
+        raise InputError(
+            f"{folder} holds no finished run (no readable summary.json); give the folder that bench has named"
+        )
+    # Other tasks of the design may stand beside them, of runs before or of one that has not ended.
+    journals = [file.parent / task / RECORDS for task in found["inserts"]]
+    records = [
+        read_record(row, f"{path}:{number}")
+        for path in journals
+        if path.is_file()  # of a conversation without questions there is none
+        for number, row in enumerate(read_rows(path), start=2)
+    ]
+    return Run(str(found["config"]), file.parent, found, tuple(latest(records)))
+
+
+def read_runs(folders: Sequence[Path]) -> list[Run]:
+    """Runs in the order given; names that come twice get a number.
+
+    A folder that ``bench`` has begun and not ended is left out with a warning, as ``bench/*/`` names it too.
+
+    Raises:
+        InputError: no folder, one that is not there, or none that holds a finished run.
+    """
+    if not folders:
+        raise InputError("no run to compare; give the folders that bench has named")
+    begun = [folder for folder in folders if folder.is_dir() and not (folder / SUMMARY).exists()]
+    finished = [folder for folder in folders if folder not in begun]
+    for folder in begun if finished else ():
+        logger.warning("%s holds no finished run and is left out", folder)
+    runs: list[Run] = []
+    seen: dict[str, int] = {}
+    for folder in finished or folders:
+        run = read_run(folder)
+        seen[run.name] = number = seen.get(run.name, 0) + 1
+        name = run.name if number == 1 else f"{run.name} ({number})"
+        runs.append(Run(name, run.folder, run.summary, run.records))
+    return runs
+
+
+def against_first(runs: Sequence[Run]) -> dict[str, dict[str, dict[str, float]]]:
+    """By run (but the first) and measure: mean paired difference from the first run, ``p`` and ``p_holm``.
+
+    Only questions that both runs have count; how many stands beside as ``questions``. A randomisation test,
+    held for all comparisons together by Holm's method.
+    """
+    pairs = {
+        (run.name, measure): both
+        for run in runs[1:]
+        for measure in MEASURES
+        if (both := _shared(run, runs[0], measure))[0]
+    }
+    found: dict[str, dict[str, dict[str, float]]] = {run.name: {} for run in runs[1:]}
+    for (name, measure), test in paired_tests(pairs).items():
+        own, first = pairs[name, measure]
+        difference = round(sum(own) / len(own) - sum(first) / len(first), DIGITS)
+        found[name][measure] = {"difference": difference, "questions": len(own), **test._asdict()}
+    return found
+
+
+def comparison(runs: Sequence[Run]) -> dict[str, Any]:
+    """Everything the comparison shows, as plain values."""
+    tests = against_first(runs)
+    told = "task service reader questions tested failed overall intervals by_category cost".split()
+    return {
+        "runs": [
+            {
+                "name": run.name,
+                "folder": str(run.folder),
+                **{key: run.summary[key] for key in told},
+                "against_first": tests.get(run.name, {}),
+            }
+            for run in runs
+        ],
+        "baselines": {run.name: run.summary["baselines"] for run in runs},
+    }
+
+
+def _shared(own: Run, first: Run, measure: str) -> tuple[list[float], list[float]]:
+    """The values of two runs on the questions that both have."""
+    ours, theirs = _values(own, measure), _values(first, measure)
+    both = [key for key in ours if key in theirs]
+    return [ours[key] for key in both], [theirs[key] for key in both]
+
+
+def _values(run: Run, measure: str) -> dict[tuple[str, int], float]:
+    read = {(record.task, record.question_id): _value(record, measure) for record in run.records}
+    return {key: value for key, value in read.items() if value is not None}
+
+
+def _value(record: QuestionRecord, measure: str) -> float | None:
+    if measure == RECALL:
+        return record.recall
+    return None if measure == ANSWERABLE and record.category == ADVERSARIAL else record.f1

@@ -1,8 +1,13 @@
-"""Open memory designs of a process, for servers that ask for their graphs again at every run."""
+"""What a server keeps open between its runs: the stores and models of the main graph, and memory designs.
+
+LangGraph's server asks for its graphs again at every run, and loads a file anew for each graph it names.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import logging
 import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -15,13 +20,44 @@ import agentic_rag.stores.graphiti.store
 import agentic_rag.stores.lancedb.chunk_store  # noqa: F401
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.source import chosen_tasks, read_conversations
+from agentic_rag.evaluation.bench.run import chosen_tasks, read_conversations
 from agentic_rag.lab.config import PipelineConfig, read_pipeline
 from agentic_rag.lab.conversation import Conversation
 from agentic_rag.lab.graph import build_main_graph
 from agentic_rag.lab.open_lab import MemoryLab, open_lab
 from agentic_rag.lab.runs import Compiled, Pipelines, Runs
+from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
+
+logger = logging.getLogger(__name__)
+
+
+class SharedRag:
+    """Opens at the first ``get`` and stays open until ``close`` or the process ends."""
+
+    def __init__(self, config: RagConfig) -> None:
+        self._config = config
+        self._rag: Rag | None = None
+        self._stack = AsyncExitStack()
+        self._opening = asyncio.Lock()
+
+    async def get(self) -> Rag:
+        """The open ``Rag``; the same one for every caller."""
+        async with self._opening:
+            if self._rag is None:
+                self._rag = await self._stack.enter_async_context(open_rag(self._config))
+                # Imports and stores stay until the end; collecting among them costs a run 150 ms now and then.
+                gc.collect()
+                gc.freeze()
+                logger.info("opened stores and models of %s", self._config.data_dir)
+            return self._rag
+
+    async def close(self) -> None:
+        """Close stores and models; the next ``get`` opens anew."""
+        async with self._opening:
+            self._rag = None
+            await self._stack.aclose()
+
 
 FOLDER = "memory-studio"
 """Of the stores, in the data folder."""

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
+from agentic_rag import serving
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.serving import shared_memory
-from agentic_rag.serving.shared_memory import SharedMemory
+from agentic_rag.serving import SharedMemory
 from agentic_rag.settings.config import RagConfig
 
-DESIGN = Path(__file__).parents[3] / "configs/locomo_short_term_memory_pipeline.yaml"
+DESIGN = Path(__file__).parents[2] / "configs/locomo_short_term_memory_pipeline.yaml"
 
 
 async def test_a_design_that_cannot_be_built_is_closed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = closed = 0
-    real = shared_memory.open_lab
+    real = serving.open_lab
 
     @asynccontextmanager
     async def counted(*arguments: Any, **options: Any) -> AsyncIterator[Any]:
@@ -34,7 +34,7 @@ async def test_a_design_that_cannot_be_built_is_closed_again(
             finally:
                 closed += 1
 
-    monkeypatch.setattr(shared_memory, "open_lab", counted)
+    monkeypatch.setattr(serving, "open_lab", counted)
     wrong = tmp_path / "judged.yaml"
     text = DESIGN.read_text("utf-8").replace("runtime:\n", "runtime:\n  llm_judge: true\n", 1)
     wrong.write_text(text, encoding="utf-8")

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.compare import comparison, read_runs
+from agentic_rag.evaluation.bench.figures import comparison, read_runs, summary
 from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords
-from agentic_rag.evaluation.bench.summary import summary
 
 
 def run(folder: Path, config: str, f1: list[float]) -> Path:
@@ -60,12 +59,12 @@ def test_a_run_that_was_begun_and_not_ended_is_left_out_and_told(
 
 def test_pictures_of_a_comparison(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from agentic_rag.evaluation.bench.pictures import draw
+    from agentic_rag.evaluation.pictures import draw_runs
 
     runs = read_runs(
         [run(tmp_path / "a", "a", [0.0, 1.0, 0.5]), run(tmp_path / "b", "b $x$", [0.5, 0.5, 0.5])]
     )
-    files = draw(runs, tmp_path / "charts")
+    files = draw_runs(runs, tmp_path / "charts")
     assert [file.name for file in files] == ["categories.png", "cost.png"]
     assert all(file.stat().st_size > 10_000 for file in files)
 

@@ -1,21 +1,96 @@
-"""What ``stats`` does: what each dataset holds, by table, and how well it is indexed."""
+"""What ``ingest``, ``remove``, ``reindex`` and ``stats`` do: fill datasets, embed them anew, and say what they hold."""
 
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from agentic_rag.cli.render import console
+from agentic_rag.cli.options import prepare
+from agentic_rag.cli.render import bars, console
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
 from agentic_rag.errors import UnknownDataset
+from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 
+if TYPE_CHECKING:
+    from agentic_rag.stores.lancedb.reindex import ReindexReport
+
+
+STAGES = {"read": "reading", "store": "storing chunks", "embed": "embedding rows"}
+SHOWN_FILES = 20
 GRAPH = ("entities", "facts", "episodes", "mentions")
+
+
+async def ingest_paths(
+    config: RagConfig, paths: Sequence[Path], dataset: str, kind: str, *, quiet: bool
+) -> IngestReport:
+    """Ingest with a bar for each stage on stderr, unless quiet or not a terminal."""
+    with bars(STAGES, quiet=quiet) as progress:
+        async with open_rag(config) as rag:
+            return await rag.ingest(paths, dataset=dataset, kind=kind, progress=progress)  # type: ignore[arg-type]
+
+
+async def remove_paths(
+    config: RagConfig, paths: Sequence[Path] | None, dataset: str, *, quiet: bool
+) -> IngestReport:
+    """Take out what came from the paths (None: everything), with a bar on stderr as ``ingest_paths``."""
+    with bars(STAGES, quiet=quiet) as progress:
+        async with open_rag(config) as rag:
+            return await rag.remove(paths, dataset=dataset, progress=progress)
+
+
+async def reindex_dataset(config: RagConfig, dataset: str, *, quiet: bool) -> ReindexReport:
+    """Reindex with a bar on stderr, unless quiet or not a terminal.
+
+    Raises:
+        UnknownDataset: nothing was ingested under the name.
+    """
+    prepare(config, dataset)
+    with bars(STAGES, quiet=quiet) as progress:
+        async with open_rag(config) as rag:
+            return await rag.reindex(dataset, progress=progress)
+
+
+def print_ingest(report: IngestReport) -> None:
+    """Counts, then every file that was not simply read or unchanged, with the reason."""
+    out = console()
+    told = [f"{report.count(a)} {a}" for a in ("added", "changed", "relinked", "removed", "unchanged", "skipped", "failed") if report.count(a)]  # fmt: skip
+    out.print(f"{report.dataset}: {', '.join(told) or 'nothing found'}", markup=False)
+    out.print(
+        f"holds {report.documents} documents, {report.chunks} chunks, {report.entities} entities, "
+        f"{report.facts} facts · {report.seconds:.1f} s",
+        markup=False,
+        style="dim",
+    )
+    if report.extraction.episodes:
+        found = report.extraction
+        out.print(
+            f"extraction: {found.extracted} of {found.episodes} episodes, {found.retried} retried, "
+            f"{found.quarantined} quarantined",
+            markup=False,
+        )
+    odd = [file for file in report.files if file.reason]
+    for file in odd[:SHOWN_FILES]:
+        style = "red" if file.action == "failed" else "yellow"
+        out.print(f"{file.action}: {file.path}: {file.reason}", markup=False, style=style, soft_wrap=True)
+    if len(odd) > SHOWN_FILES:
+        out.print(f"… and {len(odd) - SHOWN_FILES} more; all of them with --json", style="yellow")
+
+
+def print_reindex(report: ReindexReport) -> None:
+    """What it was made with and is now, and how much that was."""
+    out = console()
+    change = report.now if report.before == report.now else f"{report.before} → {report.now}"
+    out.print(f"{report.dataset}: {change}", markup=False)
+    rows = ", ".join(f"{count} {name}" for name, count in report.rows.items() if count)
+    out.print(f"{rows or 'nothing to embed'} · {report.seconds:.1f} s", markup=False, style="dim")
 
 
 async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]]:

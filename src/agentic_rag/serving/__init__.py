@@ -1,1 +1,0 @@
-"""What a server keeps open between its runs."""
