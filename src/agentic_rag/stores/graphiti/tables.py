@@ -71,6 +71,10 @@ class GraphTables:
         """Names of the tables that have every column."""
         self._scans = asyncio.Semaphore(max(2, os.cpu_count() or 2))
 
+    async def refresh(self) -> None:
+        """Read from now on what other processes have written."""
+        await self._connection.refresh()
+
     async def groups(self) -> list[str]:
         """Group ids that have a table, sorted."""
         found = (group_of(name) for name in await self._connection.table_names())

@@ -118,6 +118,11 @@ class LanceConnection:
                 self._tables[name] = table
         return table
 
+    async def refresh(self) -> None:
+        """Read from now on what others have written, at once and not within ``READ_CONSISTENCY``."""
+        with translated("reading the latest versions"):
+            await asyncio.gather(*(table.checkout_latest() for table in self._tables.values()))
+
     async def drop_table(self, name: str) -> None:
         """Delete a table with its rows; one that is not there is ignored."""
         database = await self.database()

@@ -37,7 +37,7 @@ async def process_lock(uri: str, purpose: str, *, shared: bool = False) -> Async
     if "://" in uri:
         yield
         return
-    with await asyncio.to_thread(_file, uri, purpose) as file:
+    with await _opened(uri, purpose) as file:
         await _wait_for(file, shared=shared)
         yield
 
@@ -48,7 +48,7 @@ async def only_one(uri: str, purpose: str, refusal: str) -> AsyncIterator[None]:
     if "://" in uri:
         yield
         return
-    with await asyncio.to_thread(_file, uri, purpose) as file:
+    with await _opened(uri, purpose) as file:
         if not _locked(file, shared=False):
             raise StoreLocked(refusal)
         yield
@@ -84,7 +84,7 @@ async def in_use(uri: str) -> IO[bytes] | None:
     if "://" in uri or sys.platform == "win32":
         return None
     try:
-        file = await asyncio.to_thread(_file, uri, USING)
+        file = await _opened(uri, USING)
         await _wait_for(file, shared=True)
     except StoreError:
         return None
@@ -97,6 +97,21 @@ def is_alone(using: IO[bytes]) -> bool:
     Where another one does, the lock is lost: for who is about to close the file.
     """
     return _locked(using, shared=False)
+
+
+async def _opened(uri: str, purpose: str) -> IO[bytes]:
+    """The lock's file, closed at once if the caller is cancelled while a thread opens it."""
+    opening = asyncio.ensure_future(asyncio.to_thread(_file, uri, purpose))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_closed)
+        raise
+
+
+def _closed(opening: asyncio.Future[IO[bytes]]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
 
 
 def _file(uri: str, purpose: str) -> IO[bytes]:
