@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from agentic_rag.domain.identity import dataset_name, digest
+from agentic_rag.domain.identity import dataset_name, digest, group_id
 from agentic_rag.domain.ports import (
     Chat,
     ChunkStore,
@@ -195,10 +195,11 @@ class Rag:
 
         Raises:
             InputError: a path does not exist, or a bad dataset name or kind.
+            StoreLocked: the dataset is being ingested into or removed from already.
             StoreError, ModelError: something failed; run again to finish.
         """
         given = _as_paths(paths)
-        async with self._pipeline() as pipeline:
+        async with self._pipeline(dataset) as pipeline:
             return await pipeline.run(given, dataset, kind, progress)
 
     async def remove(
@@ -213,11 +214,12 @@ class Rag:
         Raises:
             UnknownDataset: nothing was ingested under the name, or all of it was taken out.
             InputError: nothing was ingested from a path.
+            StoreLocked: the dataset is being ingested into or removed from already.
             StoreError: something failed; run again to finish.
         """
         given = None if paths is None else _as_paths(paths)
         await self.require_dataset(dataset)
-        async with self._pipeline() as pipeline:
+        async with self._pipeline(dataset) as pipeline:
             return await pipeline.remove(given, dataset, progress)
 
     async def reindex(
@@ -264,14 +266,20 @@ class Rag:
         )
 
     @asynccontextmanager
-    async def _pipeline(self) -> AsyncIterator[IngestPipeline]:
+    async def _pipeline(self, dataset: str) -> AsyncIterator[IngestPipeline]:
         from agentic_rag.ingest.pipeline import IngestPipeline
+        from agentic_rag.stores.lancedb.process_lock import only_one
 
+        refusal = (
+            f"dataset {dataset!r} is being ingested into or removed from already, here or in another process; "
+            "wait until that ends (asking works meanwhile), or give all paths to one call"
+        )
         extractor = self._extractor()
         try:
-            yield IngestPipeline(
-                self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
-            )
+            async with only_one(str(self.config.data_dir), f"ingesting-{group_id(dataset)}", refusal):
+                yield IngestPipeline(
+                    self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
+                )
         finally:
             if extractor is not None:
                 await extractor.close()

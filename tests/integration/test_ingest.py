@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -20,7 +21,7 @@ import pytest
 from stored import Stored, assert_same, assert_whole, everything, tables
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.errors import InputError
+from agentic_rag.errors import InputError, StoreLocked
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.testing import HashingEmbedding
 
@@ -353,6 +354,18 @@ async def main():
 
 asyncio.run(main())
 """
+
+
+async def test_a_dataset_is_ingested_into_by_one_at_a_time(vault: Path, tmp_path: Path) -> None:
+    async with opened(tmp_path / "data") as (rag, _), opened(tmp_path / "data") as (other, _):
+        ended = await asyncio.gather(rag.ingest(vault), other.ingest(vault), return_exceptions=True)
+        refused = [end for end in ended if isinstance(end, StoreLocked)]
+        assert [str(error).split(",")[0] for error in refused] == [
+            "dataset 'default' is being ingested into or removed from already"
+        ]
+        assert not [end for end in ended if isinstance(end, Exception) and end not in refused]
+        assert (await rag.ingest(vault)).count("unchanged") == len(NOTES)
+        assert_same(await everything(rag), await fresh(vault, tmp_path / "fresh"))
 
 
 async def test_datasets_do_not_see_each_other(vault: Path, tmp_path: Path) -> None:
