@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable, search_text
-from agentic_rag.domain.filters import matches
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
     DatasetProfile,
@@ -28,7 +26,7 @@ from agentic_rag.domain.ports import (
     TableStats,
 )
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.batch import checked_ids, checked_records, tokens_of
+from agentic_rag.stores.batch import checked_ids, checked_records, passes, tokens_of
 from agentic_rag.stores.metadata_items import value_keys
 from agentic_rag.text import tokens
 
@@ -181,13 +179,7 @@ class InMemoryLedger:
 
 
 def _passing(held: _Dataset, restriction: Restriction) -> list[Chunk]:
-    return [chunk for chunk in held.chunks.values() if _passes(chunk, restriction)]
-
-
-def _passes(chunk: Chunk, restriction: Restriction) -> bool:
-    if restriction.filters is not None and not matches(restriction.filters, filterable(chunk)):
-        return False
-    return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
+    return [chunk for chunk in held.chunks.values() if passes(chunk, restriction)]
 
 
 def _best(found: list[ScoredChunk], limit: int) -> list[ScoredChunk]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from agentic_rag.domain.filters import Expression
 from agentic_rag.stores.lancedb.connection import quoted
-from agentic_rag.stores.metadata_items import AllOf, AnyOf, Condition, HasAny, condition
+from agentic_rag.stores.metadata_items import condition, translate
 
 NOTHING = "(chunk_id IS NULL)"
 """Never true: the key column is not nullable. A literal ``false`` is not accepted everywhere."""
@@ -47,17 +47,19 @@ def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
         expression: the filter.
         values: for each of ``range_keys(expression)``, the value items the dataset holds under it.
     """
-    return _sql(condition(expression, values))
+    return translate(condition(expression, values), _has_any, _all_of, _any_of)
 
 
-def _sql(wanted: Condition) -> str:
-    match wanted:
-        case AllOf(parts):
-            return "(" + " AND ".join(_sql(part) for part in parts) + ")"
-        case AnyOf(parts):
-            return "(" + " OR ".join(_sql(part) for part in parts) + ")"
-        case HasAny(items, negated):
-            found = NOTHING
-            if items:
-                found = f"array_has_any(meta, [{', '.join(quoted(item) for item in items)}])"
-            return f"(NOT {found})" if negated else found
+def _has_any(items: Sequence[str], negated: bool) -> str:
+    found = NOTHING
+    if items:
+        found = f"array_has_any(meta, [{', '.join(quoted(item) for item in items)}])"
+    return f"(NOT {found})" if negated else found
+
+
+def _all_of(parts: Sequence[str]) -> str:
+    return f"({' AND '.join(parts)})"
+
+
+def _any_of(parts: Sequence[str]) -> str:
+    return f"({' OR '.join(parts)})"
