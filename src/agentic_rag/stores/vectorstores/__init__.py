@@ -7,22 +7,21 @@ few requests of ``backend``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from agentic_rag.domain.ports import ChunkStore, DocumentRecord, Ledger
-from agentic_rag.errors import ConfigError
+from agentic_rag.errors import ConfigError, MissingExtra
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 from agentic_rag.stores.vectorstores.backend import VectorBackend
-from agentic_rag.stores.vectorstores.chroma import Chroma
-from agentic_rag.stores.vectorstores.milvus import Milvus
-from agentic_rag.stores.vectorstores.pgvector import PgVector
 
-BACKENDS: Mapping[str, type[VectorBackend]] = {"chroma": Chroma, "milvus": Milvus, "pgvector": PgVector}
-"""By ``vectors.backend``."""
+BACKENDS = {"chroma": "Chroma", "milvus": "Milvus", "pgvector": "PgVector"}
+"""Module and class by ``vectors.backend``; each module needs the extra of its name."""
 FILES = {"chroma": "chroma", "milvus": "milvus.db"}
 """Where an embedded store lies in the data folder if no URI says otherwise."""
 
@@ -52,8 +51,27 @@ async def open_vector_store(
         uri = str(folder / FILES[config.backend])
     elif config.backend in FILES:
         _check_address(uri)
-    backend = await asyncio.to_thread(BACKENDS[config.backend].open, uri)
-    return VectorStoreChunks(backend, model=model, dimension=dimension)
+    opened = await asyncio.to_thread(lambda: backend(config.backend).open(uri))
+    return VectorStoreChunks(opened, model=model, dimension=dimension)
+
+
+def backend(name: str) -> type[VectorBackend]:
+    """One of ``BACKENDS``.
+
+    Raises:
+        MissingExtra: its package is not installed.
+    """
+    before = dict(os.environ)
+    try:
+        module = import_module(f"{__name__}.{name}")
+    except ImportError as error:
+        raise MissingExtra(f"the {BACKENDS[name]} backend", name) from error
+    finally:  # Milvus's library reads a ``.env`` when it is imported
+        for added in set(os.environ) - set(before):
+            del os.environ[added]
+        os.environ.update(before)
+    found: type[VectorBackend] = getattr(module, BACKENDS[name])
+    return found
 
 
 def _check_address(uri: str) -> None:

@@ -26,7 +26,7 @@ from agentic_rag.domain.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.errors import ManifestMismatch
+from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreError
 from agentic_rag.stores.batch import checked_ids, checked_vectors, first_by_score
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, HasAny, condition, range_keys, translate
 from agentic_rag.stores.vectorstores.backend import (
@@ -44,12 +44,12 @@ from agentic_rag.stores.vectorstores.backend import (
     batches,
     chunk_and_document,
     document_key,
+    first_line,
     item_key,
     microseconds,
     row_id,
     to_chunk,
     to_row,
-    translated,
 )
 from agentic_rag.stores.vectorstores.cached_rows import CachedRows, cached_rows
 from agentic_rag.text import tokens
@@ -64,7 +64,7 @@ SAMPLE = 512
 PROFILE_SECONDS = 60.0
 THREADS = 8
 """Requests to a store at one time."""
-_OPEN = Restriction()
+OPEN = Restriction()
 _PLAIN = re.compile(r"[A-Za-z0-9]{1,32}")
 T = TypeVar("T")
 
@@ -84,14 +84,11 @@ class CatalogEntry:
 class _Dataset:
     """A dataset that was opened: its collection, and its chunks in memory once they were needed."""
 
-    name: str
+    entry: CatalogEntry
     collection: str
     held: CachedRows | None = None
     read_at: float = float("-inf")
-    writes: int = 0
     reading: threading.Lock = field(default_factory=threading.Lock)
-    profile: tuple[float, int, DatasetProfile | None] = float("-inf"), 0, None
-    """When it was made, after how many writes, and what it was."""
 
 
 class VectorStoreChunks:
@@ -114,6 +111,7 @@ class VectorStoreChunks:
         self._model, self._dimension = model, dimension
         self._manifest: dict[str, Any] = {"model": model, "dimension": dimension, "metric": "cosine"}
         self._datasets: dict[str, _Dataset] = {}
+        self._profiles: dict[str, tuple[float, DatasetProfile]] = {}
         self._has_catalog = False
         self._threads = ThreadPoolExecutor(THREADS, "agentic-rag-vectors")
 
@@ -128,12 +126,22 @@ class VectorStoreChunks:
             return
         vectors = checked_vectors(documents, self._dimension)
         chunks = [chunk for document in documents for chunk in document.chunks]
-        doing = f"storing {len(ids)} documents of {dataset!r}"
-        await self._threaded(doing, self._replace, dataset, chunks, vectors, ids)
+        await self._asked(
+            f"storing {len(ids)} documents of {dataset!r}",
+            dataset,
+            lambda opened: self._write(opened, chunks, vectors, ids),
+            None,
+            create=True,
+        )
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
-        doing = f"removing {len(document_ids)} documents of {dataset!r}"
-        await self._threaded(doing, self._remove, dataset, document_ids)
+        if document_ids:
+            await self._asked(
+                f"removing {len(document_ids)} documents of {dataset!r}",
+                dataset,
+                lambda opened: self._write(opened, (), (), document_ids),
+                None,
+            )
 
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
@@ -145,8 +153,12 @@ class VectorStoreChunks:
             )
 
         async def nearest(count: int) -> list[ScoredChunk]:
-            doing = f"searching vectors of {dataset!r}"
-            return await self._threaded(doing, self._nearest, dataset, vector, count, restriction)
+            return await self._asked(
+                f"searching vectors of {dataset!r}",
+                dataset,
+                lambda opened: self._nearest(opened, vector, count, restriction),
+                [],
+            )
 
         return await first_by_score(nearest, limit)
 
@@ -155,8 +167,12 @@ class VectorStoreChunks:
     ) -> list[ScoredChunk]:
         if limit < 1 or not tokens(text):
             return []
-        doing = f"searching words of {dataset!r}"
-        return await self._threaded(doing, self._sparse, dataset, text, limit, restriction)
+        return await self._asked(
+            f"searching words of {dataset!r}",
+            dataset,
+            lambda opened: self._current(opened).sparse(text, limit, restriction),
+            [],
+        )
 
     async def search_both(
         self,
@@ -174,54 +190,104 @@ class VectorStoreChunks:
         )
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
-        doing = f"reading chunks of {dataset!r}"
-        rows = await self._threaded(doing, self._rows, dataset, chunk_ids)
-        return {chunk.id: chunk for chunk in map(to_chunk, rows)}
+        chunks = [to_chunk(row) for row in await self._rows(dataset, chunk_ids)]
+        return {chunk.id: chunk for chunk in chunks}
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
         """None: these stores have no place for them, and the rerank does without."""
         return {}
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
-        doing = f"reading vectors of {dataset!r}"
-        rows = await self._threaded(doing, self._rows, dataset, chunk_ids)
+        rows = await self._rows(dataset, chunk_ids)
         return {chunk_and_document(row.fields[NAME])[0]: row.vector for row in rows if row.vector is not None}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
-        return await self._threaded(f"sampling {dataset!r}", self._profile, dataset)
+        made, known = self._profiles.get(group_id(dataset), (0.0, None))
+        if known is not None and time.monotonic() - made < PROFILE_SECONDS:
+            return known
+        names = await self._names(f"sampling {dataset!r}", dataset) or []
+        # Row ids are digests: the first ones are as good as random ones.
+        sample = sorted((chunk_id for chunk_id, _ in names), key=row_id)[:SAMPLE]
+        vectors = await self.get_vectors(dataset, sample)
+        if not vectors:
+            return None
+        profile = DatasetProfile(len(names), np.mean(list(vectors.values()), axis=0, dtype=np.float32))
+        self._profiles[group_id(dataset)] = time.monotonic(), profile
+        return profile
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
-        found = await self._threaded(f"filtering {dataset!r}", self._names, dataset, restriction)
-        return sorted(chunk_id for chunk_id, _ in found)[: max(limit, 0)]
+        found = await self._names(f"filtering {dataset!r}", dataset, restriction)
+        return sorted(chunk_id for chunk_id, _ in found or ())[: max(limit, 0)]
 
     async def filter_keys(self, dataset: str) -> set[str]:
         doing = f"reading what {dataset!r} can be filtered by"
-        return await self._threaded(doing, self._keys, dataset)
+        return await self._asked(doing, dataset, lambda opened: self._current(opened).keys(), set())
 
     async def document_ids(self, dataset: str) -> set[str]:
-        found = await self._threaded(f"listing documents of {dataset!r}", self._names, dataset, _OPEN)
-        return {document_id for _, document_id in found}
+        found = await self._names(f"listing documents of {dataset!r}", dataset)
+        return {document_id for _, document_id in found or ()}
 
     async def count(self, dataset: str) -> int:
-        return len(await self._threaded(f"counting {dataset!r}", self._names, dataset, _OPEN))
+        return len(await self._names(f"counting {dataset!r}", dataset) or ())
 
     async def datasets(self) -> list[str]:
-        entries = await self._threaded("listing datasets", self._entries, EVERY_ROW)
+        entries = await self._threaded("listing datasets", lambda: self._entries(EVERY_ROW))
         return sorted(entry.name for entry in entries)
 
     async def optimize(self, dataset: str) -> None:
-        await self._threaded(f"indexing {dataset!r}", self._optimize, dataset)
+        doing = f"indexing {dataset!r}"
+        await self._asked(doing, dataset, lambda opened: self._backend.optimize(opened.collection), None)
 
     async def stats(self, dataset: str) -> StoreStats:
-        if await self._threaded(f"opening {dataset!r}", self._opened, dataset) is None:
+        found = await self._names(f"counting {dataset!r}", dataset)
+        if found is None:
             return StoreStats(None, None, None)
-        rows = TableStats("chunks", await self.count(dataset))
+        rows = TableStats("chunks", len(found))
         return StoreStats(self._model, self._dimension, self._manifest["metric"], (rows,))
 
-    async def _threaded(self, doing: str, work: Callable[..., T], *given: Any) -> T:
-        """What a store's blocking client is asked for, in a thread; the only place where its errors are translated."""
-        with translated(self._backend.name, doing):
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work, *given)
+    async def _rows(self, dataset: str, chunk_ids: Sequence[str]) -> list[Row]:
+        wheres = _of_ids(sorted({row_id(chunk_id) for chunk_id in chunk_ids}))
+
+        def found(opened: _Dataset) -> list[Row]:
+            return [
+                row for where in wheres for row in self._backend.rows(opened.collection, where, vectors=True)
+            ]
+
+        return await self._asked(f"reading chunks of {dataset!r}", dataset, found, [])
+
+    async def _names(
+        self, doing: str, dataset: str, restriction: Restriction = OPEN
+    ) -> list[tuple[str, str]] | None:
+        """Chunk id and document id of each chunk that passes; None for a dataset that is not there."""
+
+        def found(opened: _Dataset) -> list[tuple[str, str]]:
+            return [
+                chunk_and_document(name)
+                for where in self._wheres(opened, restriction)
+                for name in self._backend.names(opened.collection, where).values()
+            ]
+
+        return await self._asked(doing, dataset, found, None)
+
+    async def _asked(
+        self, doing: str, dataset: str, work: Callable[[_Dataset], T], absent: T, *, create: bool = False
+    ) -> T:
+        """What ``work`` finds in the dataset; ``absent`` where there is none and none is to be made."""
+
+        def found() -> T:
+            opened = self._opened(dataset, create=create)
+            return absent if opened is None else work(opened)
+
+        return await self._threaded(doing, found)
+
+    async def _threaded(self, doing: str, work: Callable[[], T]) -> T:
+        """What the backend's blocking client is asked for, in a thread; whatever it raises becomes ``StoreError``."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except AgenticRagError:
+            raise
+        except Exception as error:
+            raise StoreError(f"{self._backend.name} failed while {doing}: {first_line(error)}") from error
 
     # What follows runs in threads.
 
@@ -230,8 +296,8 @@ class VectorStoreChunks:
             return []
         return [_entry(row) for row in self._backend.rows(CATALOG, where)]
 
-    def _entry(self, dataset: str) -> CatalogEntry | None:
-        found = self._entries(Where(ids=(row_id(group_id(dataset)),)))
+    def _entry(self, group: str) -> CatalogEntry | None:
+        found = self._entries(Where(ids=(row_id(group),)))
         return found[0] if found else None
 
     def _record(self, entry: CatalogEntry) -> None:
@@ -245,57 +311,42 @@ class VectorStoreChunks:
             self._has_catalog = self._backend.prepare(CATALOG, len(CATALOG_VECTOR), create=create)
         return self._has_catalog
 
-    def _opened(self, dataset: str) -> _Dataset | None:
-        known = self._datasets.get(group_id(dataset))
-        if known is not None:
-            return known
-        entry = self._entry(dataset)
-        return None if entry is None else self._of_entry(dataset, entry)
-
-    def _of_entry(self, dataset: str, entry: CatalogEntry) -> _Dataset:
+    def _opened(self, dataset: str, *, create: bool) -> _Dataset | None:
+        group = group_id(dataset)
+        if group in self._datasets:
+            return self._datasets[group]
+        entry = self._entry(group)
+        if entry is None and not create:
+            return None
+        entry = entry or CatalogEntry(group, dataset_name(dataset), self._manifest, "")
         if entry.manifest != self._manifest:
             raise ManifestMismatch(
                 f"dataset {dataset!r} was embedded with {_told(entry.manifest)}, the configuration says "
                 f"{_told(self._manifest)}; configure that model, or ingest into a new store"
             )
-        if entry.group not in self._datasets:
-            collection = collection_name(entry.group)
-            self._backend.prepare(collection, self._dimension, create=True)
-            self._datasets.setdefault(entry.group, _Dataset(dataset_name(dataset), collection))
-        return self._datasets[entry.group]
+        collection = collection_name(group)
+        self._backend.prepare(collection, self._dimension, create=True)
+        return self._datasets.setdefault(group, _Dataset(entry, collection))
 
-    def _replace(
-        self, dataset: str, chunks: Sequence[Chunk], vectors: FloatArray, ids: Sequence[str]
+    def _write(
+        self, opened: _Dataset, chunks: Sequence[Chunk], vectors: Sequence[FloatArray], ids: Sequence[str]
     ) -> None:
-        entry = self._entry(dataset)
-        if entry is None:
-            entry = CatalogEntry(group_id(dataset), dataset_name(dataset), self._manifest, "")
         most = self._backend.text_bytes
         rows = [to_row(chunk, vector, most) for chunk, vector in zip(chunks, vectors, strict=True)]
-        self._write(self._of_entry(dataset, entry), entry, rows, ids)
-
-    def _remove(self, dataset: str, ids: Sequence[str]) -> None:
-        entry = self._entry(dataset)
-        if entry is not None and ids:
-            self._write(self._of_entry(dataset, entry), entry, [], ids)
-
-    def _write(self, opened: _Dataset, entry: CatalogEntry, rows: Sequence[Row], ids: Sequence[str]) -> None:
+        owners = sorted({document_key(document_id) for document_id in ids})
         # Before and after: whoever reads in between must read again.
-        self._record(entry)
+        self._record(opened.entry)
         try:
-            owners = sorted({document_key(document_id) for document_id in ids})
             self._backend.replace(opened.collection, rows, owners)
         finally:
-            self._record(entry)
-            opened.writes += 1
-            opened.read_at = float("-inf")
+            self._record(opened.entry)
+            self._profiles.pop(opened.entry.group, None)
+            with opened.reading:
+                opened.read_at = float("-inf")
 
     def _nearest(
-        self, dataset: str, vector: FloatArray, count: int, restriction: Restriction
+        self, opened: _Dataset, vector: FloatArray, count: int, restriction: Restriction
     ) -> list[ScoredChunk]:
-        opened = self._opened(dataset)
-        if opened is None:
-            return []
         if not self._backend.ranks:
             return self._current(opened).nearest(vector, count, restriction)
         return [
@@ -304,71 +355,18 @@ class VectorStoreChunks:
             for row, cosine in self._backend.nearest(opened.collection, vector, count, where)
         ]
 
-    def _sparse(self, dataset: str, text: str, limit: int, restriction: Restriction) -> list[ScoredChunk]:
-        opened = self._opened(dataset)
-        return [] if opened is None else self._current(opened).sparse(text, limit, restriction)
-
-    def _keys(self, dataset: str) -> set[str]:
-        opened = self._opened(dataset)
-        return set() if opened is None else self._current(opened).keys()
-
-    def _optimize(self, dataset: str) -> None:
-        opened = self._opened(dataset)
-        if opened is not None:
-            self._backend.optimize(opened.collection)
-
-    def _rows(self, dataset: str, chunk_ids: Sequence[str]) -> list[Row]:
-        opened = self._opened(dataset)
-        if opened is None:
-            return []
-        ids = sorted({row_id(chunk_id) for chunk_id in chunk_ids})
-        return [
-            row
-            for where in _of_ids(ids)
-            for row in self._backend.rows(opened.collection, where, vectors=True)
-        ]
-
-    def _names(self, dataset: str, restriction: Restriction) -> list[tuple[str, str]]:
-        """Chunk id and document id of each chunk that passes."""
-        opened = self._opened(dataset)
-        if opened is None:
-            return []
-        return [
-            chunk_and_document(name)
-            for where in self._wheres(opened, restriction)
-            for name in self._backend.names(opened.collection, where).values()
-        ]
-
-    def _profile(self, dataset: str) -> DatasetProfile | None:
-        opened = self._opened(dataset)
-        if opened is None:
-            return None
-        made, writes, known = opened.profile
-        if writes == opened.writes and time.monotonic() - made < PROFILE_SECONDS:
-            return known
-        writes = opened.writes
-        chunk_ids = sorted((chunk_id for chunk_id, _ in self._names(dataset, _OPEN)), key=row_id)
-        # Row ids are digests: the first ones are as good as random ones.
-        vectors = [row.vector for row in self._rows(dataset, chunk_ids[:SAMPLE]) if row.vector is not None]
-        if not vectors:
-            return None
-        profile = DatasetProfile(len(chunk_ids), np.mean(vectors, axis=0, dtype=np.float32))
-        opened.profile = time.monotonic(), writes, profile
-        return profile
-
     def _current(self, opened: _Dataset) -> CachedRows:
         """The dataset's chunks in memory, read again where it was written since; those who wait share a reading."""
         with opened.reading:
             if opened.held is None or time.monotonic() - opened.read_at >= FRESH_SECONDS:
-                started, writes = time.monotonic(), opened.writes
-                entry = self._entry(opened.name)
+                started = time.monotonic()
+                entry = self._entry(opened.entry.group)
                 version = "" if entry is None else entry.version
                 if opened.held is None or opened.held.version != version:
                     vectors = not self._backend.ranks
                     rows = self._backend.rows(opened.collection, EVERY_ROW, vectors=vectors)
                     opened.held = cached_rows(version, rows, opened.held)
-                if opened.writes == writes:
-                    opened.read_at = started
+                opened.read_at = started
             return opened.held
 
     def _wheres(self, opened: _Dataset, restriction: Restriction) -> list[Where]:

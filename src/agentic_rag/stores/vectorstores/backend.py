@@ -17,8 +17,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -26,13 +25,13 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.metadata_items import Condition, metadata_items
 
 NAME, CHUNK, DOCUMENT, DATE, ITEMS = "name", "chunk", "document", "date", "items"
 UNDATED = -(2**62)
 IDS_PER_REQUEST = 4000
 ROWS_PER_WRITE = 500
+_KEPT = [field.name for field in fields(Chunk) if field.name not in ("id", "document_id", "text")]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 T = TypeVar("T")
 
@@ -117,8 +116,9 @@ class VectorBackend(ABC):
         """Up to ``limit`` rows with their cosine, the highest ones, in any order."""
         raise NotImplementedError(f"{self.name} has no exact search")
 
+    @abstractmethod
     def optimize(self, collection: str) -> None:
-        """What the store offers to make search faster; nothing by default."""
+        """What the store offers to make search faster."""
 
 
 class BackendWithoutTransactions(VectorBackend):
@@ -140,17 +140,6 @@ class BackendWithoutTransactions(VectorBackend):
             gone = self.names(collection, Where(documents=part)).keys() - kept
             for ids in batches(sorted(gone), IDS_PER_REQUEST):
                 self.delete(collection, ids)
-
-
-@contextmanager
-def translated(store: str, doing: str) -> Iterator[None]:
-    """Turn whatever a store's client raises into ``StoreError``; our own errors pass."""
-    try:
-        yield
-    except AgenticRagError:
-        raise
-    except Exception as error:
-        raise StoreError(f"{store} failed while {doing}: {first_line(error)}") from error
 
 
 def first_line(error: Exception) -> str:
@@ -194,40 +183,28 @@ def to_row(chunk: Chunk, vector: FloatArray, most_bytes: int | None) -> Row:
         most_bytes: UTF-8 bytes of text that the store holds; a longer text is whole in the field ``CHUNK``.
     """
     shown = _shown(chunk.text, most_bytes)
-    kept: dict[str, Any] = {
-        "start": chunk.start,
-        "end": chunk.end,
-        "ordinal": chunk.ordinal,
-        "title": chunk.title,
-        "path": chunk.path,
-        "kind": chunk.kind,
-        "heading_path": list(chunk.heading_path),
-        "date": chunk.date.isoformat() if chunk.date is not None else None,
-        "url": chunk.url,
-        "metadata": dict(chunk.metadata),
-    }
+    kept: dict[str, Any] = {name: getattr(chunk, name) for name in _KEPT}
+    kept["date"] = chunk.date.isoformat() if chunk.date is not None else None
+    kept["metadata"] = dict(chunk.metadata)
     if shown != chunk.text:
         kept["text"] = chunk.text
-    fields = {
+    searched = {
         NAME: json.dumps([chunk.id, chunk.document_id]),
         CHUNK: json.dumps(kept),
         DOCUMENT: document_key(chunk.document_id),
         DATE: microseconds(chunk.date) if chunk.date is not None else UNDATED,
         ITEMS: sorted({item_key(item) for item in metadata_items(filterable(chunk))}),
     }
-    return Row(row_id(chunk.id), shown, fields, vector)
+    return Row(row_id(chunk.id), shown, searched, vector)
 
 
 def to_chunk(row: Row) -> Chunk:
     """The chunk that a row was made from."""
     chunk_id, document_id = chunk_and_document(row.fields[NAME])
     kept = {"text": row.text, **json.loads(row.fields[CHUNK])}
-    chunk = Chunk(id=chunk_id, document_id=document_id, **kept)
-    return replace(
-        chunk,
-        heading_path=tuple(kept["heading_path"]),
-        date=datetime.fromisoformat(kept["date"]) if kept["date"] is not None else None,
-    )
+    kept["heading_path"] = tuple(kept["heading_path"])
+    kept["date"] = datetime.fromisoformat(kept["date"]) if kept["date"] is not None else None
+    return Chunk(id=chunk_id, document_id=document_id, **kept)
 
 
 def chunk_and_document(name: str) -> tuple[str, str]:

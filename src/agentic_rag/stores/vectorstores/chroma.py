@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import chromadb
 import numpy as np
+from chromadb.config import Settings
+from chromadb.errors import NotFoundError
 
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import MissingExtra, StoreError
+from agentic_rag.errors import StoreError
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag.stores.vectorstores.backend import (
     DATE,
@@ -54,8 +56,6 @@ class Chroma(BackendWithoutTransactions):
         self._client.close()
 
     def prepare(self, collection: str, dimension: int, *, create: bool) -> bool:
-        from chromadb.errors import NotFoundError
-
         try:
             found = self._client.get_collection(collection, embedding_function=None)
         except NotFoundError:
@@ -86,6 +86,9 @@ class Chroma(BackendWithoutTransactions):
 
     def delete(self, collection: str, ids: Sequence[str]) -> None:
         self._collections[collection].delete(ids=list(ids))
+
+    def optimize(self, collection: str) -> None:
+        """Chroma indexes as it writes and offers nothing more."""
 
     def _get(self, collection: str, where: Where, *include: str) -> Any:
         return self._collections[collection].get(
@@ -133,12 +136,6 @@ def _unpacked(vector: str) -> FloatArray:
 
 
 def _client(uri: str) -> Any:
-    os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
-    try:
-        import chromadb
-        from chromadb.config import Settings
-    except ImportError as error:
-        raise MissingExtra("the Chroma backend", "chroma") from error
     settings = Settings(anonymized_telemetry=False)
     server = urlsplit(uri)
     try:
@@ -149,10 +146,5 @@ def _client(uri: str) -> Any:
         Path(uri).mkdir(parents=True, exist_ok=True)
         return chromadb.PersistentClient(path=uri, settings=settings)
     except Exception as error:
-        raise StoreError(f"cannot open Chroma at {_shown(uri)}: {first_line(error)}") from error
-
-
-def _shown(uri: str) -> str:
-    """The URI without what may be a login."""
-    server = urlsplit(uri)
-    return f"{server.scheme}://{server.hostname}:{server.port}" if server.hostname else uri
+        shown = f"{server.scheme}://{server.hostname}:{server.port}" if server.hostname else uri  # no login
+        raise StoreError(f"cannot open Chroma at {shown}: {first_line(error)}") from error

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -13,9 +12,12 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
+from milvus_lite import DataDirLockedError, MilvusLite, MilvusLiteError
+from milvus_lite.server_manager import server_manager_instance
+from pymilvus import DataType, MilvusClient
 
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import InputError, MissingExtra, StoreError, StoreLocked
+from agentic_rag.errors import InputError, StoreError, StoreLocked
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag.stores.vectorstores.backend import (
     CHUNK,
@@ -37,6 +39,8 @@ STRONG = "Strong"
 """Consistency under which what was written is found by the next search."""
 NO_PINGS = {"grpc.keepalive_time_ms": 2**31 - 1}
 """The client pings every ten seconds; Milvus Lite takes that ill, and drops a connection that was idle."""
+for _logger in ("pymilvus", "milvus_lite"):
+    logging.getLogger(_logger).setLevel(logging.CRITICAL + 1)  # they log what they also raise
 _NOTHING, _EVERYTHING = f'{ID} == ""', f'{ID} != ""'
 
 
@@ -162,8 +166,6 @@ def _row(found: dict[str, Any]) -> Row:
 
 
 def _create(client: Any, name: str, dimension: int) -> None:
-    from pymilvus import DataType
-
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
     schema.add_field(ID, DataType.VARCHAR, is_primary=True, max_length=64)
     schema.add_field(TEXT, DataType.VARCHAR, max_length=VARCHAR_BYTES)
@@ -200,13 +202,12 @@ def _connection(uri: str) -> dict[str, Any]:
 
 
 def _client(connection: dict[str, Any]) -> Any:
-    client_of = _imported()
     uri = connection["uri"]
     try:
         if _is_file(uri):
             Path(uri).parent.mkdir(parents=True, exist_ok=True)
         with _opening:
-            client = client_of(**connection)
+            client = MilvusClient(**connection)
             _users[uri] += 1
     except Exception as error:
         if _is_file(uri) and _is_locked(uri):
@@ -221,8 +222,6 @@ def _released(uri: str) -> None:
     with _opening:
         _users[uri] -= 1
         if _users[uri] == 0 and _is_file(uri):
-            from milvus_lite.server_manager import server_manager_instance
-
             server_manager_instance.release_server(uri)
 
 
@@ -232,29 +231,10 @@ def _is_file(uri: str) -> bool:
 
 def _is_locked(file: str) -> bool:
     """Whether it is the lock that keeps a file from being opened; the client does not tell why."""
-    from milvus_lite import DataDirLockedError, MilvusLite, MilvusLiteError
-
     try:
         MilvusLite(file).close()
     except DataDirLockedError:
         return True
     except (MilvusLiteError, OSError):
-        return False
+        pass
     return False
-
-
-def _imported() -> Any:
-    """The client's class. Its library reads a ``.env`` when it is imported, and logs what it also raises."""
-    before = dict(os.environ)
-    try:
-        import milvus_lite  # noqa: F401
-        from pymilvus import MilvusClient
-    except ImportError as error:
-        raise MissingExtra("the Milvus backend", "milvus") from error
-    finally:
-        for name in set(os.environ) - set(before):
-            del os.environ[name]
-        os.environ.update(before)
-    for logger in ("pymilvus", "milvus_lite"):
-        logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
-    return MilvusClient

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import psycopg  # noqa: F401 - sqlalchemy imports it later
+import sqlalchemy as sql
+from pgvector.sqlalchemy import VECTOR as VECTOR_TYPE
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.exc import ArgumentError
+
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import ConfigError, MissingExtra, StoreError
+from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag.stores.vectorstores.backend import (
     CHUNK,
@@ -52,28 +58,23 @@ class PgVector(VectorBackend):
         self._engine.dispose()
 
     def prepare(self, collection: str, dimension: int, *, create: bool) -> bool:
-        from sqlalchemy import func, inspect, select, text
-
         table = _table(collection, dimension)
         with self._engine.begin() as connection:
-            connection.execute(select(func.pg_advisory_xact_lock(MAKING_TABLES)))
-            if not inspect(connection).has_table(collection, schema=table.schema):
+            connection.execute(sql.select(sql.func.pg_advisory_xact_lock(MAKING_TABLES)))
+            if not sql.inspect(connection).has_table(collection, schema=table.schema):
                 if not create:
                     return False
-                connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+                connection.execute(sql.text("CREATE EXTENSION IF NOT EXISTS vector"))
                 table.create(connection)
                 # Beside the row, where every comparison would fetch it, is where it would be kept.
                 connection.execute(
-                    text(f"ALTER TABLE {_quoted(table)} ALTER COLUMN {VECTOR} SET STORAGE MAIN")
+                    sql.text(f"ALTER TABLE {_quoted(table)} ALTER COLUMN {VECTOR} SET STORAGE MAIN")
                 )
         self._tables[collection] = table
         return True
 
     def replace(self, collection: str, rows: Sequence[Row], owners: Sequence[str]) -> None:
         """In one transaction; writers of a table take turns."""
-        from sqlalchemy import delete, func, select
-        from sqlalchemy.dialects.postgresql import insert
-
         table = self._tables[collection]
         own, kept = _any_of(owners), _any_of([row.id for row in rows])
         stored = [{ID: row.id, TEXT: row.text, VECTOR: row.vector, **row.fields} for row in rows]
@@ -82,58 +83,55 @@ class PgVector(VectorBackend):
             index_elements=[ID], set_={c.name: adding.excluded[c.name] for c in table.c if c.name != ID}
         )
         with self._engine.begin() as connection:
-            connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(_quoted(table)))))
-            connection.execute(delete(table).where(table.c[DOCUMENT] == own, ~(table.c[ID] == kept)))
+            connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(_quoted(table)))))
+            connection.execute(sql.delete(table).where(table.c[DOCUMENT] == own, ~(table.c[ID] == kept)))
             if stored:
                 connection.execute(adding, stored)
 
     def rows(self, collection: str, where: Where, *, vectors: bool = False) -> list[Row]:
         columns = [ID, TEXT, NAME, CHUNK, *([VECTOR] if vectors else [])]
-        return [_row(found) for found in self._select(collection, columns, where)]
+        return [_row(found) for found in self._fetched(self._select(collection, columns, where))]
 
     def names(self, collection: str, where: Where) -> dict[str, str]:
-        return {found[ID]: found[NAME] for found in self._select(collection, [ID, NAME], where)}
+        return {
+            found[ID]: found[NAME] for found in self._fetched(self._select(collection, [ID, NAME], where))
+        }
 
     def nearest(
         self, collection: str, vector: FloatArray, limit: int, where: Where
     ) -> list[tuple[Row, float]]:
         distance = self._tables[collection].c[VECTOR].cosine_distance(vector)
-        found = self._select(collection, [ID, TEXT, NAME, CHUNK], where, nearest=(distance, limit))
+        asked = self._select(collection, [ID, TEXT, NAME, CHUNK], where)
+        found = self._fetched(asked.add_columns(distance.label("distance")).order_by(distance).limit(limit))
         return [(_row(one), 1.0 - float(one["distance"])) for one in found]
 
     def optimize(self, collection: str) -> None:
         """Collect what updates left behind, and renew the planner's statistics."""
-        from sqlalchemy import text
-
         with self._engine.connect() as connection:
             alone = connection.execution_options(isolation_level="AUTOCOMMIT")
-            alone.execute(text(f"VACUUM (ANALYZE) {_quoted(self._tables[collection])}"))
+            alone.execute(sql.text(f"VACUUM (ANALYZE) {_quoted(self._tables[collection])}"))
 
-    def _select(
-        self, collection: str, columns: Sequence[str], where: Where, nearest: tuple[Any, int] | None = None
-    ) -> list[Any]:
-        from sqlalchemy import select
-
+    def _select(self, collection: str, columns: Sequence[str], where: Where) -> Any:
         table = self._tables[collection]
-        asked = select(*(table.c[name] for name in columns)).where(*to_postgres(table, where))
-        if nearest is not None:
-            distance, limit = nearest
-            asked = asked.add_columns(distance.label("distance")).order_by(distance).limit(limit)
+        return sql.select(*(table.c[name] for name in columns)).where(*to_postgres(table, where))
+
+    def _fetched(self, asked: Any) -> list[Any]:
         with self._engine.connect() as connection:
             return list(connection.execute(asked).mappings())
 
 
 def to_postgres(table: Any, where: Where) -> list[Any]:
     """PostgreSQL's conditions, with a bound parameter for each value."""
-    from sqlalchemy import and_, not_, or_
 
     def has_any(items: Sequence[str], negated: bool) -> Any:
         found = table.c[ITEMS].overlap(list(items))
-        return not_(found) if negated else found
+        return sql.not_(found) if negated else found
 
     parts = []
     if where.condition is not None:
-        parts.append(translate(where.condition, has_any, lambda all_: and_(*all_), lambda any_: or_(*any_)))
+        parts.append(
+            translate(where.condition, has_any, lambda all_: sql.and_(*all_), lambda any_: sql.or_(*any_))
+        )
     if where.until is not None:
         parts.append(table.c[DATE] <= where.until)
     if where.documents is not None:
@@ -145,24 +143,16 @@ def to_postgres(table: Any, where: Where) -> list[Any]:
 
 def _any_of(texts: Sequence[str]) -> Any:
     """Of one parameter; ``IN`` would have one for each text, and PostgreSQL takes 65,535."""
-    from sqlalchemy import TEXT as SQL_TEXT
-    from sqlalchemy import any_, literal
-    from sqlalchemy.dialects.postgresql import ARRAY
-
-    return any_(literal(list(texts), ARRAY(SQL_TEXT)))
+    return sql.any_(sql.literal(list(texts), ARRAY(sql.TEXT)))
 
 
 def _table(name: str, dimension: int) -> Any:
-    import sqlalchemy as sql
-    from pgvector.sqlalchemy import VECTOR as SQL_VECTOR
-    from sqlalchemy.dialects.postgresql import ARRAY
-
     return sql.Table(
         name,
         sql.MetaData(schema="public"),
         sql.Column(ID, sql.TEXT, primary_key=True),
         sql.Column(TEXT, sql.TEXT, nullable=False),
-        sql.Column(VECTOR, SQL_VECTOR(dimension), nullable=False),
+        sql.Column(VECTOR, VECTOR_TYPE(dimension), nullable=False),
         sql.Column(NAME, sql.TEXT, nullable=False),
         sql.Column(CHUNK, sql.TEXT, nullable=False),
         sql.Column(DOCUMENT, sql.TEXT, nullable=False),
@@ -183,14 +173,7 @@ def _row(found: Any) -> Row:
 
 def _engine(uri: str) -> Any:
     try:
-        import pgvector.sqlalchemy
-        import psycopg  # noqa: F401
-        from sqlalchemy import create_engine, make_url
-        from sqlalchemy.exc import ArgumentError
-    except ImportError as error:
-        raise MissingExtra("the PostgreSQL backend", "pgvector") from error
-    try:
-        url = make_url(uri)
+        url = sql.make_url(uri)
     except (ArgumentError, ValueError):
         raise ConfigError(
             "vectors.uri cannot be read; write postgresql://user:password@host:port/database"
@@ -200,17 +183,17 @@ def _engine(uri: str) -> Any:
     url = url.set(drivername="postgresql+psycopg")
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": str(CONNECT_SECONDS)})
-    return create_engine(url, pool_pre_ping=True, hide_parameters=True)
+    return sql.create_engine(url, pool_pre_ping=True, hide_parameters=True)
 
 
 def _check(engine: Any) -> None:
     """Raises ``StoreError`` where the database cannot be reached, refuses the login, or has no pgvector."""
-    from sqlalchemy import text
-
     where = engine.url.render_as_string(hide_password=True)
     try:
         with engine.connect() as connection:
-            known = connection.execute(text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"))
+            known = connection.execute(
+                sql.text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
+            )
             available = known.first() is not None
     except Exception as error:  # noqa: BLE001 - raised anew below, as what it means
         # Not chained: what the driver raised may tell the whole address.
