@@ -337,7 +337,7 @@ async def test_what_is_stored_can_be_read_by_other_tools(store: ChunkStore, back
     await store.replace_documents("notes", embedded(chunk("a", text="Oolong from 福建")))
     rows = store._backend.rows("agentic_rag_chunks_notes", EVERY_ROW)  # type: ignore[attr-defined]
     assert [row.text for row in rows] == ["Oolong from 福建"]
-    assert json.loads(rows[0].fields["name"]) == ["a#0", "a"]
+    assert json.loads(rows[0].name) == ["a#0", "a"]
 
 
 @pytest.mark.parametrize(

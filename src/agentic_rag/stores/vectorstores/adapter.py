@@ -30,14 +30,8 @@ from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreError
 from agentic_rag.stores.batch import checked_ids, checked_vectors, first_by_score
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, HasAny, condition, range_keys, translate
 from agentic_rag.stores.vectorstores.backend import (
-    CHUNK,
-    DATE,
-    DOCUMENT,
     EVERY_ROW,
     IDS_PER_REQUEST,
-    ITEMS,
-    NAME,
-    UNDATED,
     Row,
     VectorBackend,
     Where,
@@ -45,7 +39,6 @@ from agentic_rag.stores.vectorstores.backend import (
     chunk_and_document,
     document_key,
     first_line,
-    item_key,
     microseconds,
     row_id,
     to_chunk,
@@ -199,7 +192,7 @@ class VectorStoreChunks:
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
         rows = await self._rows(dataset, chunk_ids)
-        return {chunk_and_document(row.fields[NAME])[0]: row.vector for row in rows if row.vector is not None}
+        return {row.chunk_id: row.vector for row in rows if row.vector is not None}
 
     async def profile(self, dataset: str) -> DatasetProfile | None:
         made, known = self._profiles.get(group_id(dataset), (0.0, None))
@@ -264,7 +257,7 @@ class VectorStoreChunks:
             return [
                 chunk_and_document(name)
                 for where in self._wheres(opened, restriction)
-                for name in self._backend.names(opened.collection, where).values()
+                for name in self._backend.names(opened.collection, where)
             ]
 
         return await self._asked(doing, dataset, found, None)
@@ -304,7 +297,7 @@ class VectorStoreChunks:
         """Write down a dataset under another version."""
         self._catalog_is_there(create=True)
         row = _catalog_row(replace(entry, version=uuid.uuid4().hex))
-        self._backend.replace(CATALOG, [row], [row.fields[DOCUMENT]])
+        self._backend.replace(CATALOG, [row], [row.document])
 
     def _catalog_is_there(self, *, create: bool) -> bool:
         if not self._has_catalog:
@@ -382,7 +375,7 @@ class VectorStoreChunks:
             return _of_ids(self._current(opened).ids(restriction))
         digested = translate(
             wanted,
-            lambda items, negated: HasAny(tuple(map(item_key, items)), negated),
+            lambda items, negated: HasAny(tuple(digest("item", item) for item in items), negated),
             lambda parts: AllOf(tuple(parts)),
             lambda parts: AnyOf(tuple(parts)),
         )
@@ -399,19 +392,19 @@ def _of_ids(ids: Sequence[str]) -> list[Where]:
 
 
 def _catalog_row(entry: CatalogEntry) -> Row:
-    fields = {
-        NAME: json.dumps([entry.group, entry.name]),
-        CHUNK: json.dumps({"manifest": entry.manifest, "version": entry.version}),
-        DOCUMENT: document_key(entry.group),
-        DATE: UNDATED,
-        ITEMS: [],
-    }
-    return Row(row_id(entry.group), entry.name, fields, CATALOG_VECTOR)
+    return Row(
+        id=row_id(entry.group),
+        text=entry.name,
+        name=json.dumps([entry.group, entry.name]),
+        chunk=json.dumps({"manifest": entry.manifest, "version": entry.version}),
+        document=document_key(entry.group),
+        vector=CATALOG_VECTOR,
+    )
 
 
 def _entry(row: Row) -> CatalogEntry:
-    group, name = json.loads(row.fields[NAME])
-    return CatalogEntry(group, name, **json.loads(row.fields[CHUNK]))
+    group, name = json.loads(row.name)
+    return CatalogEntry(group, name, **json.loads(row.chunk))
 
 
 def _told(manifest: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -27,24 +27,35 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.stores.metadata_items import Condition, metadata_items
 
-NAME, CHUNK, DOCUMENT, DATE, ITEMS = "name", "chunk", "document", "date", "items"
 UNDATED = -(2**62)
 IDS_PER_REQUEST = 4000
 ROWS_PER_WRITE = 500
-_KEPT = [field.name for field in fields(Chunk) if field.name not in ("id", "document_id", "text")]
+_KEPT = [each.name for each in fields(Chunk) if each.name not in ("id", "document_id", "text")]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a collection. One that was read has of its fields ``NAME`` and ``CHUNK``."""
+    """One row of a collection. One that was read has neither ``document`` nor ``date`` nor ``items``."""
 
     id: str
     text: str
-    fields: dict[str, Any]
+    name: str
+    chunk: str
     vector: FloatArray | None = None
     """None where it was not asked for."""
+    document: str = ""
+    date: int = UNDATED
+    items: Sequence[str] = field(default_factory=list)
+
+    @property
+    def chunk_id(self) -> str:
+        return chunk_and_document(self.name)[0]
+
+    def fields(self) -> dict[str, Any]:
+        """What is kept of it beside its id, text and vector."""
+        return {name: getattr(self, name) for name in ("name", "chunk", "document", "date", "items")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +66,6 @@ class Where:
     """On the digests of metadata items that a row holds."""
     until: int | None = None
     """Greatest date, in microseconds."""
-    documents: tuple[str, ...] | None = None
-    """Document keys, at least one."""
     ids: tuple[str, ...] | None = None
     """Row ids, at least one."""
 
@@ -107,8 +116,8 @@ class VectorBackend(ABC):
         """Every row that is meant; at most ``IDS_PER_REQUEST`` are named by id."""
 
     @abstractmethod
-    def names(self, collection: str, where: Where) -> dict[str, str]:
-        """The field ``NAME`` by row id, of every row that is meant."""
+    def names(self, collection: str, where: Where) -> list[str]:
+        """The field ``name`` of every row that is meant."""
 
     def nearest(
         self, collection: str, vector: FloatArray, limit: int, where: Where
@@ -125,6 +134,10 @@ class BackendWithoutTransactions(VectorBackend):
     """A store that replaces rows by writing the new ones before it deletes the old: a reader misses none."""
 
     @abstractmethod
+    def owned(self, collection: str, owners: Sequence[str]) -> list[str]:
+        """Ids of the rows of at most ``IDS_PER_REQUEST`` owners."""
+
+    @abstractmethod
     def upsert(self, collection: str, rows: Sequence[Row]) -> None:
         """Write at most ``ROWS_PER_WRITE`` rows, over those of the same id."""
 
@@ -137,8 +150,8 @@ class BackendWithoutTransactions(VectorBackend):
             self.upsert(collection, part)
         kept = {row.id for row in rows}
         for part in batches(owners, IDS_PER_REQUEST):
-            gone = self.names(collection, Where(documents=part)).keys() - kept
-            for ids in batches(sorted(gone), IDS_PER_REQUEST):
+            gone = sorted(set(self.owned(collection, part)) - kept)
+            for ids in batches(gone, IDS_PER_REQUEST):
                 self.delete(collection, ids)
 
 
@@ -164,11 +177,6 @@ def document_key(document_id: str) -> str:
     return digest("document", document_id)
 
 
-def item_key(item: str) -> str:
-    """What a row holds of a metadata item, 32 hexadecimal digits."""
-    return digest("item", item)
-
-
 def microseconds(moment: datetime) -> int:
     """Since 1970 in UTC; exact."""
     return (as_utc(moment) - _EPOCH) // timedelta(microseconds=1)
@@ -180,7 +188,7 @@ def to_row(chunk: Chunk, vector: FloatArray, most_bytes: int | None) -> Row:
     Args:
         chunk: the chunk.
         vector: of the chunk.
-        most_bytes: UTF-8 bytes of text that the store holds; a longer text is whole in the field ``CHUNK``.
+        most_bytes: UTF-8 bytes of text that the store holds; a longer text is whole in the field ``chunk``.
     """
     shown = _shown(chunk.text, most_bytes)
     kept: dict[str, Any] = {name: getattr(chunk, name) for name in _KEPT}
@@ -188,27 +196,29 @@ def to_row(chunk: Chunk, vector: FloatArray, most_bytes: int | None) -> Row:
     kept["metadata"] = dict(chunk.metadata)
     if shown != chunk.text:
         kept["text"] = chunk.text
-    searched = {
-        NAME: json.dumps([chunk.id, chunk.document_id]),
-        CHUNK: json.dumps(kept),
-        DOCUMENT: document_key(chunk.document_id),
-        DATE: microseconds(chunk.date) if chunk.date is not None else UNDATED,
-        ITEMS: sorted({item_key(item) for item in metadata_items(filterable(chunk))}),
-    }
-    return Row(row_id(chunk.id), shown, searched, vector)
+    return Row(
+        id=row_id(chunk.id),
+        text=shown,
+        name=json.dumps([chunk.id, chunk.document_id]),
+        chunk=json.dumps(kept),
+        document=document_key(chunk.document_id),
+        date=microseconds(chunk.date) if chunk.date is not None else UNDATED,
+        items=sorted({digest("item", item) for item in metadata_items(filterable(chunk))}),
+        vector=vector,
+    )
 
 
 def to_chunk(row: Row) -> Chunk:
     """The chunk that a row was made from."""
-    chunk_id, document_id = chunk_and_document(row.fields[NAME])
-    kept = {"text": row.text, **json.loads(row.fields[CHUNK])}
+    chunk_id, document_id = chunk_and_document(row.name)
+    kept = {"text": row.text, **json.loads(row.chunk)}
     kept["heading_path"] = tuple(kept["heading_path"])
     kept["date"] = datetime.fromisoformat(kept["date"]) if kept["date"] is not None else None
     return Chunk(id=chunk_id, document_id=document_id, **kept)
 
 
 def chunk_and_document(name: str) -> tuple[str, str]:
-    """Chunk id and document id, from the field ``NAME``."""
+    """Chunk id and document id, from the field ``name``."""
     chunk_id, document_id = json.loads(name)
     return chunk_id, document_id
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +22,7 @@ from agentic_rag.stores.vectorstores.backend import Row, row_id, to_chunk
 from agentic_rag.text import tokens
 
 K1, B = 1.2, 0.75
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +106,7 @@ class Bm25Index:
         self._size = len(corpus)
         self._ids: dict[str, int] = {}
         numbered = [[self._ids.setdefault(word, len(self._ids)) for word in words] for words in corpus]
-        self._index = None
         if self._ids:
-            import bm25s
-
-            logging.getLogger("bm25s").setLevel(logging.WARNING)
             # ATIRE's term frequency is the one with (k1 + 1) above the line.
             self._index = bm25s.BM25(k1=K1, b=B, method="atire", idf_method="lucene", backend="numpy")
             self._index.index((numbered, dict(self._ids)), show_progress=False)  # it adds to the dict
@@ -116,7 +114,7 @@ class Bm25Index:
     def scores(self, words: Iterable[str]) -> FloatArray:
         """A score of at least 0 for each text, float32, shape (texts,); 0 where no word occurs."""
         known = sorted({self._ids[word] for word in words if word in self._ids})
-        if self._index is None or not known:
+        if not known:
             return np.zeros(self._size, dtype=np.float32)
         scores: FloatArray = self._index.get_scores_from_ids(known)
         return scores

@@ -16,16 +16,7 @@ from chromadb.errors import NotFoundError
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import (
-    DATE,
-    DOCUMENT,
-    ITEMS,
-    NAME,
-    BackendWithoutTransactions,
-    Row,
-    Where,
-    first_line,
-)
+from agentic_rag.stores.vectorstores.backend import BackendWithoutTransactions, Row, Where, first_line
 
 VECTOR = "vector"
 """The vector once more, as text. What Chroma gives back comes from its index, which another process's
@@ -70,11 +61,18 @@ class Chroma(BackendWithoutTransactions):
     def rows(self, collection: str, where: Where, *, vectors: bool = False) -> list[Row]:
         found = self._get(collection, where, "documents")
         rows = zip(found["ids"], found["documents"], found["metadatas"], strict=True)
-        return [Row(row_id, text, fields, _unpacked(fields[VECTOR])) for row_id, text, fields in rows]
+        return [
+            Row(row_id, text, fields["name"], fields["chunk"], _unpacked(fields[VECTOR]))
+            for row_id, text, fields in rows
+        ]
 
-    def names(self, collection: str, where: Where) -> dict[str, str]:
-        found = self._get(collection, where)
-        return {row_id: fields[NAME] for row_id, fields in zip(found["ids"], found["metadatas"], strict=True)}
+    def names(self, collection: str, where: Where) -> list[str]:
+        return [fields["name"] for fields in self._get(collection, where)["metadatas"]]
+
+    def owned(self, collection: str, owners: Sequence[str]) -> list[str]:
+        owned = {"document": {"$in": list(owners)}}
+        found: list[str] = self._collections[collection].get(where=owned, include=[])["ids"]
+        return found
 
     def upsert(self, collection: str, rows: Sequence[Row]) -> None:
         self._collections[collection].upsert(
@@ -104,17 +102,15 @@ def to_chroma(where: Where) -> dict[str, Any] | None:
     if where.condition is not None:
         parts.append(translate(where.condition, _has_any, _all_of, _any_of))
     if where.until is not None:
-        parts.append({DATE: {"$lte": where.until}})
-    if where.documents is not None:
-        parts.append({DOCUMENT: {"$in": list(where.documents)}})
+        parts.append({"date": {"$lte": where.until}})
     return _all_of(parts) if parts else None
 
 
 def _has_any(items: Sequence[str], negated: bool) -> dict[str, Any]:
     if not items:  # no row has the document "", every row has another one
-        return {DOCUMENT: {"$ne" if negated else "$eq": ""}}
+        return {"document": {"$ne" if negated else "$eq": ""}}
     one = "$not_contains" if negated else "$contains"
-    return (_all_of if negated else _any_of)([{ITEMS: {one: item}} for item in items])
+    return (_all_of if negated else _any_of)([{"items": {one: item}} for item in items])
 
 
 def _all_of(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -128,7 +124,7 @@ def _any_of(parts: list[dict[str, Any]]) -> dict[str, Any]:
 def _metadata(row: Row) -> dict[str, Any]:
     """The row's fields and vector, without ``items`` where it has none: Chroma takes no empty list."""
     vector = base64.b64encode(np.ascontiguousarray(row.vector, dtype="<f4").tobytes()).decode("ascii")
-    return {**{field: value for field, value in row.fields.items() if value != []}, VECTOR: vector}
+    return {**{name: value for name, value in row.fields().items() if value != []}, VECTOR: vector}
 
 
 def _unpacked(vector: str) -> FloatArray:

@@ -19,19 +19,8 @@ from pymilvus import DataType, MilvusClient
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, StoreError, StoreLocked
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import (
-    CHUNK,
-    DATE,
-    DOCUMENT,
-    ITEMS,
-    NAME,
-    BackendWithoutTransactions,
-    Row,
-    Where,
-    first_line,
-)
+from agentic_rag.stores.vectorstores.backend import BackendWithoutTransactions, Row, Where, first_line
 
-ID, TEXT, VECTOR = "pk", "text", "vector"
 VARCHAR_BYTES = 65_535
 ARRAY_MEMBERS = 4096
 ROWS_PER_READ = 1000
@@ -41,7 +30,10 @@ NO_PINGS = {"grpc.keepalive_time_ms": 2**31 - 1}
 """The client pings every ten seconds; Milvus Lite takes that ill, and drops a connection that was idle."""
 for _logger in ("pymilvus", "milvus_lite"):
     logging.getLogger(_logger).setLevel(logging.CRITICAL + 1)  # they log what they also raise
-_NOTHING, _EVERYTHING = f'{ID} == ""', f'{ID} != ""'
+_opening = threading.Lock()
+_users: Counter[str] = Counter()
+"""How many stores of this process use each Milvus Lite file: it has one server, and the last one stops it."""
+_NOTHING, _EVERYTHING = 'pk == ""', 'pk != ""'
 
 
 class Milvus(BackendWithoutTransactions):
@@ -51,19 +43,31 @@ class Milvus(BackendWithoutTransactions):
     widest = 64
     text_bytes = VARCHAR_BYTES
 
-    def __init__(self, uri: str, client: Any) -> None:
-        self._uri = uri
+    def __init__(self, client: Any, file: str | None) -> None:
         self._client = client
+        self._file = file
 
     @classmethod
     def open(cls, uri: str) -> Milvus:
         """Open a file whose name ends in ``.db``, or connect to ``http://user:password@host:port``."""
-        connection = _connection(uri)
-        return cls(connection["uri"], _client(connection))
+        server = urlsplit(uri)
+        if server.hostname:
+            address = urlunsplit((server.scheme, server.netloc.rpartition("@")[2], server.path, "", ""))
+            return cls(_client(address, user=server.username or "", password=server.password or ""), None)
+        file = str(Path(uri).absolute())
+        with _opening:
+            client = _client(file, grpc_options=NO_PINGS)
+            _users[file] += 1
+        return cls(client, file)
 
     def close(self) -> None:
         self._client.close()
-        _released(self._uri)
+        if self._file is None:
+            return
+        with _opening:
+            _users[self._file] -= 1
+            if not _users[self._file]:
+                server_manager_instance.release_server(self._file)
 
     def prepare(self, collection: str, dimension: int, *, create: bool) -> bool:
         if not self._client.has_collection(collection):
@@ -74,11 +78,14 @@ class Milvus(BackendWithoutTransactions):
         return True
 
     def rows(self, collection: str, where: Where, *, vectors: bool = False) -> list[Row]:
-        fields = [TEXT, NAME, CHUNK, *([VECTOR] if vectors else [])]
-        return [_row(found) for found in self._query(collection, where, fields)]
+        fields = ["pk", "text", "name", "chunk", *(["vector"] if vectors else [])]
+        return [_row(found) for found in self._query(collection, to_milvus(where), fields)]
 
-    def names(self, collection: str, where: Where) -> dict[str, str]:
-        return {found[ID]: found[NAME] for found in self._query(collection, where, [NAME])}
+    def names(self, collection: str, where: Where) -> list[str]:
+        return [found["name"] for found in self._query(collection, to_milvus(where), ["name"])]
+
+    def owned(self, collection: str, owners: Sequence[str]) -> list[str]:
+        return [found["pk"] for found in self._query(collection, f"document in {json.dumps(owners)}", ["pk"])]
 
     def nearest(
         self, collection: str, vector: FloatArray, limit: int, where: Where
@@ -88,10 +95,10 @@ class Milvus(BackendWithoutTransactions):
             data=[vector.tolist()],
             limit=limit,
             filter=to_milvus(where),
-            output_fields=[TEXT, NAME, CHUNK],
+            output_fields=["text", "name", "chunk"],
             consistency_level=STRONG,
         )
-        return [(_row({ID: hit[ID], **hit["entity"]}), float(hit["distance"])) for hit in found[0]]
+        return [(_row({"pk": hit["pk"], **hit["entity"]}), float(hit["distance"])) for hit in found[0]]
 
     def upsert(self, collection: str, rows: Sequence[Row]) -> None:
         self._client.upsert(collection, [_stored(row) for row in rows])
@@ -104,12 +111,12 @@ class Milvus(BackendWithoutTransactions):
         self._client.flush(collection)
         self._client.compact(collection)
 
-    def _query(self, collection: str, where: Where, fields: Sequence[str]) -> list[dict[str, Any]]:
+    def _query(self, collection: str, where: str, fields: Sequence[str]) -> list[dict[str, Any]]:
         pages = self._client.query_iterator(
             collection,
             batch_size=ROWS_PER_READ,
-            filter=to_milvus(where) or _EVERYTHING,
-            output_fields=[ID, *fields],
+            filter=where or _EVERYTHING,
+            output_fields=fields,
             consistency_level=STRONG,
         )
         found: list[dict[str, Any]] = []
@@ -125,18 +132,16 @@ def to_milvus(where: Where) -> str:
     if where.condition is not None:
         parts.append(translate(where.condition, _has_any, _all_of, _any_of))
     if where.until is not None:
-        parts.append(f"{DATE} <= {where.until}")
-    if where.documents is not None:
-        parts.append(f"{DOCUMENT} in {json.dumps(where.documents)}")
+        parts.append(f"date <= {where.until}")
     if where.ids is not None:
-        parts.append(f"{ID} in {json.dumps(where.ids)}")
+        parts.append(f"pk in {json.dumps(where.ids)}")
     return " and ".join(parts)
 
 
 def _has_any(items: Sequence[str], negated: bool) -> str:
     if not items:
         return f"({_EVERYTHING if negated else _NOTHING})"
-    found = f"array_contains_any({ITEMS}, {json.dumps(items)})"
+    found = f"array_contains_any(items, {json.dumps(items)})"
     return f"(not {found})" if negated else found
 
 
@@ -150,30 +155,29 @@ def _any_of(parts: Sequence[str]) -> str:
 
 def _stored(row: Row) -> dict[str, Any]:
     """The row as Milvus takes it, with ``chunk`` in pieces that a field holds."""
-    items, whole = row.fields[ITEMS], row.fields[CHUNK]
-    pieces = [whole[start : start + VARCHAR_BYTES] for start in range(0, len(whole), VARCHAR_BYTES)]
-    if max(len(items), len(pieces)) > ARRAY_MEMBERS or len(row.fields[NAME]) > VARCHAR_BYTES:
+    pieces = [row.chunk[start : start + VARCHAR_BYTES] for start in range(0, len(row.chunk), VARCHAR_BYTES)]
+    if max(len(row.items), len(pieces)) > ARRAY_MEMBERS or len(row.name) > VARCHAR_BYTES:
         raise InputError(
-            f"{row.fields[NAME][:200]} has {len(items)} metadata values and {len(whole)} bytes; Milvus "
+            f"{row.name[:200]} has {len(row.items)} metadata values and {len(row.chunk)} bytes; Milvus "
             f"holds {ARRAY_MEMBERS} values and {ARRAY_MEMBERS * VARCHAR_BYTES} bytes in a chunk"
         )
-    return {ID: row.id, TEXT: row.text, VECTOR: row.vector, **row.fields, CHUNK: pieces}
+    return {"pk": row.id, "text": row.text, "vector": row.vector, **row.fields(), "chunk": pieces}
 
 
 def _row(found: dict[str, Any]) -> Row:
-    vector = np.asarray(found[VECTOR], dtype=np.float32) if VECTOR in found else None
-    return Row(found[ID], found[TEXT], {NAME: found[NAME], CHUNK: "".join(found[CHUNK])}, vector)
+    vector = np.asarray(found["vector"], dtype=np.float32) if "vector" in found else None
+    return Row(found["pk"], found["text"], found["name"], "".join(found["chunk"]), vector)
 
 
 def _create(client: Any, name: str, dimension: int) -> None:
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
-    schema.add_field(ID, DataType.VARCHAR, is_primary=True, max_length=64)
-    schema.add_field(TEXT, DataType.VARCHAR, max_length=VARCHAR_BYTES)
-    schema.add_field(VECTOR, DataType.FLOAT_VECTOR, dim=dimension)
-    schema.add_field(NAME, DataType.VARCHAR, max_length=VARCHAR_BYTES)
-    schema.add_field(DOCUMENT, DataType.VARCHAR, max_length=64)
-    schema.add_field(DATE, DataType.INT64)
-    for field, length in ((CHUNK, VARCHAR_BYTES), (ITEMS, 64)):
+    schema.add_field("pk", DataType.VARCHAR, is_primary=True, max_length=64)
+    schema.add_field("text", DataType.VARCHAR, max_length=VARCHAR_BYTES)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension)
+    schema.add_field("name", DataType.VARCHAR, max_length=VARCHAR_BYTES)
+    schema.add_field("document", DataType.VARCHAR, max_length=64)
+    schema.add_field("date", DataType.INT64)
+    for field, length in (("chunk", VARCHAR_BYTES), ("items", 64)):
         schema.add_field(
             field,
             DataType.ARRAY,
@@ -183,50 +187,22 @@ def _create(client: Any, name: str, dimension: int) -> None:
         )
     client.create_collection(name, schema=schema, consistency_level=STRONG)
     indexes = client.prepare_index_params()
-    indexes.add_index(VECTOR, index_type="FLAT", metric_type="COSINE")
+    indexes.add_index("vector", index_type="FLAT", metric_type="COSINE")
     client.create_index(name, indexes, sync=False)  # to wait is to sleep, and there is nothing to index yet
 
 
-_opening = threading.Lock()
-_users: Counter[str] = Counter()
-"""How many stores of this process use each Milvus Lite file: it has one server, and the last one stops it."""
-
-
-def _connection(uri: str) -> dict[str, Any]:
-    server = urlsplit(uri)
-    if not server.hostname:
-        return {"uri": str(Path(uri).absolute()), "grpc_options": NO_PINGS}
-    address = server.netloc.rpartition("@")[2]
-    login = {"user": server.username or "", "password": server.password or ""} if server.username else {}
-    return {"uri": urlunsplit((server.scheme, address, server.path, "", "")), **login}
-
-
-def _client(connection: dict[str, Any]) -> Any:
-    uri = connection["uri"]
+def _client(address: str, **options: Any) -> Any:
+    """A client of a server, or of the file that an absolute path names."""
     try:
-        if _is_file(uri):
-            Path(uri).parent.mkdir(parents=True, exist_ok=True)
-        with _opening:
-            client = MilvusClient(**connection)
-            _users[uri] += 1
+        if "://" not in address:
+            Path(address).parent.mkdir(parents=True, exist_ok=True)
+        return MilvusClient(address, **options)
     except Exception as error:
-        if _is_file(uri) and _is_locked(uri):
+        if "://" not in address and _is_locked(address):
             raise StoreLocked(
-                f"another process has {uri} open, and Milvus Lite serves one process; close it, or use a server"
+                f"another process has {address} open, and Milvus Lite serves one process; close it, or use a server"
             ) from error
-        raise StoreError(f"cannot open Milvus at {uri}: {first_line(error)}") from error
-    return client
-
-
-def _released(uri: str) -> None:
-    with _opening:
-        _users[uri] -= 1
-        if _users[uri] == 0 and _is_file(uri):
-            server_manager_instance.release_server(uri)
-
-
-def _is_file(uri: str) -> bool:
-    return "://" not in uri
+        raise StoreError(f"cannot open Milvus at {address}: {first_line(error)}") from error
 
 
 def _is_locked(file: str) -> bool:

@@ -7,27 +7,15 @@ from typing import Any
 
 import psycopg  # noqa: F401 - sqlalchemy imports it later
 import sqlalchemy as sql
-from pgvector.sqlalchemy import VECTOR as VECTOR_TYPE
+from pgvector.sqlalchemy import VECTOR
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 from sqlalchemy.exc import ArgumentError
 
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import (
-    CHUNK,
-    DATE,
-    DOCUMENT,
-    ITEMS,
-    NAME,
-    Row,
-    VectorBackend,
-    Where,
-    first_line,
-)
+from agentic_rag.stores.vectorstores.backend import Row, VectorBackend, Where, first_line
 
-ID, TEXT, VECTOR = "langchain_id", "content", "embedding"
-"""As LangChain's PGVectorStore calls them by default."""
 CONNECT_SECONDS = 10
 MAKING_TABLES = 0x61726167
 """Key of the advisory lock under which tables are made."""
@@ -45,13 +33,23 @@ class PgVector(VectorBackend):
 
     @classmethod
     def open(cls, uri: str) -> PgVector:
-        """Connect to ``postgresql://user:password@host:port/database``."""
-        engine = _engine(uri)
+        """Connect to ``postgresql://user:password@host:port/database``; the server must have pgvector."""
+        engine = sql.create_engine(_url(uri), pool_pre_ping=True, hide_parameters=True)
+        where = engine.url.render_as_string(hide_password=True)
+        query = sql.text("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")
         try:
-            _check(engine)
-        except StoreError:
+            with engine.connect() as connection:
+                available = connection.execute(query).scalar()
+        except Exception as error:  # noqa: BLE001 - raised anew below, as what it means
             engine.dispose()
-            raise
+            # Not chained: what the driver raised may tell the whole address.
+            reason = first_line(error).removeprefix("(psycopg.OperationalError) ")
+            raise StoreError(f"cannot reach PostgreSQL at {where}: {reason}") from None
+        if not available:
+            engine.dispose()
+            raise StoreError(
+                f"PostgreSQL at {where} has no extension 'vector'; install pgvector on the server"
+            )
         return cls(engine)
 
     def close(self) -> None:
@@ -67,9 +65,8 @@ class PgVector(VectorBackend):
                 connection.execute(sql.text("CREATE EXTENSION IF NOT EXISTS vector"))
                 table.create(connection)
                 # Beside the row, where every comparison would fetch it, is where it would be kept.
-                connection.execute(
-                    sql.text(f"ALTER TABLE {_quoted(table)} ALTER COLUMN {VECTOR} SET STORAGE MAIN")
-                )
+                alter = f"ALTER TABLE {_quoted(table)} ALTER COLUMN embedding SET STORAGE MAIN"
+                connection.execute(sql.text(alter))
         self._tables[collection] = table
         return True
 
@@ -77,33 +74,32 @@ class PgVector(VectorBackend):
         """In one transaction; writers of a table take turns."""
         table = self._tables[collection]
         own, kept = _any_of(owners), _any_of([row.id for row in rows])
-        stored = [{ID: row.id, TEXT: row.text, VECTOR: row.vector, **row.fields} for row in rows]
+        stored = [{column.key: getattr(row, column.key) for column in table.c} for row in rows]
         adding = insert(table)
-        adding = adding.on_conflict_do_update(
-            index_elements=[ID], set_={c.name: adding.excluded[c.name] for c in table.c if c.name != ID}
-        )
+        adding = adding.on_conflict_do_update(index_elements=[table.c.id], set_=dict(adding.excluded))
         with self._engine.begin() as connection:
             connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(_quoted(table)))))
-            connection.execute(sql.delete(table).where(table.c[DOCUMENT] == own, ~(table.c[ID] == kept)))
+            connection.execute(sql.delete(table).where(table.c.document == own, ~(table.c.id == kept)))
             if stored:
                 connection.execute(adding, stored)
 
     def rows(self, collection: str, where: Where, *, vectors: bool = False) -> list[Row]:
-        columns = [ID, TEXT, NAME, CHUNK, *([VECTOR] if vectors else [])]
-        return [_row(found) for found in self._fetched(self._select(collection, columns, where))]
+        c = self._tables[collection].c
+        columns = [c.id, c.text, c.name, c.chunk, *([c.vector] if vectors else [])]
+        return [Row(*found) for found in self._fetched(_select(columns, c, where))]
 
-    def names(self, collection: str, where: Where) -> dict[str, str]:
-        return {
-            found[ID]: found[NAME] for found in self._fetched(self._select(collection, [ID, NAME], where))
-        }
+    def names(self, collection: str, where: Where) -> list[str]:
+        c = self._tables[collection].c
+        return [name for (name,) in self._fetched(_select([c.name], c, where))]
 
     def nearest(
         self, collection: str, vector: FloatArray, limit: int, where: Where
     ) -> list[tuple[Row, float]]:
-        distance = self._tables[collection].c[VECTOR].cosine_distance(vector)
-        asked = self._select(collection, [ID, TEXT, NAME, CHUNK], where)
-        found = self._fetched(asked.add_columns(distance.label("distance")).order_by(distance).limit(limit))
-        return [(_row(one), 1.0 - float(one["distance"])) for one in found]
+        c = self._tables[collection].c
+        distance = c.vector.cosine_distance(vector)
+        columns = [c.id, c.text, c.name, c.chunk, distance]
+        found = self._fetched(_select(columns, c, where).order_by(distance).limit(limit))
+        return [(Row(*row), 1.0 - far) for *row, far in found]
 
     def optimize(self, collection: str) -> None:
         """Collect what updates left behind, and renew the planner's statistics."""
@@ -111,34 +107,28 @@ class PgVector(VectorBackend):
             alone = connection.execution_options(isolation_level="AUTOCOMMIT")
             alone.execute(sql.text(f"VACUUM (ANALYZE) {_quoted(self._tables[collection])}"))
 
-    def _select(self, collection: str, columns: Sequence[str], where: Where) -> Any:
-        table = self._tables[collection]
-        return sql.select(*(table.c[name] for name in columns)).where(*to_postgres(table, where))
-
     def _fetched(self, asked: Any) -> list[Any]:
         with self._engine.connect() as connection:
-            return list(connection.execute(asked).mappings())
+            return list(connection.execute(asked))
 
 
-def to_postgres(table: Any, where: Where) -> list[Any]:
-    """PostgreSQL's conditions, with a bound parameter for each value."""
+def _select(columns: Sequence[Any], c: Any, where: Where) -> Any:
+    """A query for some of the columns ``c``, with a bound parameter for each value."""
 
     def has_any(items: Sequence[str], negated: bool) -> Any:
-        found = table.c[ITEMS].overlap(list(items))
+        found = c["items"].overlap(list(items))
         return sql.not_(found) if negated else found
 
-    parts = []
+    asked = sql.select(*columns)
     if where.condition is not None:
-        parts.append(
-            translate(where.condition, has_any, lambda all_: sql.and_(*all_), lambda any_: sql.or_(*any_))
+        asked = asked.where(
+            translate(where.condition, has_any, lambda parts: sql.and_(*parts), lambda parts: sql.or_(*parts))
         )
     if where.until is not None:
-        parts.append(table.c[DATE] <= where.until)
-    if where.documents is not None:
-        parts.append(table.c[DOCUMENT] == _any_of(where.documents))
+        asked = asked.where(c.date <= where.until)
     if where.ids is not None:
-        parts.append(table.c[ID] == _any_of(where.ids))
-    return parts
+        asked = asked.where(c.id == _any_of(where.ids))
+    return asked
 
 
 def _any_of(texts: Sequence[str]) -> Any:
@@ -147,19 +137,20 @@ def _any_of(texts: Sequence[str]) -> Any:
 
 
 def _table(name: str, dimension: int) -> Any:
+    """Its first columns are called as LangChain's PGVectorStore calls them by default."""
     return sql.Table(
         name,
         sql.MetaData(schema="public"),
-        sql.Column(ID, sql.TEXT, primary_key=True),
-        sql.Column(TEXT, sql.TEXT, nullable=False),
-        sql.Column(VECTOR, VECTOR_TYPE(dimension), nullable=False),
-        sql.Column(NAME, sql.TEXT, nullable=False),
-        sql.Column(CHUNK, sql.TEXT, nullable=False),
-        sql.Column(DOCUMENT, sql.TEXT, nullable=False),
-        sql.Column(DATE, sql.BIGINT, nullable=False),
-        sql.Column(ITEMS, ARRAY(sql.TEXT), nullable=False),
-        sql.Index(f"{name}_items", ITEMS, postgresql_using="gin"),
-        sql.Index(f"{name}_owner", DOCUMENT),
+        sql.Column("langchain_id", sql.TEXT, key="id", primary_key=True),
+        sql.Column("content", sql.TEXT, key="text", nullable=False),
+        sql.Column("embedding", VECTOR(dimension), key="vector", nullable=False),
+        sql.Column("name", sql.TEXT, nullable=False),
+        sql.Column("chunk", sql.TEXT, nullable=False),
+        sql.Column("document", sql.TEXT, nullable=False),
+        sql.Column("date", sql.BIGINT, nullable=False),
+        sql.Column("items", ARRAY(sql.TEXT), nullable=False),
+        sql.Index(f"{name}_items", "items", postgresql_using="gin"),
+        sql.Index(f"{name}_owner", "document"),
     )
 
 
@@ -167,11 +158,7 @@ def _quoted(table: Any) -> str:
     return f'{table.schema}."{table.name}"'
 
 
-def _row(found: Any) -> Row:
-    return Row(found[ID], found[TEXT], {NAME: found[NAME], CHUNK: found[CHUNK]}, found.get(VECTOR))
-
-
-def _engine(uri: str) -> Any:
+def _url(uri: str) -> Any:
     try:
         url = sql.make_url(uri)
     except (ArgumentError, ValueError):
@@ -180,24 +167,5 @@ def _engine(uri: str) -> Any:
         ) from None
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise ConfigError(f"vectors.uri is of {url.drivername!r}, but vectors.backend is 'pgvector'")
-    url = url.set(drivername="postgresql+psycopg")
-    if "connect_timeout" not in url.query:
-        url = url.update_query_dict({"connect_timeout": str(CONNECT_SECONDS)})
-    return sql.create_engine(url, pool_pre_ping=True, hide_parameters=True)
-
-
-def _check(engine: Any) -> None:
-    """Raises ``StoreError`` where the database cannot be reached, refuses the login, or has no pgvector."""
-    where = engine.url.render_as_string(hide_password=True)
-    try:
-        with engine.connect() as connection:
-            known = connection.execute(
-                sql.text("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
-            )
-            available = known.first() is not None
-    except Exception as error:  # noqa: BLE001 - raised anew below, as what it means
-        # Not chained: what the driver raised may tell the whole address.
-        reason = first_line(error).removeprefix("(psycopg.OperationalError) ")
-        raise StoreError(f"cannot reach PostgreSQL at {where}: {reason}") from None
-    if not available:
-        raise StoreError(f"PostgreSQL at {where} has no extension 'vector'; install pgvector on the server")
+    timeout = {"connect_timeout": str(CONNECT_SECONDS), **url.query}
+    return url.set(drivername="postgresql+psycopg", query=timeout)
