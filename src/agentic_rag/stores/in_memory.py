@@ -5,7 +5,6 @@ Everything is exact and unindexed; it serves tests and small experiments.
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -25,8 +24,15 @@ from agentic_rag.domain.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.batch import checked_ids, checked_records, passes, tokens_of
+from agentic_rag.stores.batch import (
+    BothLegsApart,
+    check_query,
+    checked_ids,
+    checked_records,
+    checked_vectors,
+    passes,
+    tokens_of,
+)
 from agentic_rag.stores.metadata_items import value_keys
 from agentic_rag.text import tokens
 
@@ -40,7 +46,7 @@ class _Dataset:
     tokens: dict[str, bytes] = field(default_factory=dict)
 
 
-class InMemoryChunkStore:
+class InMemoryChunkStore(BothLegsApart):
     """``ports.ChunkStore`` in dictionaries."""
 
     def __init__(self, *, dimension: int) -> None:
@@ -49,12 +55,7 @@ class InMemoryChunkStore:
 
     async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
         ids = checked_ids(documents)
-        for document in documents:
-            if document.chunks and document.vectors.shape != (len(document.chunks), self._dimension):
-                raise ManifestMismatch(
-                    f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
-                    f"not ({len(document.chunks)}, {self._dimension})"
-                )
+        checked_vectors(documents, self._dimension)
         tokens = [tokens_of(document) for document in documents]
         if not documents:
             return
@@ -76,8 +77,7 @@ class InMemoryChunkStore:
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
-        if vector.shape != (self._dimension,):
-            raise ManifestMismatch(f"the query vector has shape {vector.shape}, not ({self._dimension},)")
+        check_query(vector, self._dimension, "any model")
         held = self._held(dataset)
         found = [
             ScoredChunk(chunk, float(np.dot(held.vectors[chunk.id], vector)), held.vectors[chunk.id])
@@ -97,21 +97,6 @@ class InMemoryChunkStore:
             if score > 0:
                 found.append(ScoredChunk(chunk, score, held.vectors[chunk.id]))
         return _best(found, limit)
-
-    async def search_both(
-        self,
-        dataset: str,
-        text: str,
-        vector: FloatArray,
-        *,
-        limit: int,
-        wanted: int,
-        restriction: Restriction,
-    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
-        return await asyncio.gather(
-            self.search_dense(dataset, vector, limit=limit, restriction=restriction),
-            self.search_sparse(dataset, text, limit=limit, restriction=restriction),
-        )
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         held = self._held(dataset)

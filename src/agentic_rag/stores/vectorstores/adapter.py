@@ -27,7 +27,7 @@ from agentic_rag.domain.ports import (
     TableStats,
 )
 from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreError
-from agentic_rag.stores.batch import checked_ids, checked_vectors, first_by_score
+from agentic_rag.stores.batch import BothLegsApart, check_query, checked_ids, checked_vectors, first_by_score
 from agentic_rag.stores.metadata_items import AllOf, AnyOf, HasAny, condition, range_keys, translate
 from agentic_rag.stores.vectorstores.backend import (
     EVERY_ROW,
@@ -84,7 +84,7 @@ class _Dataset:
     reading: threading.Lock = field(default_factory=threading.Lock)
 
 
-class VectorStoreChunks:
+class VectorStoreChunks(BothLegsApart):
     """Chunks in one collection per dataset, and one collection that lists the datasets.
 
     Vectors are compared by the store where it is exact at that; BM25 is computed here, over chunks held
@@ -139,11 +139,7 @@ class VectorStoreChunks:
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
-        if vector.shape != (self._dimension,):
-            raise ManifestMismatch(
-                f"the query vector has shape {vector.shape}, the store holds "
-                f"{self._dimension} dimensions of {self._model}"
-            )
+        check_query(vector, self._dimension, self._model)
 
         async def nearest(count: int) -> list[ScoredChunk]:
             return await self._asked(
@@ -165,21 +161,6 @@ class VectorStoreChunks:
             dataset,
             lambda opened: self._current(opened).sparse(text, limit, restriction),
             [],
-        )
-
-    async def search_both(
-        self,
-        dataset: str,
-        text: str,
-        vector: FloatArray,
-        *,
-        limit: int,
-        wanted: int,
-        restriction: Restriction,
-    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
-        return await asyncio.gather(
-            self.search_dense(dataset, vector, limit=limit, restriction=restriction),
-            self.search_sparse(dataset, text, limit=limit, restriction=restriction),
         )
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
