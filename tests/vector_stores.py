@@ -108,10 +108,10 @@ async def opened(
         async with lance_connection(where) as connection:
             yield LanceChunkStore(connection, model=model, dimension=dimension)
     else:
-        from agentic_rag.stores.vectorstores import backend as backend_of
+        from agentic_rag.stores.vectorstores import backend_class
         from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 
-        store = VectorStoreChunks(backend_of(backend).open(where), model=model, dimension=dimension)
+        store = VectorStoreChunks(backend_class(backend).open(where), model=model, dimension=dimension)
         try:
             yield store
         finally:

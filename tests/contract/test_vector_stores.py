@@ -276,11 +276,11 @@ import asyncio, sys
 import numpy as np
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import EmbeddedDocument
-from agentic_rag.stores.vectorstores import backend
+from agentic_rag.stores.vectorstores import backend_class
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 
 async def main():
-    store = VectorStoreChunks(backend(sys.argv[1]).open(sys.argv[2]), model="hashing", dimension=4)
+    store = VectorStoreChunks(backend_class(sys.argv[1]).open(sys.argv[2]), model="hashing", dimension=4)
     for batch in range(3):
         await store.replace_documents("notes", [
             EmbeddedDocument(name, (Chunk(f"{name}#0", name, "tea", 0, 3, 0, name, name, "text"),),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,13 +89,12 @@ class InMemoryChunkStore(BothLegsApart):
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         held = self._held(dataset)
-        words = {chunk_id: Counter(tokens(search_text(chunk))) for chunk_id, chunk in held.chunks.items()}
-        mean = sum(sum(count.values()) for count in words.values()) / max(len(words), 1) or 1.0
-        found = []
-        for chunk in _passing(held, restriction):
-            score = sum(_bm25(token, words[chunk.id], words, mean) for token in set(tokens(text)))
-            if score > 0:
-                found.append(ScoredChunk(chunk, score, held.vectors[chunk.id]))
+        scores = bm25({chunk.id: tokens(search_text(chunk)) for chunk in held.chunks.values()}, tokens(text))
+        found = [
+            ScoredChunk(chunk, scores[chunk.id], held.vectors[chunk.id])
+            for chunk in _passing(held, restriction)
+            if chunk.id in scores
+        ]
         return _best(found, limit)
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
@@ -171,11 +170,23 @@ def _best(found: list[ScoredChunk], limit: int) -> list[ScoredChunk]:
     return sorted(found, key=lambda scored: (-scored.score, scored.chunk.id))[: max(limit, 0)]
 
 
-def _bm25(token: str, words: Counter[str], every: dict[str, Counter[str]], mean: float) -> float:
-    """Robertson's BM25 with Lucene's idf, log(1 + (N - n + 0.5) / (n + 0.5))."""
-    count = words[token]
-    if count == 0:
-        return 0.0
-    having = sum(token in other for other in every.values())
-    idf = math.log(1 + (len(every) - having + 0.5) / (having + 0.5))
-    return idf * count * (K1 + 1) / (count + K1 * (1 - B + B * sum(words.values()) / mean))
+def bm25(texts: Mapping[str, Sequence[str]], query: Sequence[str]) -> dict[str, float]:
+    """Score by id of every text that shares a term with the query: Robertson's BM25, as the stores compute it.
+
+    Σ idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · |d| / mean |d|)) over the distinct terms t of the query, with
+    Lucene's idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)), k1 = 1.2, b = 0.75.
+
+    Args:
+        texts: terms of each text.
+        query: terms of the query.
+    """
+    counts = {key: Counter(terms) for key, terms in texts.items()}
+    having = Counter(term for count in counts.values() for term in count)
+    mean = sum(count.total() for count in counts.values()) / max(len(counts), 1) or 1.0
+    scores: dict[str, float] = {}
+    for key, count in counts.items():
+        length = K1 * (1 - B + B * count.total() / mean)
+        for term in sorted(set(query) & count.keys()):
+            idf = math.log(1 + (len(counts) - having[term] + 0.5) / (having[term] + 0.5))
+            scores[key] = scores.get(key, 0.0) + idf * count[term] * (K1 + 1) / (count[term] + length)
+    return scores

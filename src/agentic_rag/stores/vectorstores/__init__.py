@@ -51,11 +51,11 @@ async def open_vector_store(
         uri = str(folder / FILES[config.backend])
     elif config.backend in FILES:
         _check_address(uri)
-    opened = await asyncio.to_thread(lambda: backend(config.backend).open(uri))
+    opened = await asyncio.to_thread(lambda: backend_class(config.backend).open(uri))
     return VectorStoreChunks(opened, model=model, dimension=dimension)
 
 
-def backend(name: str) -> type[VectorBackend]:
+def backend_class(name: str) -> type[VectorBackend]:
     """One of ``BACKENDS``.
 
     Raises:

@@ -8,7 +8,7 @@ import re
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -28,7 +28,7 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreError
 from agentic_rag.stores.batch import BothLegsApart, check_query, checked_ids, checked_vectors, first_by_score
-from agentic_rag.stores.metadata_items import AllOf, AnyOf, HasAny, condition, range_keys, translate
+from agentic_rag.stores.metadata_items import condition, range_keys, translate
 from agentic_rag.stores.vectorstores.backend import (
     EVERY_ROW,
     IDS_PER_REQUEST,
@@ -303,7 +303,7 @@ class VectorStoreChunks(BothLegsApart):
         return self._datasets.setdefault(group, _Dataset(entry, collection))
 
     def _write(
-        self, opened: _Dataset, chunks: Sequence[Chunk], vectors: Sequence[FloatArray], ids: Sequence[str]
+        self, opened: _Dataset, chunks: Sequence[Chunk], vectors: Iterable[FloatArray], ids: Sequence[str]
     ) -> None:
         most = self._backend.text_bytes
         rows = [to_row(chunk, vector, most) for chunk, vector in zip(chunks, vectors, strict=True)]
@@ -352,15 +352,10 @@ class VectorStoreChunks(BothLegsApart):
         keys = sorted(range_keys(expression))
         values = {key: self._current(opened).values(key) for key in keys}
         wanted = condition(expression, values)
-        if translate(wanted, lambda items, _: len(items), sum, sum) > self._backend.widest:
+        total: Callable[[list[int]], int] = sum
+        if translate(wanted, lambda items, _: len(items), total, total) > self._backend.widest:
             return _of_ids(self._current(opened).ids(restriction))
-        digested = translate(
-            wanted,
-            lambda items, negated: HasAny(tuple(digest("item", item) for item in items), negated),
-            lambda parts: AllOf(tuple(parts)),
-            lambda parts: AnyOf(tuple(parts)),
-        )
-        return [Where(digested, until)]
+        return [Where(wanted, until)]
 
 
 def collection_name(group: str) -> str:

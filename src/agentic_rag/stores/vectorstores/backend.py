@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Self, TypeVar
@@ -63,7 +63,7 @@ class Where:
     """Which rows are meant; the parts hold together, and one that is None does not restrict."""
 
     condition: Condition | None = None
-    """On the digests of metadata items that a row holds."""
+    """On metadata items, of which a row holds the ``digests``."""
     until: int | None = None
     """Greatest date, in microseconds."""
     ids: tuple[str, ...] | None = None
@@ -130,7 +130,7 @@ class VectorBackend(ABC):
         """What the store offers to make search faster."""
 
 
-class BackendWithoutTransactions(VectorBackend):
+class NonTransactionalBackend(VectorBackend):
     """A store that replaces rows by writing the new ones before it deletes the old: a reader misses none."""
 
     @abstractmethod
@@ -149,8 +149,8 @@ class BackendWithoutTransactions(VectorBackend):
         for part in batches(rows, ROWS_PER_WRITE):
             self.upsert(collection, part)
         kept = {row.id for row in rows}
-        for part in batches(owners, IDS_PER_REQUEST):
-            gone = sorted(set(self.owned(collection, part)) - kept)
+        for owner_keys in batches(owners, IDS_PER_REQUEST):
+            gone = sorted(set(self.owned(collection, owner_keys)) - kept)
             for ids in batches(gone, IDS_PER_REQUEST):
                 self.delete(collection, ids)
 
@@ -175,6 +175,11 @@ def row_id(chunk_id: str) -> str:
 def document_key(document_id: str) -> str:
     """What a row holds of its document's id, 32 hexadecimal digits."""
     return digest("document", document_id)
+
+
+def digests(items: Iterable[str]) -> list[str]:
+    """What a row holds of its metadata items, and a filter asks for."""
+    return sorted({digest("item", item) for item in items})
 
 
 def microseconds(moment: datetime) -> int:
@@ -203,7 +208,7 @@ def to_row(chunk: Chunk, vector: FloatArray, most_bytes: int | None) -> Row:
         chunk=json.dumps(kept),
         document=document_key(chunk.document_id),
         date=microseconds(chunk.date) if chunk.date is not None else UNDATED,
-        items=sorted({digest("item", item) for item in metadata_items(filterable(chunk))}),
+        items=digests(metadata_items(filterable(chunk))),
         vector=vector,
     )
 

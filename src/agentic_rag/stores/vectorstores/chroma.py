@@ -16,14 +16,14 @@ from chromadb.errors import NotFoundError
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import BackendWithoutTransactions, Row, Where, first_line
+from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests, first_line
 
 VECTOR = "vector"
 """The vector once more, as text. What Chroma gives back comes from its index, which another process's
 writes leave out of step."""
 
 
-class Chroma(BackendWithoutTransactions):
+class Chroma(NonTransactionalBackend):
     """One Chroma database.
 
     Its only index is HNSW: approximate, and under a filter or for many results it returns fewer than asked
@@ -110,7 +110,7 @@ def _has_any(items: Sequence[str], negated: bool) -> dict[str, Any]:
     if not items:  # no row has the document "", every row has another one
         return {"document": {"$ne" if negated else "$eq": ""}}
     one = "$not_contains" if negated else "$contains"
-    return (_all_of if negated else _any_of)([{"items": {one: item}} for item in items])
+    return (_all_of if negated else _any_of)([{"items": {one: item}} for item in digests(items)])
 
 
 def _all_of(parts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pymilvus import DataType, MilvusClient
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, StoreError, StoreLocked
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import BackendWithoutTransactions, Row, Where, first_line
+from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests, first_line
 
 VARCHAR_BYTES = 65_535
 ARRAY_MEMBERS = 4096
@@ -36,7 +36,7 @@ _users: Counter[str] = Counter()
 _NOTHING, _EVERYTHING = 'pk == ""', 'pk != ""'
 
 
-class Milvus(BackendWithoutTransactions):
+class Milvus(NonTransactionalBackend):
     """One Milvus database; its vector indexes are FLAT, which is exact."""
 
     name = "Milvus"
@@ -141,7 +141,7 @@ def to_milvus(where: Where) -> str:
 def _has_any(items: Sequence[str], negated: bool) -> str:
     if not items:
         return f"({_EVERYTHING if negated else _NOTHING})"
-    found = f"array_contains_any(items, {json.dumps(items)})"
+    found = f"array_contains_any(items, {json.dumps(digests(items))})"
     return f"(not {found})" if negated else found
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import Row, VectorBackend, Where, first_line
+from agentic_rag.stores.vectorstores.backend import Row, VectorBackend, Where, digests, first_line
 
 CONNECT_SECONDS = 10
 MAKING_TABLES = 0x61726167
@@ -116,7 +116,7 @@ def _select(columns: Sequence[Any], c: Any, where: Where) -> Any:
     """A query for some of the columns ``c``, with a bound parameter for each value."""
 
     def has_any(items: Sequence[str], negated: bool) -> Any:
-        found = c["items"].overlap(list(items))
+        found = c["items"].overlap(digests(items))
         return sql.not_(found) if negated else found
 
     asked = sql.select(*columns)
