@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import shutil
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agentic_rag.domain.ports import ChunkStore
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 
-EXTRAS = {"chroma": "langchain_chroma", "milvus": "langchain_milvus", "pgvector": "langchain_postgres"}
+EXTRAS = {"chroma": "chromadb", "milvus": "pymilvus", "pgvector": "psycopg"}
 """Backends behind an extra, and the package each needs."""
 EVERY = ["memory", "lancedb", *EXTRAS]
 
@@ -59,10 +56,9 @@ def milvus_lite(folder: Path) -> Iterator[str]:
     from agentic_rag.stores.vectorstores.milvus import Milvus
 
     file = str(folder / "milvus.db")
-    with ThreadPoolExecutor(1) as thread:  # an event loop may be running in this one
-        opened = thread.submit(lambda: asyncio.run(Milvus.open(file))).result()
-        yield file
-        thread.submit(lambda: asyncio.run(opened.close())).result()
+    opened = Milvus.open(file)
+    yield file
+    opened.close()
 
 
 def emptied_milvus(file: str) -> str:
@@ -112,11 +108,10 @@ async def opened(
         async with lance_connection(where) as connection:
             yield LanceChunkStore(connection, model=model, dimension=dimension)
     else:
+        from agentic_rag.stores.vectorstores import backend_class
         from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
-        from agentic_rag.stores.vectorstores.opening import DIALECTS
 
-        dialect: Any = await DIALECTS[backend](where)
-        store = VectorStoreChunks(dialect, model=model, dimension=dimension)
+        store = VectorStoreChunks(backend_class(backend).open(where), model=model, dimension=dimension)
         try:
             yield store
         finally:

@@ -422,7 +422,7 @@ async def _open_chunks(
         from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 
         return LanceChunkStore(connection, model=model, dimension=dimension), ledger
-    from agentic_rag.stores.vectorstores.opening import CheckedLedger, open_vector_store
+    from agentic_rag.stores.vectorstores import CheckedLedger, open_vector_store
 
     chunks = await open_vector_store(config.vectors, folder, model=model, dimension=dimension)
     stack.push_async_callback(chunks.close)

@@ -15,7 +15,7 @@ from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from agentic_rag.stores.lancedb.ledger import LanceLedger
-from agentic_rag.stores.vectorstores.opening import CheckedLedger
+from agentic_rag.stores.vectorstores import CheckedLedger
 
 HOSTILE = [
     "'",

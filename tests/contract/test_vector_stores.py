@@ -1,4 +1,4 @@
-"""What the stores through LangChain promise beside the contract: exact filters, BM25, order, other processes, errors."""
+"""What the stores behind an extra promise beside the contract: exact filters, BM25, order, other processes, errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
 from agentic_rag.errors import ConfigError, ManifestMismatch, StoreError, StoreLocked
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.in_memory import InMemoryChunkStore
-from agentic_rag.stores.vectorstores.opening import open_vector_store
+from agentic_rag.stores.vectorstores import open_vector_store
+from agentic_rag.stores.vectorstores.backend import EVERY_ROW
 from vector_stores import EXTRAS, opened, skip_without, uri_of
 
 SECRET = "pw-very-secret"
@@ -275,11 +276,11 @@ import asyncio, sys
 import numpy as np
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.ports import EmbeddedDocument
+from agentic_rag.stores.vectorstores import backend_class
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
-from agentic_rag.stores.vectorstores.opening import DIALECTS
 
 async def main():
-    store = VectorStoreChunks(await DIALECTS[sys.argv[1]](sys.argv[2]), model="hashing", dimension=4)
+    store = VectorStoreChunks(backend_class(sys.argv[1]).open(sys.argv[2]), model="hashing", dimension=4)
     for batch in range(3):
         await store.replace_documents("notes", [
             EmbeddedDocument(name, (Chunk(f"{name}#0", name, "tea", 0, 3, 0, name, name, "text"),),
@@ -334,15 +335,9 @@ async def test_another_model_is_refused_with_both_named(backend: str, where: str
 async def test_what_is_stored_can_be_read_by_other_tools(store: ChunkStore, backend: str, where: str):
     """Page content is the text, as any LangChain program over the collection would show it."""
     await store.replace_documents("notes", embedded(chunk("a", text="Oolong from 福建")))
-    rows = await store._datasets["notes"].collection.rows(_every_row())  # type: ignore[attr-defined]
-    assert [row.document.page_content for row in rows] == ["Oolong from 福建"]
-    assert json.loads(rows[0].document.metadata["name"]) == ["a#0", "a"]
-
-
-def _every_row() -> Any:
-    from agentic_rag.stores.vectorstores.dialect import EVERY_ROW
-
-    return EVERY_ROW
+    rows = store._backend.rows("agentic_rag_chunks_notes", EVERY_ROW)  # type: ignore[attr-defined]
+    assert [row.text for row in rows] == ["Oolong from 福建"]
+    assert json.loads(rows[0].name) == ["a#0", "a"]
 
 
 @pytest.mark.parametrize(
@@ -373,14 +368,13 @@ async def test_an_address_that_is_none_is_told_without_its_password(
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 
-async def test_a_server_that_went_away_is_told(store: ChunkStore, backend: str):
+async def test_a_server_that_went_away_is_told(store: ChunkStore, monkeypatch: pytest.MonkeyPatch):
     await store.replace_documents("notes", embedded(chunk("a")))
 
-    async def broken(*_: Any, **__: Any) -> Any:
+    def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("connection lost\nSELECT secret")
 
-    collection = store._datasets["notes"].collection  # type: ignore[attr-defined]
-    collection.names = broken
+    monkeypatch.setattr(store._backend, "names", broken)  # type: ignore[attr-defined]
     with pytest.raises(StoreError, match=r"failed while listing documents of 'notes': connection lost$"):
         await store.document_ids("notes")
 
@@ -389,8 +383,8 @@ async def test_a_milvus_file_serves_one_process(tmp_path: Path):
     skip_without("milvus")
     file = str(tmp_path / "milvus.db")
     holder = (
-        "import asyncio, sys\nfrom agentic_rag.stores.vectorstores.milvus import Milvus\n"
-        "asyncio.run(Milvus.open(sys.argv[1]))\nprint('open', flush=True)\nsys.stdin.readline()"
+        "import sys\nfrom agentic_rag.stores.vectorstores.milvus import Milvus\n"
+        "opened = Milvus.open(sys.argv[1])\nprint('open', flush=True)\nsys.stdin.readline()"
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", holder, file, stdin=subprocess.PIPE, stdout=subprocess.PIPE

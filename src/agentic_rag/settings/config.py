@@ -32,7 +32,7 @@ class VectorsConfig(Section):
     """Where chunks, vectors and words are searched; the ledger and the graph's tables stay in LanceDB."""
 
     backend: Literal["lancedb", "chroma", "milvus", "pgvector"] = Field(
-        "lancedb", description="the default, or a store through LangChain; each is an extra of its name"
+        "lancedb", description="the default, or another store, an extra of its name"
     )
     uri: SecretStr | None = Field(
         None,

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
+from agentic_rag.dates.instants import as_utc
+from agentic_rag.domain import Chunk, filterable
+from agentic_rag.domain.filters import matches
 from agentic_rag.domain.identity import is_unicode
-from agentic_rag.domain.ports import DocumentRecord, EmbeddedDocument, FloatArray, ScoredChunk
+from agentic_rag.domain.ports import (
+    ChunkStore,
+    DocumentRecord,
+    EmbeddedDocument,
+    FloatArray,
+    Restriction,
+    ScoredChunk,
+)
 from agentic_rag.errors import InputError, ManifestMismatch
 
 MOST_TIED = 4096
@@ -55,6 +66,14 @@ def checked_vectors(documents: Sequence[EmbeddedDocument], dimension: int) -> Fl
     return np.concatenate(parts)
 
 
+def check_query(vector: FloatArray, dimension: int, model: str) -> None:
+    """Raises ``ManifestMismatch`` for a query vector of another shape than the store's (dimension,)."""
+    if vector.shape != (dimension,):
+        raise ManifestMismatch(
+            f"the query vector has shape {vector.shape}, the store holds {dimension} dimensions of {model}"
+        )
+
+
 def tokens_of(document: EmbeddedDocument) -> tuple[bytes, ...]:
     """Packed token vectors of each chunk of a document, empty bytes where there are none.
 
@@ -80,6 +99,32 @@ def checked_records(records: Sequence[DocumentRecord]) -> dict[str, DocumentReco
         if not is_unicode("".join([record.document_id, record.root, record.path, *record.names])):
             raise InputError(f"{record.path!r} holds a lone surrogate, which is no Unicode text")
     return {record.document_id: record for record in records}
+
+
+class BothLegsApart:
+    """``search_both`` of a store that gains nothing by searching vectors and words at once."""
+
+    async def search_both(
+        self: ChunkStore,
+        dataset: str,
+        text: str,
+        vector: FloatArray,
+        *,
+        limit: int,
+        wanted: int,
+        restriction: Restriction,
+    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
+        return await asyncio.gather(
+            self.search_dense(dataset, vector, limit=limit, restriction=restriction),
+            self.search_sparse(dataset, text, limit=limit, restriction=restriction),
+        )
+
+
+def passes(chunk: Chunk, restriction: Restriction) -> bool:
+    """Whether a restriction lets a chunk pass; what every store's translation of it must say."""
+    if restriction.filters is not None and not matches(restriction.filters, filterable(chunk)):
+        return False
+    return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
 
 
 async def first_by_score(

@@ -5,17 +5,14 @@ Everything is exact and unindexed; it serves tests and small experiments.
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable, search_text
-from agentic_rag.domain.filters import matches
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
     DatasetProfile,
@@ -27,8 +24,15 @@ from agentic_rag.domain.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.batch import checked_ids, checked_records, tokens_of
+from agentic_rag.stores.batch import (
+    BothLegsApart,
+    check_query,
+    checked_ids,
+    checked_records,
+    checked_vectors,
+    passes,
+    tokens_of,
+)
 from agentic_rag.stores.metadata_items import value_keys
 from agentic_rag.text import tokens
 
@@ -42,7 +46,7 @@ class _Dataset:
     tokens: dict[str, bytes] = field(default_factory=dict)
 
 
-class InMemoryChunkStore:
+class InMemoryChunkStore(BothLegsApart):
     """``ports.ChunkStore`` in dictionaries."""
 
     def __init__(self, *, dimension: int) -> None:
@@ -51,12 +55,7 @@ class InMemoryChunkStore:
 
     async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
         ids = checked_ids(documents)
-        for document in documents:
-            if document.chunks and document.vectors.shape != (len(document.chunks), self._dimension):
-                raise ManifestMismatch(
-                    f"vectors of {document.document_id!r} have shape {document.vectors.shape}, "
-                    f"not ({len(document.chunks)}, {self._dimension})"
-                )
+        checked_vectors(documents, self._dimension)
         tokens = [tokens_of(document) for document in documents]
         if not documents:
             return
@@ -78,8 +77,7 @@ class InMemoryChunkStore:
     async def search_dense(
         self, dataset: str, vector: FloatArray, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
-        if vector.shape != (self._dimension,):
-            raise ManifestMismatch(f"the query vector has shape {vector.shape}, not ({self._dimension},)")
+        check_query(vector, self._dimension, "any model")
         held = self._held(dataset)
         found = [
             ScoredChunk(chunk, float(np.dot(held.vectors[chunk.id], vector)), held.vectors[chunk.id])
@@ -91,29 +89,13 @@ class InMemoryChunkStore:
         self, dataset: str, text: str, *, limit: int, restriction: Restriction
     ) -> list[ScoredChunk]:
         held = self._held(dataset)
-        words = {chunk_id: Counter(tokens(search_text(chunk))) for chunk_id, chunk in held.chunks.items()}
-        mean = sum(sum(count.values()) for count in words.values()) / max(len(words), 1) or 1.0
-        found = []
-        for chunk in _passing(held, restriction):
-            score = sum(_bm25(token, words[chunk.id], words, mean) for token in set(tokens(text)))
-            if score > 0:
-                found.append(ScoredChunk(chunk, score, held.vectors[chunk.id]))
+        scores = bm25({chunk.id: tokens(search_text(chunk)) for chunk in held.chunks.values()}, tokens(text))
+        found = [
+            ScoredChunk(chunk, scores[chunk.id], held.vectors[chunk.id])
+            for chunk in _passing(held, restriction)
+            if chunk.id in scores
+        ]
         return _best(found, limit)
-
-    async def search_both(
-        self,
-        dataset: str,
-        text: str,
-        vector: FloatArray,
-        *,
-        limit: int,
-        wanted: int,
-        restriction: Restriction,
-    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
-        return await asyncio.gather(
-            self.search_dense(dataset, vector, limit=limit, restriction=restriction),
-            self.search_sparse(dataset, text, limit=limit, restriction=restriction),
-        )
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
         held = self._held(dataset)
@@ -181,24 +163,30 @@ class InMemoryLedger:
 
 
 def _passing(held: _Dataset, restriction: Restriction) -> list[Chunk]:
-    return [chunk for chunk in held.chunks.values() if _passes(chunk, restriction)]
-
-
-def _passes(chunk: Chunk, restriction: Restriction) -> bool:
-    if restriction.filters is not None and not matches(restriction.filters, filterable(chunk)):
-        return False
-    return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
+    return [chunk for chunk in held.chunks.values() if passes(chunk, restriction)]
 
 
 def _best(found: list[ScoredChunk], limit: int) -> list[ScoredChunk]:
     return sorted(found, key=lambda scored: (-scored.score, scored.chunk.id))[: max(limit, 0)]
 
 
-def _bm25(token: str, words: Counter[str], every: dict[str, Counter[str]], mean: float) -> float:
-    """Robertson's BM25 with Lucene's idf, log(1 + (N - n + 0.5) / (n + 0.5))."""
-    count = words[token]
-    if count == 0:
-        return 0.0
-    having = sum(token in other for other in every.values())
-    idf = math.log(1 + (len(every) - having + 0.5) / (having + 0.5))
-    return idf * count * (K1 + 1) / (count + K1 * (1 - B + B * sum(words.values()) / mean))
+def bm25(texts: Mapping[str, Sequence[str]], query: Sequence[str]) -> dict[str, float]:
+    """Score by id of every text that shares a term with the query: Robertson's BM25, as the stores compute it.
+
+    Σ idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · |d| / mean |d|)) over the distinct terms t of the query, with
+    Lucene's idf(t) = ln(1 + (N - n + 0.5) / (n + 0.5)), k1 = 1.2, b = 0.75.
+
+    Args:
+        texts: terms of each text.
+        query: terms of the query.
+    """
+    counts = {key: Counter(terms) for key, terms in texts.items()}
+    having = Counter(term for count in counts.values() for term in count)
+    mean = sum(count.total() for count in counts.values()) / max(len(counts), 1) or 1.0
+    scores: dict[str, float] = {}
+    for key, count in counts.items():
+        length = K1 * (1 - B + B * count.total() / mean)
+        for term in sorted(set(query) & count.keys()):
+            idf = math.log(1 + (len(counts) - having[term] + 0.5) / (having[term] + 0.5))
+            scores[key] = scores.get(key, 0.0) + idf * count[term] * (K1 + 1) / (count[term] + length)
+    return scores

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
@@ -15,10 +14,10 @@ from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, GraphHit, sea
 from agentic_rag.domain.identity import aliases, entity_uuid, episode_uuid, fact_uuid, group_id, mention_uuid
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats, TableStats
 from agentic_rag.errors import InputError, ManifestMismatch
+from agentic_rag.stores.in_memory import bm25
 from agentic_rag.text import tokens
 
 MAX_ENTITY_CHUNKS = 50
-_K1, _B = 1.2, 0.75
 
 
 @dataclass
@@ -33,12 +32,11 @@ class _Dataset:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """Something a query can find: its text for BM25, its vector if it has one, and the hit it becomes."""
+    """Something a query can find: its text for BM25, its vector if it has one, and its hit, not yet ranked."""
 
-    id: str
     words: str
     vector: FloatArray | None
-    hit: Callable[[int, float | None, float | None], GraphHit]
+    hit: GraphHit
 
 
 class InMemoryGraphStore:
@@ -220,17 +218,12 @@ def _fact_candidates(
         if fact.chunk_id not in chunks or not _holds(fact, as_of):
             continue
         uuid = _fact_id(dataset, fact)
-
-        def hit(
-            rank: int, cosine: float | None, bm25: float | None, fact: Fact = fact, uuid: str = uuid
-        ) -> GraphHit:
-            return GraphHit(
-                "edge", uuid, fact.name, fact.text, rank, cosine, bm25, (fact.chunk_id,),
-                names[fact.source], names[fact.target], fact.valid_at, fact.invalid_at,
-            )  # fmt: skip
-
+        hit = GraphHit(
+            "edge", uuid, fact.name, fact.text, 0, None, None, (fact.chunk_id,),
+            names[fact.source], names[fact.target], fact.valid_at, fact.invalid_at,
+        )  # fmt: skip
         words = f"{fact.name.replace('_', ' ')} {fact.text}"
-        found[uuid] = _Candidate(uuid, words, data.vectors[fact.text], hit)
+        found[uuid] = _Candidate(words, data.vectors[fact.text], hit)
     return list(found.values())
 
 
@@ -239,37 +232,21 @@ def _entity_candidates(dataset: str, data: _Dataset, chunks: Mapping[str, Chunk]
     found: list[_Candidate] = []
     for key, named_in in _named(data.documents.values()).items():
         visible = tuple(sorted(named_in & set(chunks))[:MAX_ENTITY_CHUNKS])
-        if not visible:
-            continue
-        name, uuid = entities[key].name, entity_uuid(dataset, key)
-
-        def hit(
-            rank: int,
-            cosine: float | None,
-            bm25: float | None,
-            name: str = name,
-            uuid: str = uuid,
-            visible: tuple[str, ...] = visible,
-        ) -> GraphHit:
-            return GraphHit("node", uuid, name, name, rank, cosine, bm25, visible)
-
-        found.append(_Candidate(uuid, name, data.vectors[name], hit))
+        if visible:
+            name = entities[key].name
+            hit = GraphHit("node", entity_uuid(dataset, key), name, name, 0, None, None, visible)
+            found.append(_Candidate(name, data.vectors[name], hit))
     return found
 
 
 def _episode_candidates(dataset: str, chunks: Iterable[Chunk]) -> list[_Candidate]:
     found: list[_Candidate] = []
     for chunk in chunks:
-        uuid = episode_uuid(dataset, chunk.id)
-
-        def hit(
-            rank: int, cosine: float | None, bm25: float | None, chunk: Chunk = chunk, uuid: str = uuid
-        ) -> GraphHit:
-            return GraphHit(
-                "episode", uuid, chunk.id, chunk.text, rank, cosine, bm25, (chunk.id,), valid_at=chunk.date
-            )
-
-        found.append(_Candidate(uuid, search_text(chunk), None, hit))
+        hit = GraphHit(
+            "episode", episode_uuid(dataset, chunk.id), chunk.id, chunk.text, 0, None, None, (chunk.id,),
+            valid_at=chunk.date,
+        )  # fmt: skip
+        found.append(_Candidate(search_text(chunk), None, hit))
     return found
 
 
@@ -277,38 +254,22 @@ def _ranked(
     candidates: Sequence[_Candidate], query: Sequence[str], vector: FloatArray | None, limit: int
 ) -> list[GraphHit]:
     """Both legs' best, fused by Graphiti's sum of 1 / rank; ties by id."""
-    words = _best(_bm25(candidates, query), 2 * limit)
+    by_id = {candidate.hit.id: candidate for candidate in candidates}
+    words = _best(bm25({key: tokens(one.words) for key, one in by_id.items()}, query), 2 * limit)
     cosine: dict[str, float] = {}
     if vector is not None:
-        cosine = {c.id: float(vector @ c.vector) for c in candidates if c.vector is not None}
+        cosine = {key: float(vector @ one.vector) for key, one in by_id.items() if one.vector is not None}
     near = _best({key: score for key, score in cosine.items() if score > 0}, 2 * limit)
-    scores: Counter[str] = Counter()
+    scores: dict[str, float] = defaultdict(float)
     for leg in (words, near):
         for rank, key in enumerate(leg, start=1):
-            scores[key] += 1 / rank  # type: ignore[assignment]
-    by_id = {candidate.id: candidate for candidate in candidates}
+            scores[key] += 1 / rank
     order = sorted(scores, key=lambda key: (-scores[key], key))[:limit]
-    return [by_id[key].hit(rank, cosine.get(key), words.get(key)) for rank, key in enumerate(order, start=1)]
+    return [
+        replace(by_id[key].hit, rank=rank, cosine=cosine.get(key), bm25=words.get(key))
+        for rank, key in enumerate(order, start=1)
+    ]
 
 
 def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit])
-
-
-def _bm25(candidates: Sequence[_Candidate], query: Collection[str]) -> dict[str, float]:
-    """BM25 with k1 = 1.2, b = 0.75; only what shares a word with the query is in it."""
-    documents = {candidate.id: Counter(tokens(candidate.words)) for candidate in candidates}
-    if not documents:
-        return {}
-    mean = sum(counts.total() for counts in documents.values()) / len(documents) or 1.0
-    df = Counter(token for counts in documents.values() for token in counts)
-    scores: dict[str, float] = {}
-    for key, counts in documents.items():
-        score = 0.0
-        for token in set(query) & set(counts):
-            idf = math.log(1 + (len(documents) - df[token] + 0.5) / (df[token] + 0.5))
-            length = _K1 * (1 - _B + _B * counts.total() / mean)
-            score += idf * counts[token] * (_K1 + 1) / (counts[token] + length)
-        if score > 0:
-            scores[key] = score
-    return scores

@@ -9,9 +9,9 @@ dataset holds under the key, by the very function that defines what a filter mea
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, Scalar, matches
 
@@ -35,6 +35,7 @@ class AnyOf:
 
 
 Condition = HasAny | AllOf | AnyOf
+T = TypeVar("T")
 
 
 def metadata_items(metadata: Mapping[str, Any]) -> list[str]:
@@ -95,6 +96,28 @@ def condition(
             return condition(part, values, negated=not negated)
         case Comparison():
             return _of_comparison(expression, values, negated)
+
+
+def translate(
+    wanted: Condition,
+    has_any: Callable[[tuple[str, ...], bool], T],
+    all_of: Callable[[list[T]], T],
+    any_of: Callable[[list[T]], T],
+) -> T:
+    """A condition in a store's own language.
+
+    Args:
+        wanted: the condition.
+        has_any: says ``HasAny`` of its items and whether it is negated.
+        all_of: joins what was said by AND.
+        any_of: joins what was said by OR.
+    """
+    match wanted:
+        case HasAny(items, negated):
+            return has_any(items, negated)
+        case AllOf(parts) | AnyOf(parts):
+            said = [translate(part, has_any, all_of, any_of) for part in parts]
+            return all_of(said) if isinstance(wanted, AllOf) else any_of(said)
 
 
 def _of_comparison(comparison: Comparison, values: Mapping[str, Sequence[str]], negated: bool) -> Condition:

@@ -23,9 +23,8 @@ from agentic_rag.domain.ports import (
     ScoredChunk,
     StoreStats,
 )
-from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.batch import checked_ids, checked_vectors, tokens_of
-from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
+from agentic_rag.stores.batch import check_query, checked_ids, checked_vectors, tokens_of
+from agentic_rag.stores.lancedb.connection import LanceConnection, is_one_of, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.indexes import (
     VECTOR_INDEX_FROM,
@@ -37,8 +36,7 @@ from agentic_rag.stores.lancedb.indexes import (
 )
 from agentic_rag.stores.lancedb.legs import Searched, both_legs, dense_leg, sparse_leg
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
-from agentic_rag.stores.lancedb.metadata_sql import FilterSql
-from agentic_rag.stores.lancedb.metadata_values import MetadataValues
+from agentic_rag.stores.lancedb.metadata import MetadataValues
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.rows import (
@@ -50,7 +48,6 @@ from agentic_rag.stores.lancedb.rows import (
     unpacked,
     vectors_of,
 )
-from agentic_rag.stores.metadata_items import range_keys
 
 SAMPLE = 256
 """Chunks whose mean stands for an ordinary one."""
@@ -76,7 +73,6 @@ class LanceChunkStore:
         self._manifests = Manifests(connection, model=model, dimension=dimension)
         self._values = MetadataValues(connection)
         self._profiles: dict[str, tuple[float, DatasetProfile]] = {}
-        self._sql = FilterSql()
         self._schema = chunk_schema(dimension)
 
     @property
@@ -107,7 +103,7 @@ class LanceChunkStore:
                         table.merge_insert("chunk_id")
                         .when_matched_update_all()
                         .when_not_matched_insert_all()
-                        .when_not_matched_by_source_delete(_documents_sql(ids))
+                        .when_not_matched_by_source_delete(is_one_of("document_id", ids))
                         .execute(rows)
                     )
         self._profiles.pop(table.name, None)
@@ -275,11 +271,7 @@ class LanceChunkStore:
 
     def _check_dimension(self, vector: FloatArray) -> None:
         configured = self._manifests.configured
-        if vector.shape != (configured.dimension,):
-            raise ManifestMismatch(
-                f"the query vector has shape {vector.shape}, the store holds "
-                f"{configured.dimension} dimensions of {configured.model}"
-            )
+        check_query(vector, configured.dimension, configured.model)
 
     async def _opened(self, dataset: str, *, now: bool = False) -> Any | None:
         """The table in force, as of a second ago, or now, where a writer asks."""
@@ -297,10 +289,7 @@ class LanceChunkStore:
     async def _where(self, dataset: str, restriction: Restriction) -> str | None:
         parts = []
         if restriction.filters is not None:
-            values = {
-                key: await self._values.of(dataset, key) for key in sorted(range_keys(restriction.filters))
-            }
-            parts.append(self._sql.of(restriction.filters, values))
+            parts.append(await self._values.filter_sql(dataset, restriction.filters))
         if restriction.as_of is not None:
             parts.append(f"(date IS NULL OR date <= {timestamp_sql(restriction.as_of)})")
         return " AND ".join(parts) or None
@@ -309,11 +298,11 @@ class LanceChunkStore:
         self, table: Any | None, dataset: str, chunk_ids: Sequence[str], columns: list[str]
     ) -> pa.Table:
         """The rows that exist, in no particular order."""
-        listed = ", ".join(quoted(chunk_id) for chunk_id in sorted(set(chunk_ids)) if is_unicode(chunk_id))
-        if table is None or not listed:
+        ids = sorted({chunk_id for chunk_id in chunk_ids if is_unicode(chunk_id)})
+        if table is None or not ids:
             return self._schema.empty_table().select(columns)
         with translated(f"reading chunks of {dataset!r}"):
-            return await table.query().where(f"chunk_id IN ({listed})").select(columns).to_arrow()
+            return await table.query().where(is_one_of("chunk_id", ids)).select(columns).to_arrow()
 
 
 def timestamp_sql(moment: datetime) -> str:
@@ -329,7 +318,7 @@ async def _has_tokens(table: Any) -> bool:
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:
     with translated(f"removing {len(document_ids)} documents of {dataset!r}"):
-        await table.delete(_documents_sql(document_ids))
+        await table.delete(is_one_of("document_id", document_ids))
 
 
 def _plan() -> IndexPlan:
@@ -347,10 +336,6 @@ async def _index_words(table: Any) -> None:
     """Full text answers from the first row on; rows that are not indexed yet are searched as well."""
     if not await table.list_indices():
         await table.create_index("search_text", config=full_text_index())
-
-
-def _documents_sql(document_ids: Sequence[str]) -> str:
-    return f"document_id IN ({', '.join(quoted(document_id) for document_id in document_ids)})"
 
 
 def _chunks_name(dataset: str, generation: int = 0) -> str:

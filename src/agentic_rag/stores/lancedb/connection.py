@@ -1,25 +1,34 @@
-"""One LanceDB connection, its tables opened once, its errors translated in one place."""
+"""One LanceDB connection, its tables opened once, their old versions removed, its errors translated in one place."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
-from agentic_rag.stores.lancedb.versions import cleaned
 
 Prepare = Callable[[Any], Awaitable[None]]
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
 """A row found is the row read a moment later, though the table was compacted in between."""
 READ_CONSISTENCY = timedelta(seconds=1)
 """How long a reader may miss what another process wrote; None would mean forever."""
+KEEP_VERSIONS = timedelta(minutes=1)
+"""How long a version stays that readers may be in the middle of reading. They look for the latest one every second,
+and read what they found for seconds at most."""
+FREED_FROM = 0.1
+"""Share of the latest version's bytes from which old ones are removed as soon as nobody can read them: to remove
+them LanceDB may compact the table, which copies it."""
+_AT_ONCE = timedelta(milliseconds=1)
+
+KEYS_PER_DELETE = 4_000
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -168,7 +177,7 @@ class LanceConnection:
                 with translated(f"removing old versions of {name}"):
                     await table.checkout_latest()
                     if await table.version() != self._versions[name]:
-                        await cleaned(table, self.uri)
+                        await _cleaned(table, self.uri)
             except StoreError as error:
                 _LOGGER.warning("%s; a later run removes them", error)
 
@@ -194,3 +203,55 @@ def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
 def quoted(text: str) -> str:
     """A SQL string literal; exact for every text without a NUL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def is_one_of(column: str, texts: Iterable[str]) -> str:
+    """A SQL condition; of at least one text."""
+    return f"{column} IN ({', '.join(map(quoted, texts))})"
+
+
+async def delete_keys(table: Any, column: str, keys: Iterable[str]) -> None:
+    """Delete the rows whose key is one of these."""
+    ordered = sorted(keys)
+    for start in range(0, len(ordered), KEYS_PER_DELETE):
+        await table.delete(is_one_of(column, ordered[start : start + KEYS_PER_DELETE]))
+
+
+async def _cleaned(table: Any, uri: str) -> None:
+    """Remove all versions but the latest where that frees enough; for the only one who has the table open."""
+    folder = Path(uri) / f"{table.name}.lance"
+    if await asyncio.to_thread(folder_bytes, folder) > (1 + FREED_FROM) * await needed_bytes(table, folder):
+        await table.optimize(cleanup_older_than=_AT_ONCE)
+
+
+async def needed_bytes(table: Any, folder: Path) -> int:
+    """Bytes of the files of a table's latest version: rows, indexes, and the files that say what it consists of."""
+    data_and_indexes = int((await table.stats())["total_bytes"])
+    return data_and_indexes + await asyncio.to_thread(_newest_bytes, folder)
+
+
+def _newest_bytes(folder: Path) -> int:
+    found = [
+        sorted(map(_age, folder.glob(pattern))) for pattern in ("_versions/*.manifest", "_transactions/*")
+    ]
+    return sum(files[-1][1] for files in found if files)
+
+
+def _age(file: Path) -> tuple[int, int]:
+    """When it was written, and its size; nothing for one that goes away meanwhile."""
+    try:
+        found = file.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all files in a folder; one that goes away meanwhile counts nothing."""
+    total = 0
+    for file in folder.rglob("*"):
+        try:
+            total += file.stat().st_size if file.is_file() else 0
+        except OSError:
+            continue
+    return total

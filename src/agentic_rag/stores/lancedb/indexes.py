@@ -13,9 +13,8 @@ from typing import Any
 
 from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.lancedb.connection import translated
+from agentic_rag.stores.lancedb.connection import KEEP_VERSIONS, folder_bytes, needed_bytes, translated
 from agentic_rag.stores.lancedb.manifests import of_generation
-from agentic_rag.stores.lancedb.versions import KEEP_VERSIONS, folder_bytes, needed_bytes
 
 STALE_FACTOR = 1.5
 """A vector index is built anew once the table has this many times the rows it was built for: at a million rows
@@ -192,16 +191,12 @@ async def table_stats(table: Any, uri: str, called: str) -> TableStats:
         rows = int(await table.count_rows())
         indexes = [_index_stats(index) for index in await table.list_indices()]
         versions = len(await table.list_versions())
-        ordered = tuple(sorted(indexes, key=_by_column))
+        ordered = tuple(sorted(indexes, key=lambda index: (index.column, index.kind)))
         needed = await needed_bytes(table, Path(uri) / f"{table.name}.lance")
     if "://" in uri:
         return TableStats(called, rows, ordered, versions, needed)
     size = await asyncio.to_thread(_size, Path(uri), of_generation(table.name)[0])
     return TableStats(called, rows, ordered, versions, size, max(0, size - needed))
-
-
-def _by_column(index: IndexStats) -> tuple[str, str]:
-    return index.column, index.kind
 
 
 def _index_stats(index: Any) -> IndexStats:

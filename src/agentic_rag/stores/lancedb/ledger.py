@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from agentic_rag.domain.identity import dataset_name, digest
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.stores.batch import checked_records
-from agentic_rag.stores.lancedb.connection import LanceConnection, quoted, translated
+from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, quoted, translated
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due
 
 _NAME = "ledger"
@@ -51,7 +51,7 @@ class LanceLedger:
             return
         name = dataset_name(dataset)
         rows = [
-            {**asdict(record), "names": list(record.names), "dataset": name, "key": _key(name, record)}
+            {**asdict(record), "dataset": name, "key": digest(name, record.document_id)}
             for record in checked_records(records).values()
         ]
         table = await self._connection.create_table(_NAME, _SCHEMA, "key")
@@ -69,9 +69,8 @@ class LanceLedger:
         if table is None or not document_ids:
             return
         name = dataset_name(dataset)
-        keys = ", ".join(quoted(digest(name, document_id)) for document_id in document_ids)
         with translated("writing the ledger"):
-            await table.delete(f"key IN ({keys})")
+            await delete_keys(table, "key", {digest(name, document_id) for document_id in document_ids})
 
     async def datasets(self) -> list[str]:
         table = await self._connection.table(_NAME)
@@ -82,18 +81,6 @@ class LanceLedger:
         return sorted(set(rows["dataset"].to_pylist()))
 
 
-def _key(dataset: str, record: DocumentRecord) -> str:
-    return digest(dataset, record.document_id)
-
-
 def _record(row: Any) -> DocumentRecord:
-    return DocumentRecord(
-        document_id=row["document_id"],
-        root=row["root"],
-        path=row["path"],
-        content_hash=row["content_hash"],
-        graph_hash=row["graph_hash"],
-        names=tuple(row["names"]),
-        pending=row["pending"],
-        chunks=row["chunks"],
-    )
+    values = {field.name: row[field.name] for field in fields(DocumentRecord)}
+    return DocumentRecord(**{**values, "names": tuple(row["names"])})

@@ -180,23 +180,12 @@ def of_generation(name: str) -> tuple[str, int]:
 
 def _read(row: Any) -> Manifest:
     held = json.loads(row["manifest"])
-    since = held.get("since")
-    return Manifest(
-        held["model"],
-        held["dimension"],
-        held["metric"],
-        held.get("generation", 0),
-        datetime.fromisoformat(since) if since else None,
-        row["name"],
-    )
+    since = held.pop("since", None)
+    return Manifest(**held, since=datetime.fromisoformat(since) if since else None, name=row["name"])
 
 
 def _written(manifest: Manifest) -> str:
-    held: dict[str, Any] = {
-        "model": manifest.model,
-        "dimension": manifest.dimension,
-        "metric": manifest.metric,
-    }
+    held = {"model": manifest.model, "dimension": manifest.dimension, "metric": manifest.metric}
     if manifest.generation:
         held["generation"] = manifest.generation
     if manifest.since is not None:

@@ -22,7 +22,7 @@ from agentic_rag.domain.ports import Embedding, PassageVectors
 from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.documents import TEXT_OVERHEAD, embedded, embedding_work
-from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, quoted, translated
+from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import only_one, switching
@@ -34,7 +34,6 @@ FEW = 500
 """Rows changed meanwhile that may be left for when writers have to wait."""
 MAX_ROUNDS = 4
 """Times that changes are carried over without making writers wait."""
-KEYS_PER_DELETE = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +220,9 @@ class _Reindex:
                 await self._store(part, target, changed, meter)
                 copied |= {row[part.key]: digests[row[part.key]] for row in changed}
                 changes += len(changed)
-        gone = sorted(copied.keys() - seen)
-        await _delete(target, part, gone)
+        gone = copied.keys() - seen
+        with translated(f"removing {part.name}"):
+            await delete_keys(target, part.key, gone)
         for key in gone:
             del copied[key]
         with translated(f"reading {part.name}"):
@@ -269,13 +269,6 @@ async def _pages(source: Any, part: VectorTable) -> AsyncIterator[list[Row]]:
         if len(rows) < PAGE:
             return
         start += PAGE
-
-
-async def _delete(target: Any, part: VectorTable, keys: Sequence[str]) -> None:
-    for start in range(0, len(keys), KEYS_PER_DELETE):
-        listed = ", ".join(quoted(key) for key in keys[start : start + KEYS_PER_DELETE])
-        with translated(f"removing {part.name}"):
-            await target.delete(f"{part.key} IN ({listed})")
 
 
 def _digest(row: Row) -> bytes:

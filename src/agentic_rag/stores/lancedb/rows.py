@@ -54,16 +54,12 @@ def chunk_schema(dimension: int) -> pa.Schema:
 
 def to_table(chunks: Sequence[Chunk], found: PassageVectors, schema: pa.Schema) -> pa.Table:
     """One Arrow table for a batch of chunks and their vectors, same order."""
-    columns: dict[str, list[Any]] = {name: [] for name in schema.names if name != "vector"}
-    for chunk, tokens in zip(chunks, found.tokens, strict=True):
-        row = {**_row(chunk), TOKENS: tokens or None}
-        for name, values in columns.items():
-            values.append(row[name])
-    arrays: dict[str, Any] = {**columns, "vector": vector_array(found.vectors, schema)}
-    return pa.Table.from_arrays(
-        [arrays[f.name] if f.name == "vector" else pa.array(arrays[f.name], type=f.type) for f in schema],
-        schema=schema,
-    )
+    vector = schema.get_field_index("vector")
+    rows = [
+        {**_row(chunk), TOKENS: tokens or None} for chunk, tokens in zip(chunks, found.tokens, strict=True)
+    ]
+    table = pa.Table.from_pylist(rows, schema=schema.remove(vector))
+    return table.add_column(vector, schema.field(vector), vector_array(found.vectors, schema))
 
 
 def vector_array(vectors: FloatArray, schema: pa.Schema) -> pa.Array:

@@ -1,5 +1,117 @@
-"""The vector half on other stores, through langchain-core's ``VectorStore``: Chroma, Milvus, PostgreSQL.
+"""The vector half on other stores: Chroma, Milvus, PostgreSQL. Not imported unless one is configured.
 
-``adapter`` is the one implementation of ``ports.ChunkStore``; ``chroma``, ``milvus`` and ``pgvector`` hold
-what differs. Nothing here is imported unless such a store is configured.
+``adapter`` is the one implementation of ``ports.ChunkStore``; ``chroma``, ``milvus`` and ``pgvector`` answer the
+few requests of ``backend``.
 """
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agentic_rag.domain.ports import ChunkStore, DocumentRecord, Ledger
+from agentic_rag.errors import ConfigError, MissingExtra
+from agentic_rag.settings.config import VectorsConfig
+from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
+from agentic_rag.stores.vectorstores.backend import VectorBackend
+
+BACKENDS = {"chroma": "Chroma", "milvus": "Milvus", "pgvector": "PgVector"}
+"""Module and class by ``vectors.backend``; each module needs the extra of its name."""
+FILES = {"chroma": "chroma", "milvus": "milvus.db"}
+"""Where an embedded store lies in the data folder if no URI says otherwise."""
+
+
+async def open_vector_store(
+    config: VectorsConfig, folder: Path, *, model: str, dimension: int
+) -> VectorStoreChunks:
+    """The chunk store of a configuration whose backend is one of ``BACKENDS``.
+
+    Args:
+        config: backend and URI.
+        folder: the data folder, where an embedded store lies by default.
+        model: name of the embedding model.
+        dimension: length of its vectors.
+
+    Raises:
+        ConfigError: the backend needs a URI, or cannot use the one it was given.
+        MissingExtra, StoreLocked, StoreError: see ``VectorBackend.open``.
+    """
+    uri = config.uri.get_secret_value() if config.uri is not None else None
+    if uri is None:
+        if config.backend not in FILES:
+            raise ConfigError(
+                f"vectors.backend is {config.backend!r} but vectors.uri is not set; "
+                "set it to postgresql://user:password@host:port/database"
+            )
+        uri = str(folder / FILES[config.backend])
+    elif config.backend in FILES:
+        _check_address(uri)
+    opened = await asyncio.to_thread(lambda: backend_class(config.backend).open(uri))
+    return VectorStoreChunks(opened, model=model, dimension=dimension)
+
+
+def backend_class(name: str) -> type[VectorBackend]:
+    """One of ``BACKENDS``.
+
+    Raises:
+        MissingExtra: its package is not installed.
+    """
+    before = dict(os.environ)
+    try:
+        module = import_module(f"{__name__}.{name}")
+    except ImportError as error:
+        raise MissingExtra(f"the {BACKENDS[name]} backend", name) from error
+    finally:  # Milvus's library reads a ``.env`` when it is imported
+        for added in set(os.environ) - set(before):
+            del os.environ[added]
+        os.environ.update(before)
+    found: type[VectorBackend] = getattr(module, BACKENDS[name])
+    return found
+
+
+def _check_address(uri: str) -> None:
+    """Raises ``ConfigError`` for the address of a server that is none; it is not shown, for it may hold a password."""
+    try:
+        urlsplit(uri).port  # noqa: B018 - read for what it raises
+    except ValueError:  # which may name a part of a password
+        raise ConfigError(
+            "vectors.uri cannot be read; write http://host:port, with a number as port, or the path of a folder or file"
+        ) from None
+
+
+class CheckedLedger:
+    """``ports.Ledger`` whose records are pending where the store has nothing of the document.
+
+    The ledger lies in the data folder, the chunks do not: another store may be configured, or the same
+    one emptied, and the next ingest must fill it.
+
+    Args:
+        ledger: the ledger itself.
+        chunks: the store.
+    """
+
+    def __init__(self, ledger: Ledger, chunks: ChunkStore) -> None:
+        self._ledger = ledger
+        self._chunks = chunks
+
+    async def records(self, dataset: str) -> dict[str, DocumentRecord]:
+        records = await self._ledger.records(dataset)
+        held = await self._chunks.document_ids(dataset) if records else set()
+        return {
+            name: record if name in held or not record.chunks else replace(record, pending=True)
+            for name, record in records.items()
+        }
+
+    async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
+        await self._ledger.put(dataset, records)
+
+    async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
+        await self._ledger.remove(dataset, document_ids)
+
+    async def datasets(self) -> list[str]:
+        return await self._ledger.datasets()

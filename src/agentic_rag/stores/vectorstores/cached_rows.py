@@ -1,4 +1,4 @@
-"""A dataset's chunks in memory: what BM25, ranges and wide filters are answered from.
+"""A dataset's chunks in memory: what BM25, ranges and wide filters are answered from, and vectors in some stores.
 
 A store without full text has no word statistics, and no store lists the distinct values under a key; both
 need every chunk once. It is read again only when the dataset was written.
@@ -10,19 +10,19 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import bm25s
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable, search_text
-from agentic_rag.domain.filters import matches
 from agentic_rag.domain.ports import FloatArray, Restriction, ScoredChunk
+from agentic_rag.stores.batch import passes
 from agentic_rag.stores.metadata_items import metadata_item, metadata_items, value_keys
-from agentic_rag.stores.vectorstores.dialect import Row
-from agentic_rag.stores.vectorstores.documents import row_id, to_chunk
+from agentic_rag.stores.vectorstores.backend import Row, row_id, to_chunk
 from agentic_rag.text import tokens
 
-Tokens = tuple[str, ...]
+K1, B = 1.2, 0.75
+logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class CachedRows:
 
     version: str
     chunks: tuple[Chunk, ...]
-    words: tuple[Tokens, ...]
+    words: tuple[tuple[str, ...], ...]
     bm25: Bm25Index
     vectors: FloatArray | None
     """Shape (chunks, dimension); None where the store ranks vectors itself."""
@@ -51,44 +51,37 @@ class CachedRows:
 
     def ids(self, restriction: Restriction) -> tuple[str, ...]:
         """Row ids of the chunks that a restriction lets pass."""
-        mask = self._passing(restriction)
-        return tuple(row_id(self.chunks[position].id) for position in np.flatnonzero(mask))
+        every = np.arange(len(self.chunks))
+        return tuple(row_id(self.chunks[position].id) for position in self._passing(every, restriction))
 
     def sparse(self, text: str, limit: int, restriction: Restriction) -> list[ScoredChunk]:
         """Best chunks by BM25, descending, ties by chunk id; only those with a score above 0."""
         scores = self.bm25.scores(tokens(text))
-        if not scores.any():
-            return []
-        candidates = np.flatnonzero(scores > 0)
-        if not restriction.is_open():
-            candidates = candidates[self._passing(restriction, candidates)]
-        return self._best(candidates, scores[candidates], limit)
+        found = self._passing(np.flatnonzero(scores > 0), restriction)
+        return self._best(found, scores[found], limit)
 
-    def nearest(self, vector: FloatArray, limit: int, ids: Iterable[str] | None) -> list[ScoredChunk]:
-        """Nearest chunks by cosine among the row ids (None: all), descending, ties by chunk id."""
-        if self.vectors is None or not len(self.chunks):
+    def nearest(self, vector: FloatArray, limit: int, restriction: Restriction) -> list[ScoredChunk]:
+        """Nearest chunks by cosine, descending, ties by chunk id."""
+        if self.vectors is None:
             return []
-        candidates = np.arange(len(self.chunks))
-        if ids is not None:
-            wanted = set(ids)
-            candidates = np.array([i for i, c in enumerate(self.chunks) if row_id(c.id) in wanted], np.intp)
+        found = self._passing(np.arange(len(self.chunks)), restriction)
         # Row by row: a product of matrices gives equal vectors unequal scores, by their place.
-        scores = np.einsum("ij,j->i", self.vectors[candidates], vector)
-        return self._best(candidates, scores, limit)
+        return self._best(found, np.einsum("ij,j->i", self.vectors[found], vector), limit)
 
-    def _passing(self, restriction: Restriction, among: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
-        chunks = self.chunks if among is None else [self.chunks[position] for position in among]
-        return np.array([_passes(chunk, restriction) for chunk in chunks], dtype=bool)
+    def _passing(self, positions: NDArray[np.intp], restriction: Restriction) -> NDArray[np.intp]:
+        if restriction.is_open():
+            return positions
+        return positions[[passes(self.chunks[position], restriction) for position in positions]]
 
-    def _best(self, candidates: NDArray[np.intp], scores: FloatArray, limit: int) -> list[ScoredChunk]:
+    def _best(self, found: NDArray[np.intp], scores: FloatArray, limit: int) -> list[ScoredChunk]:
         order = np.argsort(-scores, kind="stable")[: max(limit, 0)]
-        return [ScoredChunk(self.chunks[candidates[place]], float(scores[place])) for place in order]
+        return [ScoredChunk(self.chunks[found[place]], float(scores[place])) for place in order]
 
 
 def cached_rows(version: str, rows: Sequence[Row], before: CachedRows | None) -> CachedRows:
     """The chunks of the rows; words of a chunk that did not change are taken from ``before``."""
     old = {} if before is None else {c.id: (c, w) for c, w in zip(before.chunks, before.words, strict=True)}
-    pairs = sorted(((to_chunk(row.document), row.vector) for row in rows), key=lambda pair: pair[0].id)
+    pairs = sorted(((to_chunk(row), row.vector) for row in rows), key=lambda pair: pair[0].id)
     chunks = tuple(chunk for chunk, _ in pairs)
     words = tuple(
         old[chunk.id][1] if chunk.id in old and old[chunk.id][0] == chunk else tokens(search_text(chunk))
@@ -96,15 +89,6 @@ def cached_rows(version: str, rows: Sequence[Row], before: CachedRows | None) ->
     )
     vectors = [vector for _, vector in pairs if vector is not None]
     return CachedRows(version, chunks, words, Bm25Index(words), np.stack(vectors) if vectors else None)
-
-
-def _passes(chunk: Chunk, restriction: Restriction) -> bool:
-    if restriction.filters is not None and not matches(restriction.filters, filterable(chunk)):
-        return False
-    return restriction.as_of is None or chunk.date is None or as_utc(chunk.date) <= as_utc(restriction.as_of)
-
-
-K1, B = 1.2, 0.75
 
 
 class Bm25Index:
@@ -122,11 +106,7 @@ class Bm25Index:
         self._size = len(corpus)
         self._ids: dict[str, int] = {}
         numbered = [[self._ids.setdefault(word, len(self._ids)) for word in words] for words in corpus]
-        self._index = None
         if self._ids:
-            import bm25s
-
-            logging.getLogger("bm25s").setLevel(logging.WARNING)
             # ATIRE's term frequency is the one with (k1 + 1) above the line.
             self._index = bm25s.BM25(k1=K1, b=B, method="atire", idf_method="lucene", backend="numpy")
             self._index.index((numbered, dict(self._ids)), show_progress=False)  # it adds to the dict
@@ -134,7 +114,7 @@ class Bm25Index:
     def scores(self, words: Iterable[str]) -> FloatArray:
         """A score of at least 0 for each text, float32, shape (texts,); 0 where no word occurs."""
         known = sorted({self._ids[word] for word in words if word in self._ids})
-        if self._index is None or not known:
+        if not known:
             return np.zeros(self._size, dtype=np.float32)
         scores: FloatArray = self._index.get_scores_from_ids(known)
         return scores

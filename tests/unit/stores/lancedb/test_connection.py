@@ -13,9 +13,8 @@ import pyarrow as pa
 import pytest
 
 from agentic_rag.stores.lancedb import connection as connections
-from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
+from agentic_rag.stores.lancedb.connection import LanceConnection, folder_bytes, lance_connection
 from agentic_rag.stores.lancedb.indexes import IndexPlan, table_stats, tidied
-from agentic_rag.stores.lancedb.versions import folder_bytes
 
 SCHEMA = pa.schema([pa.field("id", pa.string(), nullable=False), pa.field("text", pa.string())])
 ROWS = 40
@@ -147,7 +146,7 @@ async def test_one_that_cannot_be_cleaned_closes_all_the_same(
     async def full(*_: Any) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(connections, "cleaned", full)
+    monkeypatch.setattr(connections, "_cleaned", full)
     async with lance_connection(uri) as connection:
         await write(connection)
     assert "removing old versions of rows: no space left on device; a later run removes them" in caplog.text

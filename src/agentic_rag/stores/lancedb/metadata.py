@@ -1,22 +1,36 @@
-"""The distinct metadata values of each dataset, against which ranges are resolved."""
+"""Filters on arbitrary user metadata: as exact LanceDB SQL, and the distinct values against which ranges are resolved.
+
+A chunk's items (see ``stores.metadata_items``) are stored as ``meta``, a list of texts with a label-list
+index; a condition on them is ``array_has_any``, joined by AND and OR.
+"""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
+from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.identity import group_id
-from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, quoted, translated
+from agentic_rag.stores.lancedb.connection import (
+    READ_CONSISTENCY,
+    LanceConnection,
+    delete_keys,
+    quoted,
+    translated,
+)
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock
-from agentic_rag.stores.metadata_items import metadata_item, stored_key
+from agentic_rag.stores.metadata_items import condition, metadata_item, range_keys, stored_key, translate
 
-PER_DELETE = 4_000
 MOST_REMEMBERED = 256
-"""Keys whose values are kept for the next search."""
+"""Keys whose values, and filters whose SQL, are kept for the next search."""
+NOTHING = "(chunk_id IS NULL)"
+"""Never true: the key column is not nullable. A literal ``false`` is not accepted everywhere."""
 
 _SCHEMA = pa.schema(
     [pa.field("item", pa.string(), nullable=False), pa.field("key", pa.string(), nullable=False)]
@@ -47,6 +61,11 @@ class MetadataValues:
             await values.merge_insert("item").when_not_matched_insert_all().execute(data)
         self._remembered.clear()
 
+    async def filter_sql(self, dataset: str, expression: Expression) -> str:
+        """The filter as SQL, ranges resolved against what the dataset holds."""
+        values = {key: await self.of(dataset, key) for key in sorted(range_keys(expression))}
+        return to_sql(expression, values)
+
     async def of(self, dataset: str, key: str) -> list[str]:
         """The value items that the dataset holds under a key, among them some that it held lately."""
         place = (group_id(dataset), key)
@@ -61,8 +80,6 @@ class MetadataValues:
             query = table.query().where(f"key = {quoted(stored_key(metadata_item(key)))}")
             rows = await query.select(["item"]).to_arrow()
         items: list[str] = rows["item"].to_pylist()
-        if items == known:
-            items = known  # one list for all who keep it, see ``FilterSql``
         if len(self._remembered) >= MOST_REMEMBERED:
             self._remembered.clear()
         self._remembered[place] = (began, items)
@@ -92,11 +109,43 @@ async def _drop_unused(values: Any, chunks: Any) -> None:
     await chunks.checkout_latest()
     held = (await chunks.query().select(["meta"]).to_arrow())["meta"].combine_chunks().flatten().unique()
     known = (await values.query().select(["item"]).to_arrow())["item"]
-    unused = sorted(set(known.to_pylist()) - set(held.to_pylist()))
-    for start in range(0, len(unused), PER_DELETE):
-        listed = ", ".join(quoted(item) for item in unused[start : start + PER_DELETE])
-        await values.delete(f"item IN ({listed})")
+    await delete_keys(values, "item", set(known.to_pylist()) - set(held.to_pylist()))
 
 
 def _name(dataset: str) -> str:
     return f"values_{group_id(dataset)}"
+
+
+def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
+    """A boolean SQL expression that is true exactly where ``filters.matches`` is.
+
+    NOT stands at the items alone: LanceDB refuses a NOT of a NOT, and takes exponential time for many
+    of them. It is remembered: people search with the same filter again, and a range looks at every value.
+
+    Args:
+        expression: the filter.
+        values: for each of ``range_keys(expression)``, the value items the dataset holds under it.
+    """
+    # Spelled out, because 1, 1.0 and True are equal, and not the same filter.
+    return _remembered(repr(expression), expression, tuple((key, *held) for key, held in values.items()))
+
+
+@lru_cache(MOST_REMEMBERED)
+def _remembered(_spelled: str, expression: Expression, values: tuple[tuple[str, ...], ...]) -> str:
+    wanted = condition(expression, {key: held for key, *held in values})
+    return translate(wanted, _has_any, _all_of, _any_of)
+
+
+def _has_any(items: Sequence[str], negated: bool) -> str:
+    found = NOTHING
+    if items:
+        found = f"array_has_any(meta, [{', '.join(quoted(item) for item in items)}])"
+    return f"(NOT {found})" if negated else found
+
+
+def _all_of(parts: Sequence[str]) -> str:
+    return f"({' AND '.join(parts)})"
+
+
+def _any_of(parts: Sequence[str]) -> str:
+    return f"({' OR '.join(parts)})"
