@@ -145,7 +145,7 @@ class Rag:
         parameters: Mapping[str, Any] | None = None,
         thread_id: str | None = None,
     ) -> Answer:
-        """Ask a dataset; every claim of the answer points at a note.
+        """Ask a dataset; the answer cites a note for every claim.
 
         Args:
             question: in any language.
@@ -209,7 +209,7 @@ class Rag:
         dataset: str = DEFAULT_DATASET,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Take out of a dataset what was ingested from the paths, which may be gone; None: everything.
+        """Delete from a dataset what was ingested from the paths, which need not exist any more; None: everything.
 
         Raises:
             UnknownDataset: nothing was ingested under the name, or all of it was taken out.

@@ -40,7 +40,7 @@ def cards(query: str, quote: Quote) -> list[Card]:
 
 
 def _of_row(query: str, quote: Quote, row: list[tuple[str, str]]) -> list[Card]:
-    """A row is asked for by its first cell and the names of the other columns, where these say what is asked."""
+    """A table row becomes a question from its first cell and the names of the other columns."""
     first, names = readable(row[0][1]), [name.rstrip("?？ ") for name, _ in row[1:]]
     unsaid = not names or not all(names) or not re.search(r"[^\W\d]", first)
     if unsaid or first in "我I" or _DAY.search(first):

@@ -166,7 +166,7 @@ _NOT_PROSE = re.compile(r"[→←↔]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*)
 
 
 _FENCE = re.compile(r"^(```|~~~)[^\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
-"""Code is shown by the note itself; a line of it out of its block says nothing."""
+"""Code is not quoted: a line out of its block is not understandable."""
 
 
 _HEADER = re.compile(r"^[|].*\n(?=[|]?[\s:|-]+[|]?[ \t]*$)", re.MULTILINE)

@@ -95,8 +95,8 @@ def _grouped(
 ) -> list[tuple[str, list[Quote]]]:
     """Largest theme first, then the largest among what is left (greedy cover); what shares none comes last.
 
-    What more than half of all have in common tells no group from another; notes and things say more
-    than tags; ties by who names it first.
+    A theme that more than half of the quotes share is not used; notes and things come before tags; ties by the
+    first quote that names it.
     """
     everywhere = Counter(theme for named in themes for theme in named)
     left = list(range(len(quotes)))

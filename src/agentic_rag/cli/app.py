@@ -112,7 +112,7 @@ def ingest(
 ) -> None:
     """Make a dataset hold what the paths hold now.
 
-    Unchanged content costs nothing; removed content disappears.
+    Unchanged files are not processed again; removed files are deleted from the dataset.
     """
     from agentic_rag.cli.datasets import ingest_paths, print_ingest
 
@@ -142,14 +142,14 @@ def remove(
     everything: Annotated[bool, typer.Option("--all", help="Everything that the dataset holds.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Take out of a dataset what was ingested from the paths.
+    """Delete from a dataset the documents that were ingested from the paths.
 
-    For a folder or file that was moved, renamed or deleted; the files themselves are not touched.
+    Use it when a folder or file was moved, renamed or deleted. The files themselves are not touched.
     """
     from agentic_rag.cli.datasets import print_ingest, remove_paths
 
     if everything == bool(paths):
-        raise InputError("name the paths to take out, or give --all for everything; not both")
+        raise InputError("name the paths to remove, or give --all for everything; not both")
     report = run(remove_paths(config, None if everything else paths, dataset, quiet=as_json), goes_on=True)
     if as_json:
         print_json(report.to_dict())
@@ -166,7 +166,7 @@ def reindex(
 ) -> None:
     """Embed a dataset anew with the configured model.
 
-    For when the model was changed. Until the end the dataset can be searched with the model until then.
+    Use it after changing the embedding model. Until it ends, searches use the old model.
     """
     from agentic_rag.cli.datasets import print_reindex, reindex_dataset
 
@@ -201,11 +201,11 @@ def ask(
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show what each source said of each result.")
+        bool, typer.Option("--explain", help="Show each result's rank and relevance in each source.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Ask a question; every claim of the answer points at a note."""
+    """Ask a question; the answer cites a note for every claim."""
     started = time.perf_counter()
     from agentic_rag.settings.environment import parse_assignments
 
@@ -286,7 +286,7 @@ def stats(
 def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     """Check what is configured, reachable, installed.
 
-    What is missing comes with the line that fixes it.
+    For everything missing it prints the command that fixes it.
     """
     from agentic_rag.cli.doctor import examine, print_findings
 
@@ -471,7 +471,7 @@ def bench(
 
 @bench_app.command("compare")
 def bench_compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders that bench has named.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run folders, as printed by bench.")],
     charts: Charts = None,
     as_json: Json = False,
 ) -> None:

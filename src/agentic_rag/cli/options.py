@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DataDir = Annotated[
     Path | None,
     typer.Option(
-        "--data-dir", metavar="DIR", help="Where the data lie; default .agentic-rag in the current folder."
+        "--data-dir", metavar="DIR", help="Data folder; default .agentic-rag in the current folder."
     ),
 ]
 Settings = Annotated[
@@ -42,26 +42,28 @@ Filters = Annotated[
         "--filter",
         metavar="KEY>=VALUE",
         help="Condition on metadata, such as 'year>=2023' or 'lang=zh'; repeatable, joined by and. "
-        "A value is read as JSON where it is JSON: 'title=\"1984\"' is the text.",
+        "A value is read as JSON if it is JSON; for the text 1984 write 'title=\"1984\"'.",
     ),
 ]
 AsOf = Annotated[
     str | None,
-    typer.Option("--as-of", metavar="DATE", help="Only what held then: ISO date (its end, UTC) or time."),
+    typer.Option(
+        "--as-of", metavar="DATE", help="Only what was valid then: ISO date (its end, UTC) or date and time."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
 Split = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Of a directory with qrels/NAME.tsv; default: its qrels.tsv, else test."
+        metavar="NAME", help="Use qrels/NAME.tsv of a directory; default: its qrels.tsv, else test."
     ),
 ]
 Half = Annotated[
     str | None,
-    typer.Option(metavar="HALF", help="first or second half of the queries, told apart by a hash of the id."),
+    typer.Option(metavar="HALF", help="first or second half of the queries, split by a hash of the id."),
 ]
 Corrections = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Overlay that puts wrong keys of LoCoMo right.")
+    Path | None, typer.Option(metavar="FILE", help="JSON file with corrections to LoCoMo's answer key.")
 ]
 Operation = Annotated[
     str | None,
@@ -77,7 +79,7 @@ Charts = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Draw pictures there; needs the extra 'charts'.")
 ]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Ask everything anew, also what an earlier run has answered.")
+    bool, typer.Option("--fresh", help="Run all questions again, including those with saved answers.")
 ]
 
 

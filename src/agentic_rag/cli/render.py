@@ -140,7 +140,7 @@ def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
     lines += [f"weights, graph : vectors = {used} ({why})"]
     if fusion.get("moved"):
         told = ", ".join(f"{name} {count}" for name, count in fusion["moved"].items())
-        lines.append(f"of these results another strategy would not have had: {told}")
+        lines.append(f"results that another strategy would not return: {told}")
     return lines
 
 

@@ -98,7 +98,7 @@ class NeighboursOfMany(Protocol):
 
 @runtime_checkable
 class ReturnsAll(Protocol):
-    """A service that gives back all it holds, whatever ``top_k`` says; it is judged by all of it."""
+    """A service that returns all it holds, whatever ``top_k`` is; all returned memories are scored."""
 
     @property
     def returns_all(self) -> bool: ...

@@ -20,7 +20,7 @@ Floats = NDArray[np.float32]
 STEP = 0.4
 """Of a component, as a share of what each would have were all alike."""
 LENGTH, TYPICAL = 0.03, 100
-"""What tokens bring by being many: the slope on judged sets lies between .01 and .05."""
+"""Correction for the number of tokens; the slope on judged sets lies between .01 and .05."""
 MOST, ZERO = 7, 8
 """Steps that are told apart to either side, and how no step is written."""
 _PAIRS = np.array([(byte >> 4, byte & 15) for byte in range(256)], dtype=np.float32) - ZERO

@@ -249,7 +249,7 @@ def repair_lines(repairs: Iterable[Repair]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What is to be put in place of what a question says; None leaves it as it is."""
+    """A correction of one question; None leaves a field unchanged."""
 
     answer: str | None = None
     evidence: tuple[str, ...] | None = None

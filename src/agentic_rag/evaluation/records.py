@@ -124,7 +124,7 @@ DEPTH = 10
 _TELLS = frozenset({"figures", "pictures", "report", "scores", "statistics"})
 """Modules of this folder that work on answers and change none."""
 _ANSWERS = frozenset({".json", ".model", ".npz", ".onnx", ".py"})
-"""What the files are called that say what is answered: code, coefficients, tokens, projection, model."""
+"""Files that determine the answers: code, coefficients, tokens, projection, model."""
 
 
 @dataclass(frozen=True, slots=True)

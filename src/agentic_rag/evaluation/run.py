@@ -46,7 +46,7 @@ class EvalOptions(Selection):
     records: Path | None = None
     """File of the records; None: in the data folder, named after all they depend on."""
     fresh: bool = False
-    """Ask everything anew."""
+    """Run all questions again, including those with saved answers."""
 
 
 async def evaluate(

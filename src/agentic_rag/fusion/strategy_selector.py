@@ -227,8 +227,8 @@ def fuse_for_operation(
         operation: by either of its names.
         graphiti_results, lancedb_results: as for ``execute_fusion``.
         parameters: the caller's; what they leave unset is the operation's.
-        telling: in [0, 1], how much the graph knows of the question (see ``adapted_weights``); None: not known.
-            The rule acts only where the caller gave no weight, and ``parameters.adapt`` is on.
+        telling: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
+            It adapts the weights only if the caller gave none and ``parameters.adapt`` is on.
 
     Returns:
         As ``execute_fusion``; the report has ``weights`` too: ``given`` (the caller's or the operation's) and
@@ -309,14 +309,14 @@ multi-hop sets and LoCoMo (``evaluation/bench_quality.py --ablation`` has the wh
 
 
 def adapted_weights(weights: tuple[float, float], telling: float) -> tuple[float, float]:
-    """Weights (graph, vector store) that follow how much the graph knows of a question; of the same sum, one of 0 stays 0.
+    """Weights (graph, vector store), adapted to the specificity of the names in the question; the sum and a 0 are kept.
 
         odds(graph's weight) · e^(STEEPNESS · (t − EVEN))
 
-    ``t`` is how telling the start of the graph's walk is (see ``retrieval.calibration.GraphRelevance``): 1 where the
-    question names what one passage speaks of, .3 where it names a person who is everywhere, .4 where it names nothing
-    and facts are near. At EVEN the operation's weights are as they are. The vector store searches every question
-    alike, so what it knows does not vary as the graph's does.
+    ``t`` is the specificity of the start of the graph's walk (see ``retrieval.calibration.GraphRelevance``): 1 if the
+    question names an entity of one passage, .3 for a person whom many passages mention, .4 if it names nothing and
+    facts are near. At EVEN the weights do not change. The rule follows the graph alone, because the vector store
+    searches every question in the same way.
 
     Args:
         weights: the operation's, at least 0.

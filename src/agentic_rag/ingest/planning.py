@@ -107,8 +107,8 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
 
 
 def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict[str, str | None]:
-    """Stored documents of folders and files that lie within a scanned folder, and that stand in it too (with what
-    they are there) or are gone (with None): kept, a note would stand there twice, under two ids."""
+    """Stored documents of roots within a scanned folder, mapped to the same document of the scan, or to None if it is
+    gone. Keeping them would store a note twice, under two ids."""
     others = {record.root for record in records.values()} - set(scan.roots)
     within = {root: over for root in others for over in scan.roots if Path(over) in Path(root).parents}
     if not within:

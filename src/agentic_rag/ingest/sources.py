@@ -75,7 +75,7 @@ class Skipped:
     path: str
     reason: str
     unread: bool = False
-    """It is there and could not be read now, so what is stored of it (and of what lies under it) stays."""
+    """The path exists but could not be read; its stored documents, and those below it, are kept."""
 
 
 @dataclass(frozen=True, slots=True)

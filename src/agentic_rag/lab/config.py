@@ -37,18 +37,18 @@ class RuntimeConfig(Section):
     test_segments: int = Field(10, ge=1, le=10_000, description="thresholds at which questions are asked")
     retest: bool = Field(False, description="ask all visible questions at each threshold, not only the new ones")  # fmt: skip
     top_k: int | None = Field(None, ge=1, le=10_000, description="memories retrieved for a question; none: the service's own topk or max_dialog")  # fmt: skip
-    seed: int = Field(0, ge=0, description="of everything drawn at random")
+    seed: int = Field(0, ge=0, description="random seed")
     parallel: int = Field(1, ge=1, le=64, description="questions asked at once; more helps with a chat model")
     prompt_template: str = Field(PROMPT_TEMPLATE, description="put behind the history; {question} is the question")  # fmt: skip
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint of the chat model; none: offline reader")  # fmt: skip
     model_name: str | None = Field(None, description="name the endpoint knows the chat model by")
-    api_key: SecretStr | None = Field(None, description="of the chat model; better in AGENTIC_RAG_CHAT__API_KEY")  # fmt: skip
+    api_key: SecretStr | None = Field(None, description="API key of the chat model; prefer the variable AGENTIC_RAG_CHAT__API_KEY")  # fmt: skip
     max_tokens: int | None = Field(None, ge=1, description="longest answer of the chat model")
-    temperature: float = Field(0.0, ge=0, le=2, description="of the chat model")
+    temperature: float = Field(0.0, ge=0, le=2, description="sampling temperature of the chat model")
     llm_judge: bool = Field(False, description="let the chat model judge each answer; needs base_url")
     embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the bundled model")  # fmt: skip
     embedding_model: str | None = Field(None, description="name that endpoint knows the model by")
-    embedding_dimension: int | None = Field(None, ge=1, description="length of its vectors; none: asked of the endpoint")  # fmt: skip
+    embedding_dimension: int | None = Field(None, ge=1, description="length of its vectors; none: determined by one request to the endpoint")  # fmt: skip
     rerank_model: str | None = Field(None, description="cross-encoder for rerank_type cross_encoder; none: the chat model")  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from agentic_rag.text import CJK
 CORRECT_FROM = 0.5
 """F1 from which an answer may count as correct; it must have more than this share of the truth's words too."""
 ABSTENTIONS = ("not mentioned", "no information available")
-"""An answer that says one of them says that there is none."""
+"""Phrases that mark an answer as "not mentioned"."""
 
 CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", ADVERSARIAL)
 
@@ -108,7 +108,7 @@ def score(category: str | None, predicted: str, truth: str) -> Scores:
 
 
 def abstains(answer: str) -> bool:
-    """Whether an answer says that there is none to be found."""
+    """Whether an answer says that the history does not mention it."""
     said = answer.lower()
     return any(phrase in said for phrase in ABSTENTIONS)
 

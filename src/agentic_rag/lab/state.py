@@ -32,7 +32,7 @@ class TestState(TypedDict, total=False):
 
     question: str
     answer: str | None
-    """The right one; None where there is none; left out where the question is just asked."""
+    """The right answer; None if the question is unanswerable; absent if it is not scored."""
     category: str
     task_id: str
     session_id: int

@@ -226,7 +226,7 @@ async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]
 
 
 def _question_tokens(row: list[int], vectors: FloatArray) -> QuestionTokens:
-    """A token weighs as much as the language model says it tells."""
+    """A token's weight is its information content under the unigram model of the tokenizer."""
     told = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
     return QuestionTokens(vectors[QUERY_PREFIX:], told / max(float(told.sum()), 1e-9))
 

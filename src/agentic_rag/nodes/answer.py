@@ -88,7 +88,7 @@ def _written(request: Request, answered: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The results, a note's properties or heading followed by its best text: they say which note, it says what."""
+    """The results, with a note's best text passage after its properties or heading."""
     found: dict[str, dict[str, Any]] = {}
     for result in usable:
         found[result["id"]] = result

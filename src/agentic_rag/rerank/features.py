@@ -1,4 +1,4 @@
-"""What is known of a fused result: the sources' relevance, and for the offline rerank what neither source could know.
+"""Features of a fused result: its relevance by the sources, and the terms of the offline rerank.
 
 A new term is an entry of ``TERMS``, its column in ``terms_of`` and a parameter of that name in
 ``RerankParameters``; the sum and ``tune`` then use it.

@@ -1,11 +1,11 @@
-"""Rerank without a model: the fused result, and what neither source could know.
+"""Rerank without a model: the fused score plus terms that neither source uses.
 
     key = prior · ln(fused score / the best's) + Σ weight · term
 
-Each term (see ``features.TERMS``) in log-odds times its weight in ``RerankParameters``. The relevance of the results,
-by both sources (see ``relevance_odds``) and the terms but ``mistake``, which says what is asked for and not how well it
-answers, is dealt out in the order of the key: the first has the greatest, and so on. So ``rerank_score`` is a
-relevance in [0, 1], whatever the strategy's own scale is.
+Each term (see ``features.TERMS``) is in log-odds, times its weight in ``RerankParameters``. The relevances of the
+results, by both sources (see ``relevance_odds``) and all terms except ``mistake``, are sorted and assigned in the order
+of the key: the first result gets the highest. So ``rerank_score`` is a relevance in [0, 1] under every strategy.
+``mistake`` selects the results that the operation is for, and says nothing about relevance.
 
 The prior and the weights were chosen on the first halves of the judged sets and on two vaults;
 ``agentic-rag tune`` fits them to one's own.
@@ -99,7 +99,7 @@ def moved(
     parameters: Parameters,
     telling: float | None,
 ) -> dict[str, int]:
-    """By each other strategy, how many of the final results it would not have had, from 0 to all of them.
+    """For each other strategy, the number of final results that it would not return, from 0 to all of them.
 
     Each fuses the same hits with its own weights and is reranked offline.
 

@@ -62,9 +62,9 @@ class Evidence:
     likeness: float = 0.0
     """See ``likeness``; 0 where no vectors were compared."""
     chunks: int | None = None
-    """How many the dataset has, of which one has these words; None: not known, taken for many."""
+    """Number of chunks in the dataset; None if unknown, which counts as a large dataset."""
     coverage: float | None = None
-    """Share of the query's telling words that the passage has; read only where there is no cosine."""
+    """Share of the query's content words that the passage has; read only if there is no cosine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +76,31 @@ class Coefficients:
     below_best: float
     bm25_share: float
     bm25_level: float
-    """Of the share again, the more the higher the query's best BM25 is."""
+    """Coefficient of the share times the query's best BM25 score."""
     bm25_best: float = 0.0
-    """Of the query's best BM25, whatever share of it a passage has."""
+    """Coefficient of the query's best BM25 score."""
     likeness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """A logistic model of whether a query means anything to a dataset: questions against nonsense, in log-odds."""
+    """A logistic model that separates questions from nonsense, in log-odds."""
 
     intercept: float
     standing_out: float
-    """Of each step by which the best passage is nearer than an ordinary one (see ``floor.standing_out``)."""
+    """Coefficient of each step by which the best passage is nearer than an ordinary one (see ``floor.standing_out``)."""
     by_chance: float
-    """Of the square root of log(chunks + 1), about in proportion to which the best of many is nearer by chance."""
+    """Coefficient of sqrt(log(chunks + 1)): the best of many passages is nearer by chance, about in this proportion."""
     words: float
-    """Of the share of the query's words that one passage has, up to ENOUGH_WORDS."""
+    """Coefficient of the share of the query's words that one passage has, up to ENOUGH_WORDS."""
     cost: float
-    """Of what the query's characters cost, as a share of what those of language do (see ``floor.cost``)."""
+    """Coefficient of the information content of the query's characters, relative to language (see ``floor.cost``)."""
     nearer: float
-    """Of each step by which the query is nearer to one language's passages than to another's (see ``floor.nearer``)."""
+    """Coefficient of each step by which the query is nearer to one language's passages than to another's (see ``floor.nearer``)."""
     floor: float
     """``logit`` below which a search finds nothing."""
     doubted: float
-    """``found`` below which the nearest may only be the nearest."""
+    """``found`` below which the nearest passage may be unrelated to the query."""
 
     def found(self, standing_out: float, chunks: int, words: float) -> float:
         """How well the dataset answers; ``words`` is a share in [0, 1]."""
@@ -108,7 +108,7 @@ class Sense:
         return self.standing_out * standing_out + self.by_chance * math.sqrt(math.log(chunks + 1)) + by_words
 
     def logit(self, found: float, cost: float, nearer: float) -> float:
-        """Of the query's meaning anything: by what was found, and by what it says itself."""
+        """Log-odds that the query is a question, from its results (``found``) and its characters (``cost``, ``nearer``)."""
         return self.intercept + found + self.cost * cost + self.nearer * nearer
 
 
@@ -294,14 +294,14 @@ FACTS = 0.4
 
 @dataclass(frozen=True, slots=True)
 class GraphRelevance:
-    """Relevance by the graph alone: how often a walk comes by, and how telling the place is that it started from.
+    """Relevance by the graph alone, from the visits of a walk and the specificity of its start.
 
         log-odds(chunk) = intercept + telling · t + visits · t · ln(v)
 
     ``v`` in (0, 1] is how often the walk visits the chunk, of the most visited (see ``passage_graph``); ``t`` in
-    (0, 1] how telling the start is: the rarity of the most telling name in the question, or FACTS where it names
-    nothing and the walk starts at its nearest facts. How relevant the facts are that a chunk supports was tried as a
-    term and told nothing more (``evaluation/fit_graph.py``, which fits the three numbers).
+    (0, 1] is the specificity of the start: the rarity of the rarest name in the question, or FACTS if the question
+    names nothing and the walk starts at its nearest facts. The relevance of the facts that a chunk supports adds
+    nothing (``evaluation/fit_graph.py`` fits the three numbers).
     """
 
     intercept: float

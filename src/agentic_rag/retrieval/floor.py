@@ -96,11 +96,10 @@ def doubt(
     profile: DatasetProfile | None,
     nats: Nats | None = None,
 ) -> float | None:
-    """By how much, in log-odds, all that a search found is less relevant than it looks; None: it found nothing.
+    """Log-odds to subtract from all results; None if the query is nonsense and finds nothing.
 
-    0 where the best stands out or has the query's words. Otherwise the nearest may be only the nearest of
-    what has nothing to do with the query: DOUBT, where the query means something by itself; None where it does not.
-    Less by NO_WORDS, and so below 0, where no passage is in the query's script.
+    0 if the best passage stands out or contains the query's words; otherwise DOUBT, because the nearest passage may
+    be unrelated. Less NO_WORDS, and so below 0, if all passages are in another script than the query.
 
     Args:
         calibration: of the model that ``asked`` and the cosines are of.
@@ -108,7 +107,7 @@ def doubt(
         legs: what was found; ``dense`` is among them.
         asked: the query's unit vector.
         profile: of the dataset that was searched; None where nothing is known of it.
-        nats: tells language from what is none; None: everything is taken for language.
+        nats: information content of characters, to recognise nonsense; None: every query counts as language.
     """
     nearest, sense, given = legs["dense"], calibration.sense, _no_words(query, legs)
     if profile is None or not nearest or not calibration.ordinary:

@@ -1,18 +1,18 @@
-"""Late interaction: how near the question's tokens come to each passage's own, in a hybrid search's judgement.
+"""Late interaction: a hybrid search compares question and passage token by token and corrects the relevance.
 
-One vector says what a passage is about; its tokens say whether it speaks of what is asked. They were stored with
-the chunk, so that a question costs one read; without stored tokens the judgement is as it was.
+The token vectors were stored with the chunk, so that a question costs one read. Without stored tokens the relevance
+stays as it is.
 
     log-odds(passage) = log-odds by vector and words − behind · weight + level
     weight            = WEIGHT · (1 + DOUBT · (1 − relevance of the best by vector and words))
 
-``behind`` is how many tenths of a cosine the passage's tokens are less near than the nearest's; one that has none
-counts as the median. Where vector and words find nothing that answers, the tokens decide. ``level`` brings the best
-back to the relevance that the best had: tokens tell passages apart and do not say how good the best is. That takes
-the question as a whole: all fall by UNFAMILIAR for each tenth of a cosine by which its tokens are farther than
-FAMILIAR from those of all passages together, since no passage says what a question about something else asks about.
-And a passage with every word that the question asks about, as few others have, is at least as relevant as NAMED:
-"what is X" is short, and one vector of it says little, but a note that mentions X is what was asked for.
+``behind`` is the distance, in tenths of a cosine, between the similarity of the passage's tokens and that of the
+nearest passage; a passage without tokens has the median. The tokens weigh more if vector and words find nothing
+relevant. ``level`` restores the relevance of the best passage, because tokens rank passages but do not measure how
+good the best one is. For an off-topic question all relevances fall: by UNFAMILIAR for each tenth of a cosine by
+which the question's tokens are farther than FAMILIAR from the tokens of all passages together. A passage that has
+all words of the question, which few others have, is at least as relevant as NAMED: the vector of a short question
+such as "what is X" carries little, but a note that mentions X answers it.
 
 Source of the comparison: Khattab and Zaharia, ColBERT, SIGIR 2020.
 """

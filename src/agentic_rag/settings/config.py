@@ -20,11 +20,12 @@ class GraphConfig(Section):
     backend: Literal["embedded", "neo4j", "falkordb"] = Field(
         "embedded", description="in the data folder, or on a server too"
     )
-    uri: str | None = Field(None, description="of a Neo4j or FalkorDB server")
-    user: str | None = Field(None, description="login of that server")
-    password: SecretStr | None = Field(None, description="its password; never shown")
+    uri: str | None = Field(None, description="address of a Neo4j or FalkorDB server")
+    user: str | None = Field(None, description="user name on that server")
+    password: SecretStr | None = Field(None, description="password on that server; never printed")
     extraction: Literal["written", "chat"] = Field(
-        "written", description="facts from what people wrote, or by Graphiti with the chat model"
+        "written",
+        description="facts from links, headings and properties of the notes, or by Graphiti with the chat model",
     )
 
 
@@ -36,7 +37,7 @@ class VectorsConfig(Section):
     )
     uri: SecretStr | None = Field(
         None,
-        description="of that store; needed for pgvector, else inside data_dir; may hold a password, never shown",
+        description="URI of that store; required for pgvector, else inside data_dir; may contain a password, never printed",
     )
 
 
@@ -45,11 +46,11 @@ class EmbeddingConfig(Section):
 
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
     model: str | None = Field(None, description="name the endpoint knows the model by")
-    api_key: SecretStr | None = Field(None, description="never shown")
+    api_key: SecretStr | None = Field(None, description="API key; never printed")
     dimension: int | None = Field(
-        None, ge=1, description="length of its vectors; unset: asked of the endpoint"
+        None, ge=1, description="length of its vectors; unset: determined by one request to the endpoint"
     )
-    query_prefix: str = Field("", description="put before every question, where the model wants one")
+    query_prefix: str = Field("", description="put before every question, if the model requires it")
     passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
 
 
@@ -58,23 +59,25 @@ class ChatConfig(Section):
 
     base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
     model: str | None = Field(None, description="name the endpoint knows the model by")
-    api_key: SecretStr | None = Field(None, description="never shown")
-    timeout_seconds: float = Field(60.0, gt=0, description="for one try")
+    api_key: SecretStr | None = Field(None, description="API key; never printed")
+    timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
     max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
-    temperature: float = Field(0.0, ge=0, le=2, description="0 for the likeliest answer")
+    temperature: float = Field(
+        0.0, ge=0, le=2, description="sampling temperature; 0 for the most likely answer"
+    )
     max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
-    seed: int | None = Field(None, description="sent along, for endpoints that know one")
+    seed: int | None = Field(None, description="random seed sent to the endpoint")
 
 
 class RagConfig(Parameters):
     """All of it. ``RagConfig(data_dir="data")`` needs nothing else."""
 
-    data_dir: Path = Field(Path(".agentic-rag"), description="where everything is kept")
+    data_dir: Path = Field(Path(".agentic-rag"), description="data folder")
     lancedb_uri: str | None = Field(
         None, description="None: inside data_dir; else a path or object-store URI"
     )
     storage_options: dict[str, str] = Field(
-        default_factory=dict, repr=False, description="of the object store; may hold its keys"
+        default_factory=dict, repr=False, description="options of the object store; may contain its keys"
     )
     vectors: VectorsConfig = VectorsConfig()
     graph: GraphConfig = GraphConfig()

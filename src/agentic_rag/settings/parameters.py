@@ -35,9 +35,9 @@ CASCADE_MIN_SCORE = 0.7
 
 
 class FusionParameters(Section):
-    """Parameters of every strategy, each with its default; what a strategy does not use it ignores.
+    """Parameters of all strategies; a strategy ignores the parameters that it does not use.
 
-    What is unset has the operation's own value, else the strategy's default: see
+    An unset parameter has the operation's own value, else the strategy's default: see
     ``fusion.resolve_parameters``.
     """
 
@@ -80,7 +80,7 @@ class FusionParameters(Section):
     limit: int = Field(default=200, ge=1, le=100_000, description="Fused results to keep.")
     adapt: bool = Field(
         default=True,
-        description="Let the weights follow how much the graph knows of the question; never weights that are set.",
+        description="Adapt the operation's weights to how specific the names in the question are. Weights that are set stay fixed.",
     )
 
     @classmethod
@@ -118,7 +118,9 @@ class FusionParameters(Section):
 class RetrievalParameters(Section):
     """How each source is searched."""
 
-    strategy: Literal["dense", "sparse", "hybrid"] = Field("hybrid", description="of the vector store")
+    strategy: Literal["dense", "sparse", "hybrid"] = Field(
+        "hybrid", description="search method of the vector store"
+    )
     candidates: int = Field(100, ge=1, le=10_000, description="hits asked of each source")
     top_k: int | None = Field(
         None, ge=1, le=10_000, description="hits asked of the vector store; unset: candidates"
@@ -126,7 +128,9 @@ class RetrievalParameters(Section):
     score_threshold: float = Field(
         0.0, ge=0, le=1, description="least calibrated relevance of a hit of the vector store"
     )
-    timeout_seconds: float = Field(10.0, gt=0, description="after which a source counts as degraded")
+    timeout_seconds: float = Field(
+        10.0, gt=0, description="time limit for each source; a slower source is degraded"
+    )
 
     @property
     def vector_hits(self) -> int:
@@ -135,49 +139,57 @@ class RetrievalParameters(Section):
 
 
 MOST_WEIGHT = 100.0
-"""Of a feature in reranking; beyond it the others say nothing."""
+"""Largest weight of a term; beyond it the other terms have no effect."""
 
 
 class RerankParameters(Section):
-    """How fused results are put in their final order.
+    """How the fused results are sorted into their final order.
 
-    ``prior`` weighs the fused result, ``time`` to ``length`` what ``rerank.features`` knows of a result besides, in
-    units of the log-odds of relevance; ``agentic-rag tune`` sets them.
+    ``prior`` weighs the fused score, ``time`` to ``length`` the terms of ``rerank.features``, all in units of the
+    log-odds of relevance; ``agentic-rag tune`` sets them.
     """
 
     method: Literal["offline", "cross_encoder", "chat", "none"] = Field(
-        "offline", description="by what is known of each result, by a model, or not at all"
+        "offline", description="scoring without a model, a model, or no rerank"
     )
     depth: int = Field(
-        20, ge=1, le=1000, description="cross_encoder, chat: fused results that the model looks at"
+        20, ge=1, le=1000, description="number of fused results that a cross-encoder or chat model scores"
     )
     model: str | None = Field(None, description="name or folder of the cross-encoder")
     prior: float = Field(
-        2.0, ge=0, le=MOST_WEIGHT, description="offline: the fused result, by the logarithm of its score"
+        2.0, ge=0, le=MOST_WEIGHT, description="offline: weight of the logarithm of the fused score"
     )
     time: float = Field(
         2.0,
         ge=0,
         le=MOST_WEIGHT,
-        description="offline: less for what fits the time the question states worse than the best do",
+        description="offline: penalty for dates that fit the time in the question worse than the best result's dates",
     )
     mistake: float = Field(
         3.0,
         ge=0,
         le=MOST_WEIGHT,
-        description="offline, weak-point clustering: the note records what somebody got wrong",
+        description="offline, weak-point clustering: weight of a note that records a mistake",
     )
     window: float = Field(
-        0.4, ge=0, le=MOST_WEIGHT, description="offline, dialogue: relevance of the turns beside it"
+        0.4,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline, dialogue: weight of the neighbouring turns' relevance",
     )
     speaker: float = Field(
-        2.5, ge=0, le=MOST_WEIGHT, description="offline, dialogue: the question names the speaker"
+        2.5,
+        ge=0,
+        le=MOST_WEIGHT,
+        description="offline, dialogue: weight of a turn by the speaker that the question names",
     )
-    length: float = Field(1.1, ge=0, le=MOST_WEIGHT, description="offline, dialogue: a longer turn says more")
+    length: float = Field(
+        1.1, ge=0, le=MOST_WEIGHT, description="offline, dialogue: weight of the length of the turn"
+    )
 
 
 class PostRetrievalParameters(Section):
-    """Operators of the memory graphs on the reranked results; see docs/post-retrieval.md."""
+    """Operators of the memory graphs, applied to the reranked results."""
 
     steps: tuple[dict[str, Any], ...] = Field(
         (), description="run in order; each an action of rerank, filter or merge with its keys"
@@ -185,17 +197,19 @@ class PostRetrievalParameters(Section):
 
 
 class QualityParameters(Section):
-    """When a result is good enough, and when the loop ends."""
+    """When the results are good enough, and when the loop ends."""
 
-    weak_below: float = Field(0.6, ge=0, le=1, description="best relevance under which a rewrite is tried")
-    max_rewrites: int = Field(1, ge=0, le=5, description="tries after the first")
+    weak_below: float = Field(
+        0.6, ge=0, le=1, description="a rewrite is tried if the best relevance is lower"
+    )
+    max_rewrites: int = Field(1, ge=0, le=5, description="further passes after the first")
     deadline_seconds: float = Field(
-        8.0, gt=0, description="no new try starts after this, from the run's start"
+        8.0, gt=0, description="seconds after the start of the run in which another pass may start"
     )
 
 
 class RewriteParameters(Section):
-    """How a weak question is asked again."""
+    """How a question with weak results is reworded."""
 
     method: Literal["expansion", "chat"] = Field(
         "expansion", description="words of the best results, or a chat model"
@@ -207,7 +221,7 @@ class AnswerParameters(Section):
     """How the answer is written."""
 
     method: Literal["extractive", "chat"] = Field(
-        "extractive", description="quotes, or a chat model held to citing them"
+        "extractive", description="quotes, or a chat model that must cite them"
     )
     sentences: int = Field(
         6,
@@ -216,7 +230,7 @@ class AnswerParameters(Section):
         description="most sentences or items in an extractive answer; twice as many in clusters",
     )
     abstain_below: float = Field(
-        0.5, ge=0, le=1, description="best relevance under which nothing is answered"
+        0.5, ge=0, le=1, description="no answer is given if the best relevance is lower"
     )
 
 

@@ -54,7 +54,7 @@ class BenchOptions:
     out: Path | None = None
     """Folder of the run; None: in the data folder, named after the design and all it depends on."""
     fresh: bool = False
-    """Ask everything anew."""
+    """Run all questions again, including those with saved answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ _NEGATION = re.compile(r"\b(?:not|no|never|cannot|without|\w+n['’]t)\b|[不没
 
 
 def similarity(memory: Memory, text: str) -> float:
-    """How far a retrieved memory says what a text says, in [0, 1].
+    """Similarity of a retrieved memory and a text, in [0, 1].
 
-    Jaccard of telling words (see ``overlap``); its mean with the service's score where that lies in [0, 1], so
-    that it means something for every service.
+    Jaccard similarity of content words (see ``overlap``), averaged with the service's score if that lies in [0, 1].
     """
     words = overlap(memory["text"], text)
     score = memory["score"]
@@ -28,10 +27,10 @@ def similarity(memory: Memory, text: str) -> float:
 
 
 def overlap(one: str, other: str) -> float:
-    """|A ∩ B| / |A ∪ B| of the texts' telling words, in [0, 1].
+    """|A ∩ B| / |A ∪ B| of the texts' content words, in [0, 1].
 
-    0 where one word turns around what is said: another number, a negation, a name in place of another. The date
-    in front of a line of dialogue is no part of what it says.
+    0 if a different number, name or negation changes the meaning. The date in front of a line of dialogue is
+    ignored.
     """
     return shared(wording(one), wording(other))
 

@@ -47,7 +47,7 @@ class Time:
     text: str
     """As an answer."""
     day: date | None
-    """The day, or one within; None where none can be told."""
+    """The day, or a day within the period; None if it cannot be determined."""
 
 
 def times_of(sentence: str, said: date | None) -> list[Time]:
@@ -83,7 +83,7 @@ _HAN: _Texts = {
     "month": lambda day: f"{day.year}年{day.month}月",
     "year": lambda day: f"{day.year}年",
 }
-"""What is said in Chinese is told in Chinese."""
+"""Dates of Chinese sentences are written in Chinese."""
 
 Telling = tuple[str, date | None]
 _Tell = Callable[[re.Match[str], date | None], Telling | None]
@@ -169,7 +169,7 @@ def _season(match: re.Match[str], said: date | None) -> Telling | None:
 
 
 def _ago(match: re.Match[str], said: date | None) -> Telling | None:
-    """``two weeks ago``: what is counted is told, what is vague is told with the day that it is counted from."""
+    """``two weeks ago``: a counted expression becomes a date, a vague one keeps its wording and gets the date of the turn."""
     count, unit = match["count"].lower(), match["unit"].lower().rstrip("s")
     number = int(count) if count.isdigit() else _VALUES.get(count)
     words = f"{match['count']} {match['unit']}".replace(" of ", " ")

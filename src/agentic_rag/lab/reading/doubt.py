@@ -42,8 +42,8 @@ def shipped() -> ReaderWeights:
 def doubtful(
     question: ParsedQuestion, statements: Sequence[Statement], history: History, weights: ReaderWeights
 ) -> bool:
-    """Whether it is better to say that it is not mentioned: nothing shares the question's telling words, or
-    somebody else than it asks about said what matches."""
+    """Whether to answer "not mentioned": no sentence shares the content words of the question, or another person
+    said the matching sentence."""
     if not any(one.own + one.turn + one.before for one in statements):
         return True
     bar = weights.abstain_surer_from if question.kind in SURER else weights.abstain_from
@@ -59,11 +59,11 @@ def doubt(
 
 
 def signs(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> dict[str, float]:
-    """What speaks for and against an answer.
+    """Features for and against an answer.
 
-    A lead is how much better the best of what the person asked about says matches than the best of what others
-    say; 0 where nobody is asked about or nobody else speaks. It tells less of a question that names several people:
-    what one of them offers the other is told by either.
+    A lead is the best match among the sentences of the person in the question minus the best match among the others';
+    0 if the question names nobody or nobody else speaks. It means less if the question names several people, since
+    either of them may report what happened between them.
     """
     theirs = [one for one in statements if one.about]
     others = [one for one in statements if not one.about]

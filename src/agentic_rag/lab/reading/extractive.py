@@ -115,7 +115,7 @@ class RememberedEmbedding:
 
 
 def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
-    """What a clause says that the question does not: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
+    """The clause without the words of the question: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
     clauses = [
         (_covered(question.terms, clause) + statement.support / 10, clause.strip())
         for statement in statements[:READ]

@@ -47,7 +47,7 @@ class TextMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """What is remembered, whatever is asked; ``top_k`` cuts to the newest."""
+        """All stored memories, independent of the query; ``top_k`` keeps the newest."""
         wanted = checked_top_k(top_k, self._max_dialog or 1)
         first = 0 if self._max_dialog is None else -wanted
         return [memory_of(entry, None) for entry in self._entries.matching(metadata)[first:]]
@@ -58,7 +58,7 @@ class TextMemory:
 
 
 class FullContext(TextMemory):
-    """Everything, whatever is asked: what a reader with endless context would be given."""
+    """Everything, independent of the query: the input of a reader with unlimited context."""
 
     def __init__(self) -> None:
         super().__init__(max_dialog=None)

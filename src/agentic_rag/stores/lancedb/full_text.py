@@ -27,7 +27,7 @@ def indexed(text: str) -> str:
 
 
 def searched(text: str, most: int = MAX_QUERY_WORDS) -> str:
-    """What is searched of a question: at most ``most`` telling words, all of them where none is telling.
+    """Search terms of a question: its content words, at most ``most``; all words if there is no content word.
 
     "" for a text without a letter or digit.
     """

@@ -95,7 +95,7 @@ class MetadataValues:
         return {json.loads(key) for key in rows["key"].unique().to_pylist()}
 
     async def tidy(self, dataset: str, chunks: Any) -> None:
-        """Forget values that no row of the chunk table has any more: they tell what removed notes said."""
+        """Delete values that no row of the chunk table has any more: they could reveal the content of removed notes."""
         values = await self._connection.table(_name(dataset))
         if values is None:
             return
