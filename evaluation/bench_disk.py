@@ -1,9 +1,10 @@
 """How many bytes a data folder takes for each byte of the notes, how much it grows by edits, and what a question keeps.
 
-    python evaluation/bench_disk.py [--vault FOLDER] [--edits N] [--quick] [--json FILE]
+    python evaluation/bench_disk.py [--vault FOLDER] [--generated N] [--edits N] [--quick] [--json FILE]
 
-Ingests ``examples/vault`` and a second vault (FOLDER, by default ../shared/data/vaults/obsidian-help-en, left out
-where it does not exist) into fresh data folders, with token vectors and without, and measures them once they are
+Ingests ``examples/vault``, a second vault (FOLDER, by default ../shared/data/vaults/obsidian-help-en) and a vault
+generated from N passages of a judged set (by default 5,000; ../shared/data/beir/multihop/pool3), the last two left out
+where their data do not exist, into fresh data folders, with token vectors and without, and measures them once they are
 closed; then edits one note of the example vault after the other, N times (by default 1,000), each edit followed by an
 ingest that opens the folder and closes it again, as a command does. Ten questions on the example vault, each on a
 thread of its own, say what LangGraph's checkpoints take in SQLite, by ``rag.ask`` and after every node, and what the
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -34,7 +36,9 @@ PROJECT = Path(__file__).parents[1]
 EXAMPLE = PROJECT / "examples" / "vault"
 OTHER = PROJECT.parent / "shared" / "data" / "vaults" / "obsidian-help-en"
 WITH_TOKENS_FLOOR, WITHOUT_FLOOR, EDITED_FLOOR = 40.0, 24.0, 1.3
-CHECKPOINT_FLOOR, EVERY_NODE_FLOOR, VALUES_FLOOR = 100.0, 350.0, 750.0
+CHECKPOINT_FLOOR, EVERY_NODE_FLOOR, VALUES_FLOOR = 100.0, 300.0, 750.0
+PASSAGES = PROJECT.parent / "shared" / "data" / "beir" / "multihop" / "pool3" / "corpus.jsonl"
+NOTES = 5_000
 EDITS, QUICK_EDITS = 1_000, 20
 OPERATION = "document_retrieval"
 LARGE = 50_000
@@ -156,16 +160,34 @@ def _asked(question: str) -> dict[str, Any]:
     return {"query": question, "operation": OPERATION}
 
 
+def generated(folder: Path, count: int) -> Path:
+    """A vault of real text: one note a passage, with a link to each note whose title it names."""
+    records = map(json.loads, PASSAGES.open(encoding="utf-8"))
+    titled = {_file_name(record["title"]): record["text"] for record in records}
+    texts = dict(sorted((name, text) for name, text in titled.items() if name)[:count])
+    titles = re.compile(r"\b(" + "|".join(map(re.escape, sorted(texts, key=len, reverse=True))) + r")\b")
+    folder.mkdir(parents=True)
+    for name, text in texts.items():
+        linked = titles.sub(r"[[\1]]", text).replace(f"[[{name}]]", name)
+        (folder / f"{name}.md").write_text(f"# {name}\n\n{linked}\n", encoding="utf-8")
+    return folder
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"[^\w ,.()'-]", " ", title)[:80].strip(" .")
+
+
 async def measured(vaults: Sequence[Path], edits: int, folder: Path) -> list[Row]:
     rows = []
     for vault in vaults:
-        rows += await fresh(vault, folder / vault.name)
+        rows += await fresh(vault, folder / f"data of {vault.name}")
     return rows + await kept(folder / "kept") + await edited(EXAMPLE, folder / "edited", edits)
 
 
 def main() -> int:
     parser = options(__doc__, "the example vault, and fewer edits")
     parser.add_argument("--vault", type=Path, default=OTHER, metavar="FOLDER")
+    parser.add_argument("--generated", type=int, default=NOTES, metavar="N")
     parser.add_argument("--edits", type=int, metavar="N")
     arguments = parser.parse_args()
     vaults = [EXAMPLE]
@@ -175,6 +197,10 @@ def main() -> int:
         print(f"{arguments.vault} is no folder, and is left out", file=sys.stderr)
     edits = arguments.edits or (QUICK_EDITS if arguments.quick else EDITS)
     with tempfile.TemporaryDirectory() as folder:
+        if not arguments.quick and PASSAGES.is_file():
+            vaults.append(
+                generated(Path(folder) / f"{arguments.generated:,} generated notes", arguments.generated)
+            )
         rows = asyncio.run(measured(vaults, edits, Path(folder)))
     return report("disk", rows, arguments.json)
 
