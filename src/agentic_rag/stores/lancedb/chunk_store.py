@@ -158,20 +158,18 @@ class LanceChunkStore:
         return None if table is None else Searched(table, await self._where(dataset, restriction))
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:
-        table = await self._opened(dataset)
-        rows = await self._by_ids(table, dataset, chunk_ids, CHUNK_COLUMNS)
+        rows = await self._by_ids(dataset, chunk_ids, CHUNK_COLUMNS)
         return {chunk.id: chunk for chunk in map(unpacked, rows["chunk"].to_pylist())}
 
     async def get_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, FloatArray]:
-        table = await self._opened(dataset)
-        rows = await self._by_ids(table, dataset, chunk_ids, ["chunk_id", "vector"])
+        rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", "vector"])
         return dict(zip(rows["chunk_id"].to_pylist(), vectors_of(rows), strict=True))
 
     async def get_token_vectors(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, bytes]:
         table = await self._opened(dataset)
         if table is None or not await _has_tokens(table):
             return {}
-        rows = await self._by_ids(table, dataset, chunk_ids, ["chunk_id", TOKENS])
+        rows = await self._by_ids(dataset, chunk_ids, ["chunk_id", TOKENS])
         told = zip(rows["chunk_id"].to_pylist(), rows[TOKENS].to_pylist(), strict=True)
         return {chunk_id: tokens for chunk_id, tokens in told if tokens}
 
@@ -195,24 +193,15 @@ class LanceChunkStore:
         return profile
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
-        table = await self._opened(dataset)
-        if table is None:
-            return []
         where = await self._where(dataset, restriction)
-        with translated(f"filtering {dataset!r}"):
-            query = table.query().select(["chunk_id"])
-            rows = await (query.where(where) if where else query).to_arrow()
+        rows = await self._select(f"filtering {dataset!r}", dataset, ["chunk_id"], where)
         return sorted(rows["chunk_id"].to_pylist())[: max(limit, 0)]
 
     async def filter_keys(self, dataset: str) -> set[str]:
         return await self._values.keys(dataset)
 
     async def document_ids(self, dataset: str) -> set[str]:
-        table = await self._opened(dataset)
-        if table is None:
-            return set()
-        with translated(f"listing documents of {dataset!r}"):
-            rows = await table.query().select(["document_id"]).to_arrow()
+        rows = await self._select(f"listing documents of {dataset!r}", dataset, ["document_id"])
         return set(rows["document_id"].to_pylist())
 
     async def count(self, dataset: str) -> int:
@@ -294,15 +283,24 @@ class LanceChunkStore:
             parts.append(f"(date IS NULL OR date <= {timestamp_sql(restriction.as_of)})")
         return " AND ".join(parts) or None
 
-    async def _by_ids(
-        self, table: Any | None, dataset: str, chunk_ids: Sequence[str], columns: list[str]
-    ) -> pa.Table:
+    async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], columns: list[str]) -> pa.Table:
         """The rows that exist, in no particular order."""
         ids = sorted({chunk_id for chunk_id in chunk_ids if is_unicode(chunk_id)})
-        if table is None or not ids:
+        if not ids:
             return self._schema.empty_table().select(columns)
-        with translated(f"reading chunks of {dataset!r}"):
-            return await table.query().where(is_one_of("chunk_id", ids)).select(columns).to_arrow()
+        doing = f"reading chunks of {dataset!r}"
+        return await self._select(doing, dataset, columns, is_one_of("chunk_id", ids))
+
+    async def _select(
+        self, doing: str, dataset: str, columns: list[str], where: str | None = None
+    ) -> pa.Table:
+        """Columns of the rows under a condition; none of a dataset that is not there."""
+        table = await self._opened(dataset)
+        if table is None:
+            return self._schema.empty_table().select(columns)
+        with translated(doing):
+            query = table.query().select(columns)
+            return await (query.where(where) if where else query).to_arrow()
 
 
 def timestamp_sql(moment: datetime) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
 
@@ -128,64 +129,56 @@ async def reindexed(
         return await _Reindex(connection, manifests, embedding, parts, group, dataset).run(progress)
 
 
+@dataclass(slots=True)
 class _Reindex:
     """One run of it."""
 
-    def __init__(
-        self,
-        connection: LanceConnection,
-        manifests: Manifests,
-        embedding: Embedding,
-        parts: Sequence[VectorTable],
-        group: str,
-        dataset: str,
-    ) -> None:
-        self._connection = connection
-        self._manifests = manifests
-        self._embedding = embedding
-        self._parts = parts
-        self._group = group
-        self._dataset = dataset
-        self._copied: dict[str, dict[str, bytes]] = {part.base: {} for part in parts}
-        """By table: key → digest of the row as it was carried over."""
-        self._versions: dict[str, int | None] = {part.base: None for part in parts}
-        """By table: the version that was carried over whole."""
-        self._embedded = 0
-        self._embedding_seconds = 0.0
+    connection: LanceConnection
+    manifests: Manifests
+    embedding: Embedding
+    parts: Sequence[VectorTable]
+    group: str
+    dataset: str
+    copied: dict[str, dict[str, bytes]] = field(default_factory=lambda: defaultdict(dict))
+    """By table: key → digest of the row as it was carried over."""
+    versions: dict[str, int | None] = field(default_factory=dict)
+    """By table: the version that was carried over whole."""
+    embedded: int = 0
+    embedding_seconds: float = 0.0
 
     async def run(self, progress: Progress | None) -> ReindexReport:
         started = time.perf_counter()
-        bases = [part.base for part in self._parts]
-        await self._manifests.drop_unfinished(self._group, bases)
-        await self._manifests.drop_superseded(self._group, bases)
-        before = await self._manifests.stored(self._group)
+        bases = [part.base for part in self.parts]
+        await self.manifests.drop_unfinished(self.group, bases)
+        await self.manifests.drop_superseded(self.group, bases)
+        before = await self.manifests.stored(self.group)
         generation = before.generation if before is not None else 0
         meter = await self._meter(generation, progress)
         for _ in range(MAX_ROUNDS):
             if await self._carry_over(generation, meter) <= FEW:
                 break
         await self._index(generation + 1)
-        async with switching(self._connection.uri, self._group):
+        async with switching(self.connection.uri, self.group):
             waited = time.perf_counter()
             await self._carry_over(generation, meter)
-            await self._manifests.switch(self._group, generation + 1)
+            await self.manifests.switch(self.group, generation + 1)
             waited = time.perf_counter() - waited
         meter.finish()
         return ReindexReport(
-            dataset=dataset_name(self._dataset),
+            dataset=dataset_name(self.dataset),
             before=str(before),
-            now=str(self._manifests.configured),
-            rows={part.name: len(self._copied[part.base]) for part in self._parts},
-            embedded=self._embedded,
+            now=str(self.manifests.configured),
+            rows={part.name: len(self.copied[part.base]) for part in self.parts},
+            embedded=self.embedded,
             seconds=round(time.perf_counter() - started, 3),
-            embedding_seconds=round(self._embedding_seconds, 3),
+            embedding_seconds=round(self.embedding_seconds, 3),
             waiting_seconds=round(waited, 3),
         )
 
     async def _meter(self, generation: int, progress: Progress | None) -> Meter:
         rows, work = 0, 0
-        for part in self._parts:
-            source = await self._connection.table(generation_name(part.base, generation))
+        for part in self.parts:
+            source = await self.connection.table(generation_name(part.base, generation))
             if source is None:
                 continue
             with translated(f"measuring {part.name}"):
@@ -197,21 +190,21 @@ class _Reindex:
 
     async def _carry_over(self, generation: int, meter: Meter) -> int:
         """Make the new tables equal to the old ones as they are now; the number of rows that took."""
-        return sum([await self._carry_over_table(part, generation, meter) for part in self._parts])
+        return sum([await self._carry_over_table(part, generation, meter) for part in self.parts])
 
     async def _carry_over_table(self, part: VectorTable, generation: int, meter: Meter) -> int:
-        source = await self._connection.table(generation_name(part.base, generation))
+        source = await self.connection.table(generation_name(part.base, generation))
         if source is None:
             return 0
         with translated(f"reading {part.name}"):
             await source.checkout_latest()
             version = await source.version()
-        if version == self._versions[part.base]:
+        if version == self.versions.get(part.base):
             return 0
-        target = await self._connection.create_table(
+        target = await self.connection.create_table(
             generation_name(part.base, generation + 1), part.schema, part.key, part.prepare
         )
-        copied, seen, changes = self._copied[part.base], set[str](), 0
+        copied, seen, changes = self.copied[part.base], set[str](), 0
         async for rows in _pages(source, part):
             digests = {row[part.key]: _digest(row) for row in rows}
             seen.update(digests)
@@ -228,7 +221,7 @@ class _Reindex:
         with translated(f"reading {part.name}"):
             await source.checkout_latest()
             # Pages of a table that changes meanwhile may miss a row; of one that did not, they miss none.
-            self._versions[part.base] = version if await source.version() == version else None
+            self.versions[part.base] = version if await source.version() == version else None
         return changes + len(gone)
 
     async def _store(self, part: VectorTable, target: Any, rows: Sequence[Row], meter: Meter) -> None:
@@ -238,10 +231,10 @@ class _Reindex:
         for text, row in zip(texts, rows, strict=True):
             work[text] += embedding_work(row[part.measured])
         distinct = list(work)
-        found = await embedded(self._embedding, distinct, list(work.values()), meter, tokens=part.tokens)
+        found = await embedded(self.embedding, distinct, list(work.values()), meter, tokens=part.tokens)
         place = {text: number for number, text in enumerate(distinct)}
-        self._embedding_seconds += time.perf_counter() - began
-        self._embedded += len(distinct)
+        self.embedding_seconds += time.perf_counter() - began
+        self.embedded += len(distinct)
         places = [place[text] for text in texts]
         of_rows = PassageVectors(found.vectors[places], tuple(found.tokens[number] for number in places))
         made = await asyncio.to_thread(part.made, rows, of_rows)
@@ -250,8 +243,8 @@ class _Reindex:
             await merge.execute(made)
 
     async def _index(self, generation: int) -> None:
-        for part in self._parts:
-            table = await self._connection.table(generation_name(part.base, generation))
+        for part in self.parts:
+            table = await self.connection.table(generation_name(part.base, generation))
             if table is not None:
                 await tidied(table, part.plan, part.name)
 
