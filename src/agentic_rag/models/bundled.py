@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.domain.token_vectors import QuestionTokens, packed
@@ -311,6 +312,6 @@ def _merged(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArra
     return _unit(sums)
 
 
-def _unit(rows: FloatArray) -> FloatArray:
+def _unit(rows: NDArray[Any]) -> FloatArray:
     scaled: FloatArray = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return scaled
