@@ -134,7 +134,7 @@ def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
     )
     why = "as given"
     if weights["telling"] is not None:
-        why = f"{given} by the operation; the graph's start is {weights['telling']:.2f} telling"
+        why = f"{given} by the operation; specificity of the names: {weights['telling']:.2f}"
     reason = fusion["operation_reason"]
     lines = [f"operation: {fusion['operation']}. {reason}"] if reason else []
     lines += [f"weights, graph : vectors = {used} ({why})"]
