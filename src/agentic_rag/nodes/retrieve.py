@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from agentic_rag.domain import Findings, Hit
+from agentic_rag.domain import Findings, Hit, new_hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
@@ -84,16 +84,15 @@ def as_hit(result: RetrievalResult, rank: int) -> Hit:
     """A result as the state holds it."""
     legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()}
     tokens = {} if result.tokens is None else {"tokens": round(result.tokens, 6)}
-    return {
-        "id": result.id,
-        "content": result.content,
-        "type": "document",
-        "rank": rank,
-        "score": result.score,
-        "metadata": result.metadata,
-        "evidence": {"legs": legs, **tokens},
-        "facts": [],
-    }
+    return new_hit(
+        result.id,
+        result.content,
+        "document",
+        rank=rank,
+        score=result.score,
+        metadata=result.metadata,
+        evidence={"legs": legs, **tokens},
+    )
 
 
 async def search_source(

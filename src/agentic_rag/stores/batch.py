@@ -1,9 +1,10 @@
-"""What every chunk store and ledger does alike: checks of what it is given, and a total order of what it finds."""
+"""What every store does alike: checks of what it is given, a total order of what it finds, batches, error texts."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,8 +22,21 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import InputError, ManifestMismatch
 
+T = TypeVar("T")
 MOST_TIED = 4096
 """Chunks of one score that are put in id order where a search's limit cuts through them."""
+
+
+def batches(values: Sequence[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The values in turn, at most ``size`` at a time."""
+    for start in range(0, len(values), size):
+        yield tuple(values[start : start + size])
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, cut; its type where it has none."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:300] if lines else type(error).__name__
 
 
 def checked_ids(documents: Sequence[EmbeddedDocument]) -> list[str]:

@@ -103,7 +103,7 @@ class Committer:
     async def turn(self) -> AsyncIterator[None]:
         """Held by one writer of the folder, of all tasks and processes, who sees what the one before wrote."""
         async with self._lock, process_lock(str(self._folder), WRITING):
-            await self._tables.refresh()
+            self._tables.refresh()
             yield
 
     async def prepare(self, run: Run = _no_statements) -> None:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.stores.batch import batches
+from agentic_rag.stores.graphiti.commit import uninterrupted
 from agentic_rag.stores.graphiti.schemas import (
     FACT_PROPERTIES,
     KINDS,
@@ -22,12 +24,11 @@ from agentic_rag.stores.graphiti.schemas import (
     Row,
     columns,
 )
+from agentic_rag.stores.graphiti.server_graph import BATCH
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 BUFFER_POOL = 256 * 1024 * 1024
 """Bytes LadybugDB may use for pages; by itself it would take 80 % of the memory."""
-BATCH = 2_000
-"""Rows a statement; bounds the memory of one parameter."""
 
 _SCHEMA = """
 CREATE NODE TABLE Episodic (
@@ -83,37 +84,37 @@ class CypherCopy:
         self._database: Any = None
 
     async def read(self, query: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Rows of one statement, as the tables were at some moment after the call.
+        """Rows of one statement on the tables as they are now; another process's last second may be missing.
 
         Raises what LadybugDB raises: for a wrong statement, and for one that writes.
         """
         async with self._lock:
-            versions = await self._versions()
-            if versions != self._copied:
-                await asyncio.to_thread(self._discard)
-                await self._make()
-                self._copied = versions
-            return await asyncio.to_thread(self._run, query, parameters)
+            # A cancelled caller leaves a thread behind, and the next one may close the database under it.
+            return await uninterrupted(self._read(query, parameters))
+
+    async def _read(self, query: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        groups = await self._tables.groups()
+        versions = tuple(
+            [(group, kind, await self._tables.version(group, kind)) for group in groups for kind in KINDS]
+        )
+        if versions != self._copied:
+            await asyncio.to_thread(self._discard)
+            await self._make(groups)
+            self._copied = versions
+        return await asyncio.to_thread(self._run, query, parameters)
 
     async def close(self) -> None:
         async with self._lock:
             await asyncio.to_thread(self._discard)
 
-    async def _versions(self) -> Versions:
-        groups = await self._tables.groups()
-        return tuple(
-            [(group, kind, await self._tables.version(group, kind)) for group in groups for kind in KINDS]
-        )
-
-    async def _make(self) -> None:
+    async def _make(self, groups: Sequence[str]) -> None:
         await asyncio.to_thread(self._open, read_only=False)
         await asyncio.to_thread(self._run, _SCHEMA, {})
-        groups = await self._tables.groups()
         for kind in KINDS:
             for group in groups:
                 rows = await self._tables.select(group, kind, select=columns(kind))
                 await asyncio.to_thread(self._fill, kind, rows)
-        self._database.close()
+        await asyncio.to_thread(self._database.close)
         await asyncio.to_thread(self._open, read_only=True)
 
     def _open(self, *, read_only: bool) -> None:
@@ -137,9 +138,8 @@ class CypherCopy:
 
     def _fill(self, kind: Kind, rows: Sequence[Row]) -> None:
         for statement, wanted, names in _statements(kind, rows):
-            for start in range(0, len(wanted), BATCH):
-                picked = [{name: row[name] for name in names} for row in wanted[start : start + BATCH]]
-                self._run(statement, {"rows": picked})
+            for batch in batches(wanted, BATCH):
+                self._run(statement, {"rows": [{name: row[name] for name in names} for row in batch]})
 
     def _run(self, statement: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         import ladybug

@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from typing import Any
 
+from agentic_rag.stores.batch import batches
 from agentic_rag.stores.graphiti.schemas import (
     FACT_PROPERTIES,
     LINK_ENDS,
@@ -43,10 +44,6 @@ class NoGraph:
     async def remove_label(self, run: Run, label: str, uuids: Collection[str]) -> None:
         """Take a label off entities; ``upsert`` takes none off."""
 
-    async def uuids(self, run: Run, group: str, kind: Kind) -> set[str]:
-        """What the graph holds of a kind."""
-        return set()
-
 
 class ServerGraph(NoGraph):
     """Neo4j and FalkorDB: labels are labels, facts are relations, properties are free."""
@@ -64,7 +61,7 @@ class ServerGraph(NoGraph):
             statement = (
                 f"UNWIND $rows AS row MERGE (n:{NODE_LABELS[kind]} {{uuid: row.uuid}}) SET n += row{extra}"
             )
-            for batch in _batches(chosen):
+            for batch in batches(chosen, BATCH):
                 await run(statement, rows=[_flat(_picked(row, names)) for row in batch])
 
     async def delete_nodes(self, run: Run, uuids: Collection[str]) -> None:
@@ -96,6 +93,7 @@ class ServerGraph(NoGraph):
             await run(f"UNWIND $rows AS row MATCH (n:Entity {{uuid: row.uuid}}) REMOVE n:{label}", rows=rows)
 
     async def uuids(self, run: Run, group: str, kind: Kind) -> set[str]:
+        """What the graph holds of a kind."""
         if kind in NODE_LABELS:
             pattern = f"(n:{NODE_LABELS[kind]})"
         else:
@@ -116,7 +114,7 @@ class ServerGraph(NoGraph):
                 f"MATCH (t:{end} {{uuid: row.target_uuid}}) "
                 f"MERGE (s)-[e:{name} {{uuid: row.uuid}}]->(t) SET e += row.properties"
             )
-            for batch in _batches(rows):
+            for batch in batches(rows, BATCH):
                 await run(statement, rows=[_relation_row(row, names) for row in batch])
 
 
@@ -141,13 +139,8 @@ def _flat(row: Row) -> Row:
     return {**plain, **{name: value for name, value in row.items() if name != "attributes"}}
 
 
-def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    for start in range(0, len(rows), BATCH):
-        yield rows[start : start + BATCH]
-
-
 def _keys(uuids: Collection[str]) -> Iterator[Sequence[Row]]:
-    return _batches([{"uuid": uuid} for uuid in sorted(uuids)])
+    return batches([{"uuid": uuid} for uuid in sorted(uuids)], BATCH)
 
 
 def _picked(row: Row, names: tuple[str, ...]) -> Row:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.stores.lancedb.connection import quoted
+from agentic_rag.stores.lancedb.connection import is_one_of, quoted
 
 _OPERATORS = {"=", "<>", ">", "<", ">=", "<="}
 _NULL_TESTS = {"IS NULL", "IS NOT NULL"}
@@ -21,7 +21,7 @@ def is_in(column: str, values: Collection[str]) -> str:
     clean = [value for value in values if "\0" not in value]
     if not clean:
         return NOTHING
-    return f"{column} IN ({', '.join(quoted(value) for value in clean)})"
+    return is_one_of(column, clean)
 
 
 def has_any(column: str, values: Collection[str]) -> str:

@@ -15,6 +15,7 @@ from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
 from agentic_rag.domain.identity import episode_uuid, group_id
 from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLinks, StoreStats
 from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
@@ -196,6 +197,4 @@ def translated_failure(doing: str) -> Iterator[None]:
     except AgenticRagError:
         raise
     except Exception as error:
-        lines = str(error).strip().splitlines()
-        told = lines[0][:300] if lines else type(error).__name__
-        raise StoreError(f"the graph store failed while {doing}: {told}") from error
+        raise StoreError(f"the graph store failed while {doing}: {first_line(error)}") from error

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from agentic_rag.domain.ports import FloatArray, PassageVectors, StoreStats
+from agentic_rag.stores.batch import batches
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.schemas import (
     FULL_TEXT,
@@ -71,9 +72,9 @@ class GraphTables:
         """Names of the tables that have every column."""
         self._scans = asyncio.Semaphore(max(2, os.cpu_count() or 2))
 
-    async def refresh(self) -> None:
-        """Read from now on what other processes have written."""
-        await self._connection.refresh()
+    def refresh(self) -> None:
+        """Read what other processes have written until now."""
+        self._connection.refresh()
 
     async def groups(self) -> list[str]:
         """Group ids that have a table, sorted."""
@@ -112,20 +113,17 @@ class GraphTables:
         also: str | None = None,
     ) -> list[Row]:
         """Rows whose column is one of the values, however many there are."""
-        keys = sorted(values)
         found: list[Row] = []
-        for start in range(0, len(keys), KEYS_PER_QUERY):
-            where = sql.every([sql.is_in(column, keys[start : start + KEYS_PER_QUERY]), also])
+        for keys in batches(sorted(values), KEYS_PER_QUERY):
+            where = sql.every([sql.is_in(column, keys), also])
             found.extend(await self.select(group, kind, where, select))
         return found
 
     async def vectors(self, group: str, kind: Kind, uuids: Collection[str]) -> dict[str, FloatArray]:
         """Stored vectors of the rows that exist among the uuids."""
-        keys = sorted(uuids)
         found: dict[str, FloatArray] = {}
-        for start in range(0, len(keys), KEYS_PER_QUERY):
-            where = sql.is_in("uuid", keys[start : start + KEYS_PER_QUERY])
-            rows = await self.arrow(group, kind, where, ["uuid", "vector"])
+        for keys in batches(sorted(uuids), KEYS_PER_QUERY):
+            rows = await self.arrow(group, kind, sql.is_in("uuid", keys), ["uuid", "vector"])
             if rows is not None:
                 found |= dict(zip(rows["uuid"].to_pylist(), vectors_of(rows), strict=True))
         return found

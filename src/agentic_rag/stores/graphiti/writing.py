@@ -11,6 +11,7 @@ from typing import Any
 
 from agentic_rag.domain import DocumentGraph, Entity
 from agentic_rag.domain.ports import Embedding, FloatArray
+from agentic_rag.stores.batch import batches
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.chunks import READ_BY
 from agentic_rag.stores.graphiti.contribution import (
@@ -118,9 +119,8 @@ class GraphWriter:
         known = sorted({document for document in documents if "\0" not in document})
         if not known or not await self._tables.exists(group):
             return
-        for start in range(0, len(known), REMOVED_TOGETHER):
-            part = frozenset(known[start : start + REMOVED_TOGETHER])
-            await self._transact(Contributions(group, part), Contribution())
+        for part in batches(known, REMOVED_TOGETHER):
+            await self._transact(Contributions(group, frozenset(part)), Contribution())
 
     async def _carry_over(self, group: str, new: Contribution, keep: Collection[str]) -> None:
         """Give kept episodes what extraction noted on them."""
@@ -303,10 +303,8 @@ class GraphWriter:
         vectors = await self._tables.vectors(plan.group, "entities", same)
         vectors |= await self._tables.vectors(plan.group, "facts", plan.facts)
         wanted = {uuid: text for uuid, text in texts(plan, entities).items() if uuid not in vectors}
-        distinct = sorted(set(wanted.values()))
         fresh: dict[str, FloatArray] = {}
-        for start in range(0, len(distinct), EMBED_BATCH):
-            batch = distinct[start : start + EMBED_BATCH]
+        for batch in batches(sorted(set(wanted.values())), EMBED_BATCH):
             fresh |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
         return vectors | {uuid: fresh[text] for uuid, text in wanted.items()}
 

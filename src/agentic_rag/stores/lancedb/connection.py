@@ -13,6 +13,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
 
 Prepare = Callable[[Any], Awaitable[None]]
@@ -41,8 +42,7 @@ def translated(doing: str) -> Iterator[None]:
     except AgenticRagError:
         raise
     except (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
-        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise StoreError(f"LanceDB failed while {doing}: {first_line[:300]}") from error
+        raise StoreError(f"LanceDB failed while {doing}: {first_line(error)}") from error
 
 
 class LanceConnection:
@@ -55,6 +55,8 @@ class LanceConnection:
         self._closed = False
         self._using: IO[bytes] | None = None
         self._tables: dict[str, Any] = {}
+        self._stale: set[str] = set()
+        """Names of open tables that are brought up to date before they are used again."""
         self._versions: dict[str, int] = {}
         """Of each table when it was opened; 0 for one that was made here."""
         self._opening = asyncio.Lock()
@@ -96,6 +98,10 @@ class LanceConnection:
                     if "not found" not in str(error):
                         raise
                     return None
+        if name in self._stale:
+            with translated(f"reading the latest version of {name}"):
+                await self._tables[name].checkout_latest()
+            self._stale.discard(name)
         return self._tables[name]
 
     async def create_table(
@@ -127,10 +133,9 @@ class LanceConnection:
                 self._tables[name] = table
         return table
 
-    async def refresh(self) -> None:
-        """Read from now on what others have written, at once and not within ``READ_CONSISTENCY``."""
-        with translated("reading the latest versions"):
-            await asyncio.gather(*(table.checkout_latest() for table in self._tables.values()))
+    def refresh(self) -> None:
+        """Read what others have written until now, at once and not within ``READ_CONSISTENCY``."""
+        self._stale.update(self._tables)
 
     async def drop_table(self, name: str) -> None:
         """Delete a table with its rows; one that is not there is ignored."""
@@ -212,9 +217,8 @@ def is_one_of(column: str, texts: Iterable[str]) -> str:
 
 async def delete_keys(table: Any, column: str, keys: Iterable[str]) -> None:
     """Delete the rows whose key is one of these."""
-    ordered = sorted(keys)
-    for start in range(0, len(ordered), KEYS_PER_DELETE):
-        await table.delete(is_one_of(column, ordered[start : start + KEYS_PER_DELETE]))
+    for some in batches(sorted(keys), KEYS_PER_DELETE):
+        await table.delete(is_one_of(column, some))
 
 
 async def _cleaned(table: Any, uri: str) -> None:

@@ -27,7 +27,15 @@ from agentic_rag.domain.ports import (
     TableStats,
 )
 from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreError
-from agentic_rag.stores.batch import BothLegsApart, check_query, checked_ids, checked_vectors, first_by_score
+from agentic_rag.stores.batch import (
+    BothLegsApart,
+    batches,
+    check_query,
+    checked_ids,
+    checked_vectors,
+    first_by_score,
+    first_line,
+)
 from agentic_rag.stores.metadata_items import condition, range_keys, translate
 from agentic_rag.stores.vectorstores.backend import (
     EVERY_ROW,
@@ -35,10 +43,8 @@ from agentic_rag.stores.vectorstores.backend import (
     Row,
     VectorBackend,
     Where,
-    batches,
     chunk_and_document,
     document_key,
-    first_line,
     microseconds,
     row_id,
     to_chunk,
@@ -202,7 +208,7 @@ class VectorStoreChunks(BothLegsApart):
         return {document_id for _, document_id in found or ()}
 
     async def count(self, dataset: str) -> int:
-        return len(await self._names(f"counting {dataset!r}", dataset) or ())
+        return await self._count(dataset) or 0
 
     async def datasets(self) -> list[str]:
         entries = await self._threaded("listing datasets", lambda: self._entries(EVERY_ROW))
@@ -213,11 +219,19 @@ class VectorStoreChunks(BothLegsApart):
         await self._asked(doing, dataset, lambda opened: self._backend.optimize(opened.collection), None)
 
     async def stats(self, dataset: str) -> StoreStats:
-        found = await self._names(f"counting {dataset!r}", dataset)
-        if found is None:
+        count = await self._count(dataset)
+        if count is None:
             return StoreStats(None, None, None)
-        rows = TableStats("chunks", len(found))
+        rows = TableStats("chunks", count)
         return StoreStats(self._model, self._dimension, self._manifest["metric"], (rows,))
+
+    async def _count(self, dataset: str) -> int | None:
+        """Chunks of a dataset; None for one that is not there."""
+
+        def counted(opened: _Dataset) -> int | None:
+            return self._backend.count(opened.collection)
+
+        return await self._asked(f"counting {dataset!r}", dataset, counted, None)
 
     async def _rows(self, dataset: str, chunk_ids: Sequence[str]) -> list[Row]:
         wheres = _of_ids(sorted({row_id(chunk_id) for chunk_id in chunk_ids}))

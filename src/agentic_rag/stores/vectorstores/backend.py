@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Self, TypeVar
@@ -25,6 +25,7 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import FloatArray
+from agentic_rag.stores.batch import batches
 from agentic_rag.stores.metadata_items import Condition, metadata_items
 
 UNDATED = -(2**62)
@@ -116,6 +117,10 @@ class VectorBackend(ABC):
         """Every row that is meant; at most ``IDS_PER_REQUEST`` are named by id."""
 
     @abstractmethod
+    def count(self, collection: str) -> int:
+        """Rows of the collection."""
+
+    @abstractmethod
     def names(self, collection: str, where: Where) -> list[str]:
         """The field ``name`` of every row that is meant."""
 
@@ -153,18 +158,6 @@ class NonTransactionalBackend(VectorBackend):
             gone = sorted(set(self.owned(collection, owner_keys)) - kept)
             for ids in batches(gone, IDS_PER_REQUEST):
                 self.delete(collection, ids)
-
-
-def first_line(error: Exception) -> str:
-    """The first line of an error's message, cut; its type where it has none."""
-    lines = str(error).strip().splitlines()
-    return lines[0][:300] if lines else type(error).__name__
-
-
-def batches(values: Sequence[T], size: int) -> Iterator[tuple[T, ...]]:
-    """The values in turn, at most ``size`` at a time."""
-    for start in range(0, len(values), size):
-        yield tuple(values[start : start + size])
 
 
 def row_id(chunk_id: str) -> str:

@@ -15,8 +15,9 @@ from chromadb.errors import NotFoundError
 
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import StoreError
+from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests, first_line
+from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests
 
 VECTOR = "vector"
 """The vector once more, as text. What Chroma gives back comes from its index, which another process's
@@ -65,6 +66,9 @@ class Chroma(NonTransactionalBackend):
             Row(row_id, text, fields["name"], fields["chunk"], _unpacked(fields[VECTOR]))
             for row_id, text, fields in rows
         ]
+
+    def count(self, collection: str) -> int:
+        return int(self._collections[collection].count())
 
     def names(self, collection: str, where: Where) -> list[str]:
         return [fields["name"] for fields in self._get(collection, where)["metadatas"]]

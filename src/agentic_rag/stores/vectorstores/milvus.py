@@ -18,8 +18,9 @@ from pymilvus import DataType, MilvusClient
 
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, StoreError, StoreLocked
+from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests, first_line
+from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests
 
 VARCHAR_BYTES = 65_535
 ARRAY_MEMBERS = 4096
@@ -80,6 +81,12 @@ class Milvus(NonTransactionalBackend):
     def rows(self, collection: str, where: Where, *, vectors: bool = False) -> list[Row]:
         fields = ["pk", "text", "name", "chunk", *(["vector"] if vectors else [])]
         return [_row(found) for found in self._query(collection, to_milvus(where), fields)]
+
+    def count(self, collection: str) -> int:
+        found = self._client.query(
+            collection, filter="", output_fields=["count(*)"], consistency_level=STRONG
+        )
+        return int(found[0]["count(*)"])
 
     def names(self, collection: str, where: Where) -> list[str]:
         return [found["name"] for found in self._query(collection, to_milvus(where), ["name"])]

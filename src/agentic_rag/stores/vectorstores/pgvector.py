@@ -13,8 +13,9 @@ from sqlalchemy.exc import ArgumentError
 
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, StoreError
+from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.metadata_items import translate
-from agentic_rag.stores.vectorstores.backend import Row, VectorBackend, Where, digests, first_line
+from agentic_rag.stores.vectorstores.backend import Row, VectorBackend, Where, digests
 
 CONNECT_SECONDS = 10
 MAKING_TABLES = 0x61726167
@@ -87,6 +88,10 @@ class PgVector(VectorBackend):
         c = self._tables[collection].c
         columns = [c.id, c.text, c.name, c.chunk, *([c.vector] if vectors else [])]
         return [Row(*found) for found in self._fetched(_select(columns, c, where))]
+
+    def count(self, collection: str) -> int:
+        table = self._tables[collection]
+        return int(self._fetched(sql.select(sql.func.count()).select_from(table))[0][0])
 
     def names(self, collection: str, where: Where) -> list[str]:
         c = self._tables[collection].c

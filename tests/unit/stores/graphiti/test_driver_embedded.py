@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextvars import Context
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,17 @@ async def test_the_copy_is_made_when_asked_for_and_leaves_nothing(
     assert not any((tmp_path / "tmp").iterdir())
 
 
+async def test_a_cancelled_query_leaves_the_next_one_whole(store: GraphitiStore) -> None:
+    for number in range(5):
+        await store.replace_documents("notes", [note("one", "tea", f"t{number}")])
+        cancelled = asyncio.create_task(values(store, "MATCH (n) RETURN count(*)"))
+        await asyncio.sleep(0.01 * number)
+        cancelled.cancel()
+        names = await values(store, "MATCH (n:Entity) RETURN n.name ORDER BY n.name")
+        assert names == [f"t{number}", "tea"]
+        assert cancelled.cancelled() or cancelled.done()
+
+
 async def test_a_failed_transaction_leaves_nothing(store: GraphitiStore) -> None:
     driver = store.graphiti.driver
 
@@ -94,8 +106,10 @@ async def test_a_write_inside_a_transaction_joins_it(store: GraphitiStore) -> No
 async def test_the_turn_is_not_taken_before_the_first_write(store: GraphitiStore) -> None:
     driver = store.graphiti.driver
     async with driver.transaction():
-        other = asyncio.create_task(store.replace_documents("notes", [note("one", "tea")]))
+        write = store.replace_documents("notes", [note("one", "tea")])
+        other = asyncio.create_task(write, context=Context())  # else it would join this transaction
         await asyncio.wait_for(other, 10)
+        assert (await store.counts("notes")).episodes == 1
 
 
 async def test_two_stores_of_one_folder_take_turns(tmp_path: Path, embedding: HashingEmbedding) -> None:
