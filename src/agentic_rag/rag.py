@@ -24,6 +24,12 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
+from agentic_rag.memory.agents import AGENTS
+from agentic_rag.memory.memories import Memories
+from agentic_rag.memory.reading import ChatReader, RuleReader
+from agentic_rag.memory.routing import Router
+from agentic_rag.memory.searching import SearchParts
+from agentic_rag.memory.store import MemoryStore, Turn
 from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
@@ -121,6 +127,8 @@ class Rag:
     chunks: ChunkStore
     knowledge: GraphStore
     ledger: Ledger
+    memory: Memories
+    """What is remembered of each user."""
 
     @property
     def embedding(self) -> Embedding:
@@ -332,7 +340,7 @@ async def open_rag(
         embedding = await as_embedding(embedding)
     async with AsyncExitStack() as stack:
         embedding = embedding or _closed_by(stack, await embedding_from_config(config))
-        chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
+        connection, chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
         talker = given or _closed_by(stack, chat_from_config(config.chat))
         calibration = EmbeddingCalibration(embedding)
         if not calibration.is_fitted:
@@ -343,9 +351,15 @@ async def open_rag(
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
         rerankers = ConfiguredRerankers(talker, reranker)
         await _check_reranker(config.rerank, rerankers)
+        store = MemoryStore(chunks, knowledge, embedding, token_counter(), _turns(connection))
+        memory = Memories(
+            SearchParts(store, engine, graph_engine, config.rerank),
+            RuleReader() if talker is None else ChatReader(talker),
+            Router({agent.memory_type: agent.strategies for agent in AGENTS}, talker),
+        )
         parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter())
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger)
+        yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger, memory)
 
 
 async def embedding_from_config(config: RagConfig) -> Embedding:
@@ -382,7 +396,7 @@ def _closed_by(stack: AsyncExitStack, model: Model) -> Model:
 
 async def _open_stores(
     config: RagConfig, embedding: Embedding, stack: AsyncExitStack
-) -> tuple[ChunkStore, GraphStore, Ledger]:
+) -> tuple[LanceConnection, ChunkStore, GraphStore, Ledger]:
     from agentic_rag.stores.graphiti.store import GraphitiStore
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.ledger import LanceLedger
@@ -403,7 +417,20 @@ async def _open_stores(
         password=graph.password.get_secret_value() if graph.password else None,
     )
     stack.push_async_callback(knowledge.close)
-    return chunks, knowledge, ledger
+    return connection, chunks, knowledge, ledger
+
+
+def _turns(connection: LanceConnection) -> Turn:
+    """One at a time changes a user's memories, in any process, and sees what was written before."""
+    from agentic_rag.stores.lancedb.process_lock import process_lock
+
+    @asynccontextmanager
+    async def turn(dataset: str) -> AsyncIterator[None]:
+        async with process_lock(connection.uri, f"remembering-{group_id(dataset)}"):
+            connection.refresh()
+            yield
+
+    return turn
 
 
 async def _open_chunks(

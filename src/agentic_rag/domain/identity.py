@@ -44,6 +44,22 @@ def dataset_name(dataset: str) -> str:
     return name
 
 
+MEMORY_PREFIX = "memory:"
+"""Datasets that begin so hold what is remembered of a user."""
+
+
+def memory_dataset(user_id: str) -> str:
+    """The dataset of a user's memories; another one for every user id that differs in NFC.
+
+    Raises:
+        InputError: no text, blank, or with a character that no store can hold.
+    """
+    try:
+        return MEMORY_PREFIX + dataset_name(user_id)
+    except InputError as error:
+        raise InputError(f"a memory needs the id of its user, not {user_id!r}") from error
+
+
 def is_unicode(text: str) -> bool:
     """False for a text with a lone surrogate, which no store and no model can hold."""
     return not _SURROGATE.search(text)

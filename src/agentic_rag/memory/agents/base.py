@@ -1,0 +1,219 @@
+"""What the five agents share: a task is read, done within its time, and answered; a failure is an answer too."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from agentic_rag.dates.instants import moment_of, parse_as_of
+from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.errors import AgenticRagError, InputError
+from agentic_rag.memory.records import MemoryRecord, plain
+from agentic_rag.memory.schemas import (
+    DEFAULT_MAX_RESULTS,
+    OPERATIONS,
+    MemoryType,
+    RetrievalStrategy,
+    TaskRequest,
+    TaskResponse,
+)
+from agentic_rag.memory.searching import STRATEGIES, Search, SearchParts
+from agentic_rag.memory.writing import MemoryWriter, checked_metadata
+
+MOST_RESULTS = 1000
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentParts:
+    """What an agent stands on."""
+
+    search: SearchParts
+    writer: MemoryWriter
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+class StoredAgent:
+    """``MemoryAgent`` on the stores of the main graph; a kind of memory says what is its own.
+
+    Parameters of all operations: ``user_id`` (needed).
+    ``search``: ``query``; ``limit`` (1 to 1000, default 10); ``strategy``; ``as_of``; ``now``; ``include_ended``.
+    ``insert``: ``content``; ``at``; ``metadata``; the fields of the kind.
+    ``update``: ``id``; ``content``, ``metadata`` and fields of the kind that change.
+    ``delete``: ``id``; what rests on it alone goes with it.
+    ``list``: ``limit``; ``include_ended``.
+    """
+
+    memory_type: ClassVar[MemoryType]
+    strategies: ClassVar[tuple[RetrievalStrategy, ...]]
+    """Those it implements, its default first."""
+    fields: ClassVar[tuple[str, ...]] = ()
+    """Parameters of its own, kept in ``details``, by which ``search`` and ``list`` can be narrowed too."""
+
+    def __init__(self, parts: AgentParts) -> None:
+        self._parts = parts
+        self._operations: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]] = {
+            "search": self._search,
+            "insert": self._insert,
+            "update": self._update,
+            "delete": self._delete,
+            "list": self._list,
+        }
+
+    @property
+    def agent_id(self) -> str:
+        """``core_agent`` and so on."""
+        return f"{self.memory_type.value}_agent"
+
+    async def initialize(self) -> None:
+        """Fit what the embedding's cosines are read by, once for all agents."""
+        await self._parts.search.vectors.ready()
+
+    async def execute_task(self, task: TaskRequest) -> TaskResponse:
+        """Do a task within its time; see ``MemoryAgent``."""
+        started = time.perf_counter()
+        result: dict[str, Any] = {}
+        error: str | None = None
+        try:
+            seconds = None if task.timeout_ms is None else task.timeout_ms / 1000
+            async with asyncio.timeout(seconds):
+                result = await self._done(task)
+        except TimeoutError:
+            error = f"no answer within {task.timeout_ms} ms"
+        except (AgenticRagError, OSError, RuntimeError) as failure:
+            error = f"{type(failure).__name__}: {failure}"
+        if error is not None:
+            # The query and the memory are the user's own; a log gets neither.
+            _LOGGER.warning("%s failed to %s: %s", self.agent_id, task.operation, type(error).__name__)
+        milliseconds = round((time.perf_counter() - started) * 1000, 3)
+        return TaskResponse(task.task_id, error is None, result, error, milliseconds)
+
+    async def _done(self, task: TaskRequest) -> dict[str, Any]:
+        if task.operation not in self._operations:
+            raise InputError(f"unknown operation {task.operation!r}; use one of: {', '.join(OPERATIONS)}")
+        memory_dataset(task.parameters.get("user_id"))  # type: ignore[arg-type]
+        return await self._operations[task.operation](task.parameters)
+
+    async def _search(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        strategy = self._strategy(given.get("strategy"))
+        search = self.asked(given)
+        found = await STRATEGIES[strategy](self._parts.search, search) if search.query.strip() else []
+        shown = [shown_memory(one.record, one.score) for one in found]
+        return {"results": shown, "total_count": len(shown), "strategy": strategy.value}
+
+    def asked(self, given: Mapping[str, Any]) -> Search:
+        """What the parameters of a search or list ask for; ``InputError`` where they are wrong."""
+        query = given.get("query")
+        if not isinstance(query, str):
+            raise InputError(f"a search needs query, a text, not {query!r}")
+        as_of = given.get("as_of")
+        return Search(
+            user_id=given["user_id"],
+            memory_type=self.memory_type,
+            query=query,
+            limit=limit_of(given),
+            now=moment_given(given, "now") or self._parts.clock(),
+            as_of=as_of if isinstance(as_of, datetime) else parse_as_of(as_of),
+            ended=bool(given.get("include_ended", False)),
+            after=moment_given(given, "after"),
+            before=moment_given(given, "before"),
+            only={name: given[name] for name in self.fields if given.get(name) is not None},
+        )
+
+    def _strategy(self, name: Any) -> RetrievalStrategy:
+        if name is None:
+            return self.strategies[0]
+        if name not in self.strategies:
+            has = ", ".join(strategy.value for strategy in self.strategies)
+            raise InputError(f"{self.agent_id} has no strategy {name!r}; it has: {has}")
+        return RetrievalStrategy(name)
+
+    async def _insert(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        record = self.record_of(given)
+        stored = await self._parts.writer.insert(given["user_id"], record)
+        return {"id": stored.id, "memory": shown_memory(stored)}
+
+    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
+        """What is to be stored, without an id yet.
+
+        Raises:
+            InputError: a parameter is missing or wrong.
+        """
+        content = given.get("content")
+        if not isinstance(content, str) or not content.strip():
+            raise InputError(f"an insert needs content, a text that is not blank, not {content!r}")
+        return MemoryRecord(
+            id="",
+            memory_type=self.memory_type,
+            content=content,
+            at=moment_given(given, "at") or self._parts.clock(),
+            details={name: given[name] for name in self.fields if given.get(name) is not None},
+            metadata=checked_metadata(given.get("metadata")),
+        )
+
+    async def _update(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        name = id_given(given)
+
+        def changed(record: MemoryRecord) -> MemoryRecord:
+            fresh = self.record_of({"content": record.content, "at": given.get("at"), **given})
+            return replace(
+                record,
+                content=fresh.content,
+                details={**record.details, **fresh.details},
+                metadata=fresh.metadata if "metadata" in given else record.metadata,
+            )
+
+        stored = await self._parts.writer.update(given["user_id"], name, self.memory_type, changed)
+        return {"id": stored.id, "memory": shown_memory(stored)}
+
+    async def _delete(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        deleted = await self._parts.writer.forget(given["user_id"], [id_given(given)])
+        return {"deleted": [record.id for record in deleted]}
+
+    async def _list(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        search = self.asked({**given, "query": ""})
+        records = await self._parts.search.store.of_types(given["user_id"], {self.memory_type})
+        shown = [shown_memory(record) for record in self.listed(records) if search.passes(record)]
+        return {"results": shown[: search.limit], "total_count": len(shown)}
+
+    def listed(self, records: list[MemoryRecord]) -> list[MemoryRecord]:
+        """In the order in which they are listed; the latest first."""
+        return records[::-1]
+
+
+def shown_memory(record: MemoryRecord, score: float | None = None) -> dict[str, Any]:
+    """A memory as JSON values; ``score`` in [0, 1] where it was searched for."""
+    values = plain(record)
+    return values if score is None else {**values, "score": score}
+
+
+def id_given(given: Mapping[str, Any]) -> str:
+    """The id of the memory that is meant; ``InputError`` where there is none."""
+    name = given.get("id")
+    if not isinstance(name, str) or not name:
+        raise InputError(f"this needs id, the id of a memory, not {name!r}")
+    return name
+
+
+def limit_of(given: Mapping[str, Any]) -> int:
+    """How many memories are wanted; ``InputError`` for what is no number from 1 to 1000."""
+    limit = given.get("limit", DEFAULT_MAX_RESULTS)
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_RESULTS:
+        raise InputError(f"limit must be a whole number from 1 to {MOST_RESULTS}, not {limit!r}")
+    return limit
+
+
+def moment_given(given: Mapping[str, Any], name: str) -> datetime | None:
+    """A moment, given as ISO 8601 or as a datetime; ``InputError`` for anything else."""
+    value = given.get(name)
+    if value is None or isinstance(value, datetime):
+        return value
+    moment = moment_of(value)
+    if moment is None:
+        raise InputError(f"{name} must be an ISO date or time such as 2024-06-30, not {value!r}")
+    return moment

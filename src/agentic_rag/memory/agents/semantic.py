@@ -1,0 +1,49 @@
+"""Semantic memory: what is true, and until when it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agentic_rag.errors import InputError
+from agentic_rag.memory.agents.base import StoredAgent, moment_given
+from agentic_rag.memory.records import MemoryRecord
+from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
+from agentic_rag.memory.searching import Search
+
+
+class SemanticAgent(StoredAgent):
+    """Facts, those of a slot with the time in which they hold, and what the person said besides.
+
+    Parameters of its own: ``name_query`` stands for ``query``; ``subject`` and ``slot`` narrow a search. An ``insert``
+    with a ``slot`` needs ``subject`` and ``value`` (``ends``: true says that the value holds no longer) and takes
+    ``valid_at``; it supersedes what the slot of that subject held before.
+    """
+
+    memory_type = MemoryType.SEMANTIC
+    strategies = (
+        RetrievalStrategy.EMBEDDING,
+        RetrievalStrategy.HYBRID,
+        RetrievalStrategy.BM25,
+        RetrievalStrategy.SEMANTIC_GRAPH,
+        RetrievalStrategy.TEMPORAL,
+        RetrievalStrategy.STRING_MATCH,
+        RetrievalStrategy.FUZZY,
+    )
+    fields = ("subject", "slot")
+
+    def asked(self, given: Mapping[str, Any]) -> Search:
+        return super().asked({**given, "query": given.get("query", given.get("name_query"))})
+
+    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
+        record = super().record_of(given)
+        slot, value, ends = given.get("slot"), given.get("value"), bool(given.get("ends", False))
+        if slot is None:
+            return record
+        if not all(isinstance(one, str) and one.strip() for one in (slot, given.get("subject"))):
+            raise InputError("a fact with a slot needs subject and slot, texts that are not blank")
+        if not isinstance(value, str) or not (value.strip() or ends):
+            raise InputError(f"a fact with a slot needs value, a text that is not blank, not {value!r}")
+        details = {**record.details, "value": value, "ends": ends}
+        return replace(record, details=details, valid_at=moment_given(given, "valid_at"))

@@ -1,0 +1,24 @@
+"""Working memory: what is going on now; it expires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agentic_rag.memory.agents.base import StoredAgent, moment_given
+from agentic_rag.memory.records import MemoryRecord
+from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
+
+
+class WorkingAgent(StoredAgent):
+    """The items of the current task.
+
+    Parameters of its own: ``expires_at`` (ISO 8601) of an ``insert``; else a day after it was said.
+    """
+
+    memory_type = MemoryType.WORKING
+    strategies = (RetrievalStrategy.EMBEDDING, RetrievalStrategy.STRING_MATCH, RetrievalStrategy.FUZZY)
+
+    def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
+        return replace(super().record_of(given), expires_at=moment_given(given, "expires_at"))

@@ -1,0 +1,199 @@
+"""What follows from what was said: the records that a text adds, confirms and supersedes; pure.
+
+Facts of a slot follow from all that was said of it, in whatever order it came in (see ``timeline``). Everything else
+that is said again is confirmed, not repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from agentic_rag.dates.instants import as_utc
+from agentic_rag.domain.identity import digest, entity_key
+from agentic_rag.memory.records import MemoryRecord, slot_key
+from agentic_rag.memory.schemas import MemoryType, moment_text
+from agentic_rag.memory.statements import Statement
+from agentic_rag.memory.timeline import Interval, Said, intervals
+
+BLOCK_CHARACTERS = 10_000
+"""That a core block of one user holds, about 2,500 tokens; the oldest lines leave it first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One memory that a text made, confirmed or ended."""
+
+    record: MemoryRecord
+    kind: str
+    """``new``, ``repeated``, ``superseded`` or ``ended``."""
+    reason: str
+
+
+def says(statements: Iterable[Statement]) -> list[dict[str, Any]]:
+    """What a text says of slots, as its evidence keeps it: JSON values, each saying once."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for one in statements:
+        if one.slot is None:
+            continue
+        key = (slot_key(one.subject, one.slot), one.value, one.ends, one.start)
+        said = found.setdefault(
+            key,
+            {
+                "subject": one.subject,
+                "slot": one.slot,
+                "value": one.value or "",
+                "ends": one.ends,
+                "start": one.start,
+                "end": one.end,
+                "valid_at": moment_text(one.valid_at),
+                "block": None,
+            },
+        )
+        said["block"] = said["block"] or one.block
+    return list(found.values())
+
+
+def sayings(evidence: Iterable[MemoryRecord], slot: str) -> list[Said]:
+    """All that some evidence says of a slot."""
+    return [
+        Said(
+            evidence=record.id,
+            value=said["value"],
+            text=record.content[said["start"] : said["end"]],
+            valid_at=None if said["valid_at"] is None else datetime.fromisoformat(said["valid_at"]),
+            said_at=record.at,
+            order=record.details["order"],
+            ends=said["ends"],
+            start=said["start"],
+            end=said["end"],
+        )
+        for record in evidence
+        for said in record.details.get("says", ())
+        if slot_key(said["subject"], said["slot"]) == slot
+    ]
+
+
+def facts_of(slot: str, evidence: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """The facts of a slot, by all that was said of it; each with the time in which it holds.
+
+    One that says who the person is stands in the core memory too, for as long.
+    """
+    every = [
+        said
+        for record in evidence
+        for said in record.details.get("says", ())
+        if slot_key(said["subject"], said["slot"]) == slot
+    ]
+    if not every:
+        return []
+    block = next((said["block"] for said in every if said["block"]), None)
+    by_id = {record.id: record for record in evidence}
+    facts = [
+        _fact(every[0]["subject"], every[0]["slot"], interval, by_id[interval.said[-1].evidence])
+        for interval in intervals(sayings(evidence, slot))
+    ]
+    return facts if block is None else [one for fact in facts for one in (fact, _core_line(fact, block))]
+
+
+def _core_line(fact: MemoryRecord, block: str) -> MemoryRecord:
+    return replace(
+        fact,
+        id=f"core-{fact.id}",
+        memory_type=MemoryType.CORE,
+        details={**fact.details, "block": block},
+    )
+
+
+def _fact(subject: str, slot: str, interval: Interval, latest: MemoryRecord) -> MemoryRecord:
+    first, last = interval.said[0], interval.said[-1]
+    return MemoryRecord(
+        id=f"fact-{digest(slot_key(subject, slot), first.evidence, str(first.start), size=10)}",
+        memory_type=MemoryType.SEMANTIC,
+        content=interval.text,
+        evidence=tuple(dict.fromkeys(said.evidence for said in interval.said)),
+        at=last.said_at,
+        valid_at=interval.valid_at,
+        invalid_at=interval.invalid_at,
+        details={"subject": subject, "slot": slot, "value": interval.value, "order": last.order},
+        metadata=latest.metadata,
+    )
+
+
+def slot_changes(
+    slots: Iterable[str], evidence: Sequence[MemoryRecord], stored: Mapping[str, MemoryRecord]
+) -> tuple[list[Change], list[str]]:
+    """What becomes of the facts of some slots: those that change, and the ids of those that no evidence says any more.
+
+    Args:
+        slots: their keys.
+        evidence: all that says something of them.
+        stored: the facts of these slots as they are, by id.
+    """
+    derived = {fact.id: fact for slot in slots for fact in facts_of(slot, evidence)}
+    changes = [
+        Change(fact, *_difference(stored.get(name), fact))
+        for name, fact in derived.items()
+        if stored.get(name) != fact
+    ]
+    return changes, sorted(set(stored) - set(derived))
+
+
+def _difference(before: MemoryRecord | None, after: MemoryRecord) -> tuple[str, str]:
+    what = f"{after.details['slot']} of {after.details['subject']}: {after.details['value']}"
+    if before is None:
+        return "new", what
+    if before.invalid_at != after.invalid_at and after.invalid_at is not None:
+        return "superseded", f"{what}, until {after.invalid_at.date().isoformat()}"
+    return "repeated", what
+
+
+def kept_statement(statement: Statement, evidence: MemoryRecord, expires_at: datetime | None) -> MemoryRecord:
+    """The record of what a text says besides slots: the same words are the same memory."""
+    kind = statement.memory_type
+    details: dict[str, Any] = {"order": evidence.details["order"], "subject": statement.subject}
+    if statement.block is not None:
+        details["block"] = statement.block
+    if kind is MemoryType.PROCEDURAL:
+        details |= {"trigger": statement.trigger or "", "steps": list(statement.steps)}
+    if not evidence.is_of_person:
+        details["person"] = False
+    place = statement.block or ""
+    return MemoryRecord(
+        id=f"{kind.value}-{digest(place, entity_key(statement.subject), entity_key(statement.text), size=10)}",
+        memory_type=kind,
+        content=statement.text,
+        evidence=(evidence.id,),
+        at=evidence.at,
+        expires_at=expires_at if kind is MemoryType.WORKING else None,
+        details=details,
+        metadata=evidence.metadata,
+    )
+
+
+def confirmed(stored: MemoryRecord | None, said: MemoryRecord) -> tuple[MemoryRecord, str]:
+    """A memory that is said again: its evidence grows, and it holds again where it had ended; and what changed."""
+    if stored is None:
+        return said, "new"
+    evidence = (*(one for one in stored.evidence if one not in said.evidence), *said.evidence)
+    return replace(said, evidence=evidence, metadata={**stored.metadata, **said.metadata}), "repeated"
+
+
+def crowded_out(lines: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """The lines that leave a core block which holds too much: the oldest, as memories of what was once so."""
+    room = BLOCK_CHARACTERS
+    leaving = []
+    for line in sorted(lines, key=lambda record: (-record.details["order"], record.id)):
+        room -= len(line.content)
+        if room < 0:
+            leaving.append(line)
+    return leaving
+
+
+def ended(record: MemoryRecord, at: datetime) -> MemoryRecord:
+    """The record as one that holds no longer."""
+    begins = record.valid_at or record.at
+    latest = at if begins is None or as_utc(begins) <= as_utc(at) else begins
+    return replace(record, invalid_at=latest)

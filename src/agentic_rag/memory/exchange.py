@@ -1,0 +1,74 @@
+"""One user's memory as a file of JSON lines: a heading, then a line a memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.errors import InputError
+from agentic_rag.memory.records import MemoryRecord, from_plain, plain
+
+FORMAT = "agentic-rag-memory"
+VERSION = 1
+
+
+def written_export(path: Path, user_id: str, records: Sequence[MemoryRecord]) -> None:
+    """Write the file, whole or not at all.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    heading = {"format": FORMAT, "version": VERSION, "user_id": user_id, "memories": len(records)}
+    lines = [heading, *map(plain, records)]
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InputError(f"cannot write {path}: {error.strerror or error}; choose another file") from error
+
+
+def read_export(path: Path) -> list[MemoryRecord]:
+    """The memories of a file, all of which can be read.
+
+    Raises:
+        InputError: the file cannot be opened, is no export, lacks a line, or a line is no memory.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}; give a file that export wrote") from error
+    heading = _parsed(path, 1, lines[0]) if lines else {}
+    if heading.get("format") != FORMAT or heading.get("version") != VERSION:
+        raise InputError(
+            f"{path} is no export of memories (its first line says format {FORMAT!r}, version {VERSION})"
+        )
+    records = [_record(path, number, line) for number, line in enumerate(lines[1:], start=2)]
+    if len(records) != heading.get("memories"):
+        raise InputError(
+            f"{path} holds {len(records)} memories and should hold {heading.get('memories')}; it was cut short"
+        )
+    return records
+
+
+def _record(path: Path, number: int, line: str) -> MemoryRecord:
+    try:
+        return from_plain(_parsed(path, number, line))
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}, line {number}, is no memory: {type(error).__name__}: {error}") from error
+
+
+def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        parsed = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{path}, line {number}, is no JSON: {error}") from error
+    if not isinstance(parsed, dict):
+        raise InputError(f"{path}, line {number}, is no JSON object")
+    return parsed

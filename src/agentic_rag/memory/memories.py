@@ -1,0 +1,228 @@
+"""All memories of all users: remember, search, list, forget, export, import. What ``Rag.memory`` is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.domain import Findings, Hit, new_hit
+from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.errors import InputError, StoreError
+from agentic_rag.memory.agents import AgentParts, StoredAgent, all_agents
+from agentic_rag.memory.exchange import read_export, written_export
+from agentic_rag.memory.orchestrator import MemoryOrchestrator, Routes
+from agentic_rag.memory.records import MemoryRecord
+from agentic_rag.memory.schemas import (
+    DEFAULT_MAX_RESULTS,
+    Forgotten,
+    MemoryType,
+    Remembered,
+    RetrievalRequest,
+    RetrievalResponse,
+    RetrievalStrategy,
+    RetrievedMemory,
+    TaskRequest,
+)
+from agentic_rag.memory.searching import SearchParts
+from agentic_rag.memory.writing import MemoryWriter, StatementReader
+
+PROBES = 25
+"""Searches for what was forgotten, at the most; that nothing of it is stored is looked up for all of it."""
+CALIBRATED = frozenset(RetrievalStrategy) - {RetrievalStrategy.STRING_MATCH, RetrievalStrategy.FUZZY}
+"""Strategies whose scores are relevance on the scale of the main graph."""
+
+
+class Memories:
+    """The five agents, the orchestrator over them, and the writing.
+
+    Args:
+        parts: what the agents search by.
+        reader: finds what in a text is worth remembering.
+        router: decides which agents a question goes to.
+    """
+
+    def __init__(self, parts: SearchParts, reader: StatementReader, router: Routes) -> None:
+        self._store = parts.store
+        self._writer = MemoryWriter(parts.store, reader)
+        self.agents: Mapping[MemoryType, StoredAgent] = {
+            agent.memory_type: agent for agent in all_agents(AgentParts(parts, self._writer))
+        }
+        self.orchestrator = MemoryOrchestrator(self.agents, router)
+
+    async def remember(
+        self,
+        text: str,
+        user_id: str,
+        *,
+        at: datetime | str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Keep what was said and what follows from it; see ``MemoryWriter.remember``."""
+        return await self._writer.remember(text, user_id, at=_moment(at), metadata=metadata)
+
+    async def search(
+        self,
+        query: str,
+        user_id: str,
+        *,
+        max_results: int = DEFAULT_MAX_RESULTS,
+        context: Mapping[str, Any] | None = None,
+        memory_types: Sequence[MemoryType | str] | None = None,
+        strategy: RetrievalStrategy | str | None = None,
+    ) -> RetrievalResponse:
+        """Ask all agents together; see ``RetrievalRequest`` and ``MemoryOrchestrator``.
+
+        Raises:
+            InputError: a blank question, a bad user id, an unknown name.
+        """
+        return await self.orchestrator.execute_retrieval(
+            RetrievalRequest(
+                query,
+                user_id,
+                max_results,
+                context or {},
+                None if memory_types is None else tuple(memory_types),  # type: ignore[arg-type]
+                strategy,  # type: ignore[arg-type]
+            )
+        )
+
+    async def list(
+        self, user_id: str, memory_type: MemoryType | str | None = None, *, include_ended: bool = False
+    ) -> list[MemoryRecord]:
+        """What is known of a user, of one kind or of all, in the order in which it was said.
+
+        Raises:
+            InputError: a bad user id or an unknown kind.
+            StoreError: the store failed.
+        """
+        types = set(MemoryType) if memory_type is None else {_kind(memory_type)}
+        records = await self._store.of_types(user_id, types)
+        now = self._writer.now()
+        return [record for record in records if include_ended or record.holds(None, now)]
+
+    async def forget(self, user_id: str, ids: Collection[str] | None = None) -> Forgotten:
+        """Delete memories, with what was said of them and all that rests on it alone; None: everything of the user.
+
+        Afterwards it is looked up and searched for.
+
+        Raises:
+            InputError: a bad user id, or none of the ids is a memory of this user.
+            StoreError: the store failed, or something was still found; do it again to finish.
+        """
+        if ids is None:
+            ids = [record.id for record in await self._store.of_types(user_id, set(MemoryType))]
+        elif not await self._store.read(user_id, ids):
+            raise InputError(
+                f"this user has no memory {', '.join(map(repr, sorted(ids)))}; list shows the ids"
+            )
+        deleted = await self._writer.forget(user_id, ids)
+        if deleted:
+            await self._store.tidy(user_id)
+        searched, found = await self._probed(user_id, deleted)
+        if found:
+            raise StoreError(
+                f"{found} of {len(deleted)} forgotten memories are still found; forget them again"
+            )
+        return Forgotten(len(deleted), searched, found)
+
+    async def _probed(self, user_id: str, deleted: Sequence[MemoryRecord]) -> tuple[int, int]:
+        """Searches that were made for what is deleted, and how many memories they, or the stores, still gave."""
+        gone = {record.id for record in deleted}
+        found = len(await self._store.held(user_id, gone))
+        probes = list(deleted)[:PROBES]
+        for record in probes:
+            for agent in self.agents.values():
+                asked = {"user_id": user_id, "query": record.content[:1000], "include_ended": True}
+                response = await agent.execute_task(TaskRequest("search", asked, timeout_ms=None))
+                if not response.success:
+                    raise StoreError(f"whether it is forgotten could not be looked up: {response.error}")
+                found += sum(one["id"] in gone for one in response.result["results"])
+        return len(probes) * len(self.agents), found
+
+    async def export(self, user_id: str, path: Path | str) -> int:
+        """Write all of a user's memories to a file of JSON lines; how many.
+
+        Raises:
+            InputError: a bad user id, or the file cannot be written.
+        """
+        records = await self._store.of_types(user_id, set(MemoryType))
+        await asyncio.to_thread(written_export, Path(path), user_id, records)
+        return len(records)
+
+    async def import_(self, user_id: str, path: Path | str) -> int:
+        """Add the memories of an exported file to a user's; how many. Done again, it changes nothing.
+
+        Raises:
+            InputError: the file cannot be read; nothing was imported. The message names the line.
+        """
+        memory_dataset(user_id)
+        records = await asyncio.to_thread(read_export, Path(path))
+        await self._writer.restore(user_id, records)
+        return len(records)
+
+    async def find(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        judged_as: str | None = None,
+    ) -> Findings:
+        """The main graph's third source; see ``retrieval.ports.MemorySearch``."""
+        context = {} if as_of is None else {"as_of": as_of.isoformat()}
+        response = await self.search(judged_as or query, user_id, max_results=limit, context=context)
+        if len(response.degraded) == len(response.outcomes):
+            reasons = {outcome.reason for outcome in response.outcomes.values()}
+            raise StoreError(f"no memory agent answered: {'; '.join(sorted(map(str, reasons)))}")
+        hits = [_hit(memory, rank) for rank, memory in enumerate(response.memories, start=1)]
+        return Findings(hits, {"degraded": list(response.degraded)})
+
+
+def _hit(memory: RetrievedMemory, rank: int) -> Hit:
+    """A memory as a source's hit: its relevance is the best that a calibrated strategy gave."""
+    judged = [one["base_score"] for one in memory.sources if one["strategy"] in CALIBRATED]
+    given = memory.metadata
+    metadata = {
+        **given,
+        "document_id": memory.id,
+        "path": f"memory/{memory.memory_type.value}",
+        "title": "",
+        "heading_path": [],
+        "start": 0,
+        "end": len(memory.content),
+        "kind": "memory",
+        "memory_type": memory.memory_type.value,
+        "date": given.get("valid_at") or given.get("at"),
+        "url": None,
+    }
+    evidence = {"agents": [dict(one) for one in memory.sources]}
+    return new_hit(
+        memory.id,
+        memory.content,
+        "document",
+        rank=rank,
+        score=max(judged, default=None),
+        metadata=metadata,
+        evidence=evidence,
+    )
+
+
+def _moment(at: datetime | str | None) -> datetime | None:
+    if not isinstance(at, str):
+        return at
+    try:
+        return datetime.fromisoformat(at)
+    except ValueError as error:
+        raise InputError(f"at must be an ISO date or time such as 2024-06-30, not {at!r}") from error
+
+
+def _kind(name: MemoryType | str) -> MemoryType:
+    try:
+        return MemoryType(name)
+    except ValueError as error:
+        known = ", ".join(kind.value for kind in MemoryType)
+        raise InputError(f"unknown kind of memory {name!r}; use one of: {known}") from error

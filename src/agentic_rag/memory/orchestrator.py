@@ -1,0 +1,391 @@
+"""The orchestrator: a LangGraph graph that routes a question, asks the agents in parallel, and merges what they found.
+
+::
+
+    route ─► ask_agent (one run an agent, by Send) ─► merge_memories
+
+    relevance_score = base / best base of the agent · weight of the strategy used · max(FLOOR, 1 - 0.05 · place)
+
+A memory that several agents found counts once, with its highest score and all its sources.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Annotated, Any, Protocol, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Send
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.errors import InputError
+from agentic_rag.memory.schemas import (
+    DEFAULT_MAX_RESULTS,
+    DEFAULT_TIMEOUT_MS,
+    AgentOutcome,
+    MemoryAgent,
+    MemoryType,
+    RetrievalRequest,
+    RetrievalResponse,
+    RetrievalStrategy,
+    RetrievedMemory,
+    RoutingDecision,
+    RoutingResult,
+    TaskRequest,
+    TaskResponse,
+)
+
+PENALTY = 0.05
+"""For each place further down in its agent's list."""
+FLOOR = 0.2
+"""What the penalty leaves at the least."""
+ASKED = 3
+"""Times as many memories as are wanted are asked of each agent: some merge with others'."""
+MOST_AT_ONCE = 5
+"""Agents asked at a time."""
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class Routes(Protocol):
+    """Decides which agents are asked, and how."""
+
+    async def route(self, request: RetrievalRequest) -> RoutingResult:
+        """See ``routing.Router``."""
+
+
+class RetrievalKeys(TypedDict, total=False):
+    """What the caller of the graph gives."""
+
+    query: Annotated[str, Field(description="What is asked of the memories.")]
+    user_id: Annotated[str, Field(description="Whose memories are asked. Needed.")]
+    max_results: Annotated[int, Field(description="Memories to give, 1 to 1000. Unset: 10.", ge=1, le=1000)]
+    context: Annotated[
+        dict[str, Any],
+        Field(
+            description='{"as_of": "2024-06-30", "now": …}: what held then; by which time memories expire.'
+        ),
+    ]
+    memory_types: Annotated[
+        list[str] | None, Field(description="Ask only these agents. Unset: as the routing decides.")
+    ]
+    strategy: Annotated[
+        str | None, Field(description="Of every agent that has it. Unset: as the routing decides.")
+    ]
+
+
+def joined(held: list[dict[str, Any]], added: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """Reducer of ``answers``: None empties what an earlier run on the thread left."""
+    return [] if added is None else [*held, *added]
+
+
+class MemoryState(RetrievalKeys, total=False):
+    """What the caller gives, and what each node adds: plain values."""
+
+    routing: Annotated[dict[str, Any], Field(description="Targets, strategies, weights, and why.")]
+    answers: Annotated[
+        list[dict[str, Any]], Field(description="Of each agent its outcome and finds."), joined
+    ]
+    memories: Annotated[list[dict[str, Any]], Field(description="What was found, best first.")]
+    outcomes: Annotated[dict[str, dict[str, Any]], Field(description="By agent, how asking it went.")]
+
+
+class AgentTask(TypedDict):
+    """What ``ask_agent`` is sent."""
+
+    memory_type: str
+    strategy: str
+    weight: float
+    parameters: dict[str, Any]
+
+
+class MemoryOrchestrator:
+    """Asks all agents together; ``graph`` is the compiled LangGraph graph, which can be invoked by itself.
+
+    Args:
+        agents: one of each kind that is to be asked.
+        router: see ``Routes``.
+        timeout_ms: that each agent has; the others' answers come without one that is late.
+        at_once: agents asked at a time.
+    """
+
+    def __init__(
+        self,
+        agents: Mapping[MemoryType, MemoryAgent],
+        router: Routes,
+        *,
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        at_once: int = MOST_AT_ONCE,
+    ) -> None:
+        self._agents = dict(agents)
+        self._router = router
+        self._timeout_ms = timeout_ms
+        self._initialized = asyncio.Lock()
+        self._is_ready = False
+        self.graph = (
+            self.build_graph()
+            .compile(name="memory_retrieval", checkpointer=False)
+            .with_config({"max_concurrency": at_once})
+        )
+
+    async def initialize(self) -> None:
+        """Get all agents ready; what one cannot get ready it says when it is asked."""
+        async with self._initialized:
+            if not self._is_ready:
+                await asyncio.gather(
+                    *(agent.initialize() for agent in self._agents.values()), return_exceptions=True
+                )
+                self._is_ready = True
+
+    def build_graph(self) -> StateGraph[MemoryState, None, RetrievalKeys, MemoryState]:
+        """The uncompiled graph."""
+        graph: StateGraph[MemoryState, None, RetrievalKeys, MemoryState] = StateGraph(
+            MemoryState, input_schema=RetrievalKeys
+        )
+        graph.add_node("route", self._route)
+        graph.add_node("ask_agent", cast(Any, self._ask_agent))
+        graph.add_node("merge_memories", merge_memories)
+        graph.add_edge(START, "route")
+        graph.add_conditional_edges("route", to_agents, ["ask_agent"])
+        graph.add_edge("ask_agent", "merge_memories")
+        graph.add_edge("merge_memories", END)
+        return graph
+
+    async def execute_retrieval(self, request: RetrievalRequest) -> RetrievalResponse:
+        """Ask the agents that the routing chooses.
+
+        Raises:
+            InputError: a bad request; a failing agent is told in ``outcomes`` instead.
+        """
+        started = time.perf_counter()
+        state = await self.graph.ainvoke(_keys_of(request))
+        return RetrievalResponse(
+            memories=tuple(map(_as_memory, state["memories"])),
+            routing=_as_routing(state["routing"]),
+            outcomes={name: AgentOutcome(**outcome) for name, outcome in state["outcomes"].items()},
+            processing_time_ms=round((time.perf_counter() - started) * 1000, 3),
+        )
+
+    async def _route(self, state: MemoryState) -> dict[str, Any]:
+        request = _checked(state)
+        await self.initialize()
+        return {"routing": _plain(await self._router.route(request)), "answers": None}
+
+    async def _ask_agent(self, task: AgentTask) -> dict[str, Any]:
+        """One agent's answer: its outcome and its scored finds; whatever it does, it has no longer than its time."""
+        agent = self._agents[MemoryType(task["memory_type"])]
+        started = time.perf_counter()
+        request = TaskRequest("search", task["parameters"], timeout_ms=self._timeout_ms)
+        asking = asyncio.ensure_future(agent.execute_task(request))
+        found: list[dict[str, Any]] = []
+        try:
+            # One that does not stop when it is told to is left behind.
+            await asyncio.wait({asking}, timeout=self._timeout_ms / 1000)
+            late = not asking.done()
+            outcome = _late(self._timeout_ms) if late else _told(asking.result())
+            if outcome.status == "ok":
+                found = scored(agent.agent_id, task, asking.result())
+        except Exception as error:  # noqa: BLE001  an agent is a port: what it raises is its failure, and not the call's
+            outcome = AgentOutcome("failed", f"{type(error).__name__}: {error}", 0, 0.0)
+        finally:
+            asking.cancel()
+        milliseconds = round((time.perf_counter() - started) * 1000, 3)
+        if outcome.reason is not None:
+            _LOGGER.warning("%s gave nothing: %s", agent.agent_id, outcome.status)
+        status = outcome.status if found or outcome.status != "ok" else "empty"
+        told = AgentOutcome(status, outcome.reason, len(found), milliseconds)
+        return {"answers": [{"agent": agent.agent_id, "outcome": asdict(told), "found": found}]}
+
+
+def to_agents(state: MemoryState) -> list[Send]:
+    """A run of ``ask_agent`` for each target, the most fitting first."""
+    routing, context = state["routing"], state.get("context") or {}
+    wanted = state.get("max_results", DEFAULT_MAX_RESULTS)
+    parameters = {
+        "query": state["query"],
+        "user_id": state["user_id"],
+        "limit": min(ASKED * wanted, 1000),
+        **{name: context[name] for name in ("as_of", "now") if context.get(name) is not None},
+    }
+    return [
+        Send(
+            "ask_agent",
+            AgentTask(
+                memory_type=kind,
+                strategy=routing["selected_strategies"][kind],
+                weight=routing["strategy_weights"][kind],
+                parameters={**parameters, "strategy": routing["selected_strategies"][kind]},
+            ),
+        )
+        for kind in routing["target_memory_types"]
+    ]
+
+
+def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[str, Any]]:
+    """An agent's finds with their scores, as ``RetrievedMemory`` has them; those it gave without an id are left out."""
+    results = [one for one in response.result.get("results", ()) if isinstance(one.get("id"), str)]
+    # The agent says which strategy it used: the weight is that of the one it was asked to use, or its own choice.
+    strategy = response.result.get("strategy", task["strategy"])
+    best = max((float(one.get("score", 1.0)) for one in results), default=0.0)
+    return [
+        {
+            "id": one["id"],
+            "memory_type": task["memory_type"],
+            "content": one.get("content", ""),
+            "agent": agent_id,
+            "strategy": strategy,
+            "rank": place + 1,
+            "base_score": float(one.get("score", 1.0)),
+            "score": (float(one.get("score", 1.0)) / best if best > 0 else 0.0)
+            * task["weight"]
+            * max(FLOOR, 1 - PENALTY * place),
+            "metadata": _metadata(one),
+        }
+        for place, one in enumerate(results)
+    ]
+
+
+def merge_memories(state: MemoryState) -> dict[str, Any]:
+    """Writes ``memories`` and ``outcomes``."""
+    answers = state["answers"]
+    by_origin: dict[str, list[dict[str, Any]]] = {}
+    for found in (one for answer in answers for one in answer["found"]):
+        by_origin.setdefault(_origin(found), []).append(found)
+    merged = sorted(map(_merged, by_origin.values()), key=lambda one: (-one["relevance_score"], one["id"]))
+    return {
+        "memories": merged[: state.get("max_results", DEFAULT_MAX_RESULTS)],
+        "outcomes": {answer["agent"]: answer["outcome"] for answer in sorted(answers, key=_agent)},
+    }
+
+
+def _agent(answer: Mapping[str, Any]) -> str:
+    return str(answer["agent"])
+
+
+def _origin(found: Mapping[str, Any]) -> str:
+    """What two agents found is one memory where it was said in one place; the latest counts."""
+    evidence = found["metadata"].get("evidence") or [found["id"]]
+    return str(evidence[-1])
+
+
+def _merged(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    ordered = sorted(found, key=lambda one: (-one["score"], one["agent"], one["id"]))
+    best = ordered[0]
+    named = ("id", "agent", "memory_type", "strategy", "rank", "base_score", "score")
+    return {
+        "id": best["id"],
+        "memory_type": best["memory_type"],
+        "content": best["content"],
+        "relevance_score": best["score"],
+        "source_agent": best["agent"],
+        "retrieval_strategy": best["strategy"],
+        "metadata": best["metadata"],
+        "sources": [{name: one[name] for name in named} for one in ordered],
+    }
+
+
+def _metadata(one: Mapping[str, Any]) -> dict[str, Any]:
+    """What a memory was given with, and what is known of it."""
+    known = ("evidence", "at", "valid_at", "invalid_at", "expires_at")
+    shown = ("subject", "slot", "value", "block", "trigger", "steps", "speaker", "person", "order")
+    details = one.get("details") or {}
+    return {
+        **(one.get("metadata") or {}),
+        **{name: details[name] for name in shown if details.get(name) is not None},
+        **{name: one[name] for name in known if one.get(name) is not None},
+    }
+
+
+def _late(timeout_ms: int) -> AgentOutcome:
+    return AgentOutcome("timeout", f"no answer within {timeout_ms} ms", 0, float(timeout_ms))
+
+
+def _told(response: TaskResponse) -> AgentOutcome:
+    """How a task went by what the agent says of it."""
+    if response.success:
+        return AgentOutcome("ok", None, 0, response.execution_time_ms)
+    late = (response.error or "").startswith("no answer within")
+    return AgentOutcome(
+        "timeout" if late else "failed", response.error or "it gave no reason", 0, response.execution_time_ms
+    )
+
+
+def _keys_of(request: RetrievalRequest) -> RetrievalKeys:
+    types = request.target_memory_types
+    strategy = request.preferred_strategy
+    return {
+        "query": request.query,
+        "user_id": request.user_id,
+        "max_results": request.max_results,
+        "context": dict(request.context),
+        "memory_types": None if types is None else [str(kind) for kind in types],
+        "strategy": None if strategy is None else str(strategy),
+    }
+
+
+def _checked(state: MemoryState) -> RetrievalRequest:
+    """The request of the caller's keys; ``InputError`` where they are wrong."""
+    memory_dataset(state.get("user_id"))  # type: ignore[arg-type]
+    query, wanted = state.get("query"), state.get("max_results", DEFAULT_MAX_RESULTS)
+    if not isinstance(query, str) or not query.strip():
+        raise InputError(f"a question is needed: query must be a text that is not blank, not {query!r}")
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= 1000:
+        raise InputError(f"max_results must be a whole number from 1 to 1000, not {wanted!r}")
+    types, strategy = state.get("memory_types"), state.get("strategy")
+    return RetrievalRequest(
+        query,
+        state["user_id"],
+        wanted,
+        state.get("context") or {},
+        None if types is None else tuple(_named(MemoryType, kind) for kind in types),
+        None if strategy is None else _named(RetrievalStrategy, strategy),
+    )
+
+
+def _named(kind: type[Any], name: Any) -> Any:
+    try:
+        return kind(name)
+    except ValueError as error:
+        known = ", ".join(one.value for one in kind)
+        raise InputError(f"unknown name {name!r}; use one of: {known}") from error
+
+
+def _plain(routing: RoutingResult) -> dict[str, Any]:
+    decision = routing.decision
+    return {
+        "target_memory_types": [kind.value for kind in decision.target_memory_types],
+        "selected_strategies": {k.value: s.value for k, s in decision.selected_strategies.items()},
+        "strategy_weights": {kind.value: weight for kind, weight in decision.strategy_weights.items()},
+        "reasons": list(decision.reasons),
+        "confidence": decision.confidence,
+        "method": routing.method,
+        "fallback_reason": routing.fallback_reason,
+    }
+
+
+def _as_routing(plain: Mapping[str, Any]) -> RoutingResult:
+    decision = RoutingDecision(
+        tuple(map(MemoryType, plain["target_memory_types"])),
+        {MemoryType(k): RetrievalStrategy(s) for k, s in plain["selected_strategies"].items()},
+        {MemoryType(kind): weight for kind, weight in plain["strategy_weights"].items()},
+        tuple(plain["reasons"]),
+        plain["confidence"],
+    )
+    return RoutingResult(decision, plain["method"], plain["fallback_reason"])
+
+
+def _as_memory(plain: Mapping[str, Any]) -> RetrievedMemory:
+    return RetrievedMemory(
+        **{
+            **plain,
+            "memory_type": MemoryType(plain["memory_type"]),
+            "retrieval_strategy": RetrievalStrategy(plain["retrieval_strategy"]),
+            "sources": tuple(plain["sources"]),
+        }
+    )

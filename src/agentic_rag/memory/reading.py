@@ -1,0 +1,145 @@
+"""What of a text is worth remembering: by rules, or by a chat model, whose every sentence must stand in the text.
+
+Beside what the rules recognise, each sentence in which a person says something is a memory of its own, so that what was
+said in passing is found by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from agentic_rag.dates.instants import moment_of
+from agentic_rag.domain.ports import Chat
+from agentic_rag.errors import ModelError
+from agentic_rag.memory.schemas import MemoryType
+from agentic_rag.memory.statements import Statement, statements
+from agentic_rag.text import asked_about, content_tokens
+from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
+from agentic_rag.text.sentences import split_sentences
+
+LEAST_TERMS = 3
+"""Terms of a sentence that says something by itself."""
+MOST_CHARACTERS = 1_000
+"""Of a sentence that is kept by itself; a longer one is a list or a table."""
+MOST_READ = 20_000
+"""Characters of a message that a chat model reads."""
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_ARRAY = re.compile(r"\[.*\]", re.DOTALL)
+_LOGGER = logging.getLogger(__name__)
+
+
+class RuleReader:
+    """Reads by rules, English and Chinese."""
+
+    async def read(self, text: str, *, speaker: str, at: datetime | None, is_person: bool) -> list[Statement]:
+        """The statements of the rules, and the sentences in which a person says something."""
+        found = statements(text, speaker=speaker, at=at, is_person=is_person)
+        return [*found, *said_sentences(text, speaker, found)] if is_person else found
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReader:
+    """Reads by a chat model; by rules where it fails."""
+
+    chat: Chat
+
+    async def read(self, text: str, *, speaker: str, at: datetime | None, is_person: bool) -> list[Statement]:
+        """The statements that the model finds and the text has, and the sentences in which a person says something."""
+        if not is_person:
+            return await RuleReader().read(text, speaker=speaker, at=at, is_person=is_person)
+        try:
+            reply = await self.chat.complete(REMEMBER_SYSTEM, fenced([text[:MOST_READ]]))
+            found = replied(reply, text, speaker)
+        except ModelError as error:
+            _LOGGER.warning("the chat model failed, reading by rules instead: %s", error)
+            return await RuleReader().read(text, speaker=speaker, at=at, is_person=is_person)
+        return [*found, *said_sentences(text, speaker, found)]
+
+
+def said_sentences(text: str, speaker: str, found: Sequence[Statement]) -> list[Statement]:
+    """The sentences of a person's text that say something, code and what the statements have left out."""
+    blank = _CODE.sub(lambda match: " " * len(match.group()), text)
+    taken = {(one.start, one.end) for one in found if one.memory_type is MemoryType.SEMANTIC}
+    made = []
+    for start, end in split_sentences(blank):
+        sentence = blank[start:end].strip()
+        begins = start + len(blank[start:end]) - len(blank[start:end].lstrip())
+        span = (begins, begins + len(sentence))
+        if span in taken or len(sentence) > MOST_CHARACTERS or not _says_something(sentence):
+            continue
+        made.append(
+            Statement(
+                memory_type=MemoryType.SEMANTIC,
+                text=text[span[0] : span[1]],
+                start=span[0],
+                end=span[1],
+                subject=speaker,
+                slot=None,
+                value=None,
+                ends=False,
+                block=None,
+                trigger=None,
+                steps=(),
+                valid_at=None,
+                reason="a sentence in which the person says something",
+            )
+        )
+    return made
+
+
+def _says_something(sentence: str) -> bool:
+    """Whether it has terms beyond those that ask."""
+    return len(content_tokens(sentence)) >= LEAST_TERMS and bool(asked_about(sentence))
+
+
+def replied(reply: str, text: str, speaker: str) -> list[Statement]:
+    """The statements of a model's reply; what the text does not have verbatim is left out.
+
+    Raises:
+        ModelError: the reply holds no JSON list.
+    """
+    match = _ARRAY.search(reply)
+    try:
+        items = json.loads(match.group()) if match else None
+    except ValueError:
+        items = None
+    if not isinstance(items, list):
+        raise ModelError("the chat model was asked for a JSON list of memories and replied something else")
+    found = [_statement(item, text, speaker) for item in items if isinstance(item, dict)]
+    return [one for one in found if one is not None]
+
+
+def _statement(item: dict[str, Any], text: str, speaker: str) -> Statement | None:
+    sentence, kind = item.get("text"), item.get("type")
+    start = text.find(sentence) if isinstance(sentence, str) and sentence.strip() else -1
+    if start < 0 or kind not in ("semantic", "core", "procedural", "working"):
+        return None
+    subject, slot, value = (_text(item.get(name)) for name in ("subject", "slot", "value"))
+    block = item.get("block") if item.get("block") in ("persona", "human", "preferences") else None
+    steps = item.get("steps")
+    made = Statement(
+        memory_type=MemoryType(kind),
+        text=str(sentence),
+        start=start,
+        end=start + len(str(sentence)),
+        subject=speaker if subject in (None, "user") else str(subject),
+        slot=slot if value or item.get("ends") else None,
+        value=value,
+        ends=item.get("ends") is True,
+        block=block,
+        trigger=_text(item.get("trigger")),
+        steps=tuple(map(str, steps)) if isinstance(steps, list) else (),
+        valid_at=moment_of(item.get("valid_at")),
+        reason="the chat model chose it",
+    )
+    return replace(made, block="human") if made.memory_type is MemoryType.CORE and block is None else made
+
+
+def _text(value: Any) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None

@@ -1,0 +1,167 @@
+"""What is stored of a user: one record a memory, as a document of the user's own dataset, and back.
+
+What was said is an episodic record, verbatim. Everything derived from it names it in ``evidence``, so that every
+memory can be audited, and goes with it when it is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from agentic_rag.dates.instants import as_utc
+from agentic_rag.domain import Block, Chunk, Document
+from agentic_rag.domain.identity import entity_key
+from agentic_rag.memory.schemas import MemoryType, moment_text
+
+RECORD = "record"
+"""Key of a chunk's metadata under which the record stands; its content is the chunks' text."""
+TURN = "0"
+"""Local key of a record's first chunk."""
+CURRENT, PAST = "current", "past"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """One memory of one user."""
+
+    id: str
+    """Unique within the user."""
+    memory_type: MemoryType
+    content: str
+    """Verbatim: what was said, or the sentence of it that says this."""
+    evidence: tuple[str, ...] = ()
+    """Ids of the episodic records it rests on, the latest last; of an episodic one its own."""
+    at: datetime | None = None
+    """When the latest evidence was said."""
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    """A fact holds if valid_at ≤ t < invalid_at; a missing bound is open."""
+    expires_at: datetime | None = None
+    """From then on a working memory is gone."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """JSON values of its kind: ``subject``, ``slot``, ``value``, ``said`` of a fact; ``block`` of a core memory;
+    ``trigger``, ``steps`` of a procedure; ``order`` and ``speaker`` of what was said."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """JSON values, as they were given."""
+
+    @property
+    def slot(self) -> str | None:
+        """What of whom a fact tells, where only one value can hold: the key under which it is superseded."""
+        slot = self.details.get("slot")
+        return None if slot is None else slot_key(str(self.details["subject"]), str(slot))
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Keys of the slots that it tells of: a fact's own, or those that are spoken of in what was said."""
+        said = (slot_key(one["subject"], one["slot"]) for one in self.details.get("says", ()))
+        return tuple(dict.fromkeys([*([] if self.slot is None else [self.slot]), *said]))
+
+    @property
+    def is_of_person(self) -> bool:
+        """Whether a person said it, and not an assistant."""
+        return bool(self.details.get("person", True))
+
+    def holds(self, moment: datetime | None, now: datetime) -> bool:
+        """Whether it is there to be found: as of a moment, or (None) by what is known ``now``."""
+        asked = as_utc(now if moment is None else moment)
+        if self.expires_at is not None and as_utc(self.expires_at) <= asked:
+            return False
+        if moment is not None:
+            begins = self.valid_at or self.at
+            if begins is not None and as_utc(begins) > asked:
+                return False
+        return self.invalid_at is None or as_utc(self.invalid_at) > asked
+
+
+def slot_key(subject: str, slot: str) -> str:
+    """The key of a slot; names that differ in case, width or white space alone are one."""
+    return f"{entity_key(slot)} of {entity_key(subject)}"
+
+
+def to_document(record: MemoryRecord, now: datetime) -> Document:
+    """The record as the stores take it."""
+    ended = record.invalid_at is not None and as_utc(record.invalid_at) <= now
+    metadata: dict[str, Any] = {
+        "memory_type": record.memory_type.value,
+        "status": PAST if ended else CURRENT,
+        RECORD: plain(record, content=False),
+    }
+    if record.slots:
+        metadata["slot"] = list(record.slots)
+    if (speaker := record.details.get("speaker")) is not None:
+        metadata["speaker"] = speaker
+    date = record.valid_at or record.at
+    return Document(
+        id=record.id,
+        path=record.id,
+        title="",
+        text=record.content,
+        kind="session" if record.memory_type is MemoryType.EPISODIC else "record",
+        blocks=(Block("turn", 0, len(record.content), key=TURN, date=date, metadata=metadata),),
+        metadata=metadata,
+        date=date,
+    )
+
+
+def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:
+    """The records that all chunks of some documents hold, in order of their ids."""
+    by_document: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        by_document.setdefault(chunk.document_id, []).append(chunk)
+    return [_from_parts(by_document[name]) for name in sorted(by_document)]
+
+
+def _from_parts(parts: Sequence[Chunk]) -> MemoryRecord:
+    ordered = sorted(parts, key=lambda chunk: chunk.ordinal)
+    content = "".join(chunk.text for chunk in ordered)
+    return from_plain({**ordered[0].metadata[RECORD], "content": content})
+
+
+def of_chunk(chunk: Chunk) -> MemoryRecord:
+    """The record a chunk is of, with the text of this chunk alone."""
+    return from_plain({**chunk.metadata[RECORD], "content": chunk.text})
+
+
+def plain(record: MemoryRecord, *, content: bool = True) -> dict[str, Any]:
+    """JSON values; ``from_plain`` reads them."""
+    values: dict[str, Any] = {
+        "id": record.id,
+        "memory_type": record.memory_type.value,
+        "evidence": list(record.evidence),
+        "details": dict(record.details),
+        "metadata": dict(record.metadata),
+    }
+    for name in _MOMENTS:
+        if (moment := getattr(record, name)) is not None:
+            values[name] = moment_text(moment)
+    return {**values, "content": record.content} if content else values
+
+
+def from_plain(values: Mapping[str, Any]) -> MemoryRecord:
+    """The record of JSON values as ``plain`` gives them.
+
+    Raises:
+        KeyError, ValueError, TypeError: they are no record.
+    """
+    moments = {name: datetime.fromisoformat(values[name]) for name in _MOMENTS if values.get(name)}
+    return MemoryRecord(
+        id=values["id"],
+        memory_type=MemoryType(values["memory_type"]),
+        content=values["content"],
+        evidence=tuple(values["evidence"]),
+        details=values["details"],
+        metadata=values["metadata"],
+        **moments,
+    )
+
+
+def without(record: MemoryRecord, gone: frozenset[str]) -> MemoryRecord | None:
+    """The record on the evidence that stays; None where none does."""
+    kept = tuple(one for one in record.evidence if one not in gone)
+    return replace(record, evidence=kept) if kept else None
+
+
+_MOMENTS = ("at", "valid_at", "invalid_at", "expires_at")

@@ -1,0 +1,234 @@
+"""How agents search one kind of a user's memories: a function a strategy, all of one shape.
+
+Scores are in [0, 1], higher is better: calibrated relevance from the engines of the main graph, the share of the
+query's words, or likeness of spelling. Results are by score descending, then id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, time
+from typing import Any
+
+from rapidfuzz import fuzz, utils
+
+from agentic_rag.dates.instants import as_utc
+from agentic_rag.dates.stated import asked_interval
+from agentic_rag.domain.filters import And, Comparison, Expression
+from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.errors import UnknownDataset
+from agentic_rag.memory.records import CURRENT, RECORD, MemoryRecord, of_chunk
+from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
+from agentic_rag.memory.store import MemoryStore
+from agentic_rag.rerank.offline import rerank_offline
+from agentic_rag.retrieval.config import Strategy
+from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.retrieval.schemas import RetrievalResult
+from agentic_rag.settings.parameters import RerankParameters
+from agentic_rag.text import content_tokens, coverage
+
+MORE = 3
+"""Times as many passages as memories are looked at: of one memory there may be several."""
+CANDIDATES = 60
+"""Passages that are looked at, however few are wanted."""
+PERSON = 0.5
+"""Of an assistant's words against a person's, that the memory is of: chosen on three BEAM conversations, whose
+floors are measured on others (``evaluation/bench_beam.py``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for."""
+
+    user_id: str
+    memory_type: MemoryType
+    query: str
+    limit: int
+    now: datetime
+    as_of: datetime | None = None
+    """What held and was known then; None: what holds now."""
+    ended: bool = False
+    """Facts that have ended too."""
+    after: datetime | None = None
+    before: datetime | None = None
+    """Only what was said, or held, in this time: half-open."""
+    only: Mapping[str, Any] | None = None
+    """Only memories whose details have these values."""
+
+    def passes(self, record: MemoryRecord) -> bool:
+        """Whether the memory may be found."""
+        if not self.ended and not record.holds(self.as_of, self.now):
+            return False
+        if any(record.details.get(key) != value for key, value in (self.only or {}).items()):
+            return False
+        begins, ends = record.valid_at or record.at, record.invalid_at or record.at
+        if self.after is not None and (ends is None or as_utc(ends) < as_utc(self.after)):
+            return False
+        return self.before is None or (begins is not None and as_utc(begins) < as_utc(self.before))
+
+    def filters(self) -> Expression:
+        """What the stores are to leave out before they rank."""
+        parts: list[Expression] = [Comparison("memory_type", "$eq", self.memory_type.value)]
+        if self.memory_type is MemoryType.EPISODIC:
+            parts += [Comparison("date", "$gte", _day(self.after))] if self.after else []
+            parts += [Comparison("date", "$lt", _day(self.before))] if self.before else []
+        elif not self.ended and self.as_of is None:
+            parts.append(Comparison("status", "$eq", CURRENT))
+        return And(tuple(parts))
+
+
+def _day(moment: datetime) -> str:
+    """As ``domain.filterable`` writes a date."""
+    written = as_utc(moment)
+    return written.date().isoformat() if written.time() == time() else written.isoformat()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMemory:
+    """A memory that was found, with its best passage as its content."""
+
+    record: MemoryRecord
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParts:
+    """What the strategies stand on: the stores and engines of the main graph."""
+
+    store: MemoryStore
+    vectors: VectorSearch
+    graph: GraphSearch
+    rerank: RerankParameters
+
+
+Strategies = Mapping[RetrievalStrategy, Callable[[SearchParts, Search], Awaitable[list[FoundMemory]]]]
+
+
+async def _by_engine(parts: SearchParts, search: Search, strategy: Strategy) -> list[RetrievalResult]:
+    try:
+        found = await parts.vectors.find(
+            memory_dataset(search.user_id),
+            search.query,
+            max(MORE * search.limit, CANDIDATES),
+            filters=search.filters(),
+            as_of=search.as_of,
+            strategy=strategy,
+        )
+    except UnknownDataset:
+        return []
+    return [result for result in found.results if search.passes(of_chunk(result.chunk))]
+
+
+def _best(found: Sequence[tuple[MemoryRecord, float]], limit: int) -> list[FoundMemory]:
+    """Each memory at its best passage."""
+    best: dict[str, FoundMemory] = {}
+    for record, score in sorted(found, key=lambda one: (-one[1], one[0].id)):
+        best.setdefault(record.id, FoundMemory(record, score))
+    return list(best.values())[:limit]
+
+
+def _engine(strategy: Strategy) -> Callable[[SearchParts, Search], Awaitable[list[FoundMemory]]]:
+    async def run(parts: SearchParts, search: Search) -> list[FoundMemory]:
+        found = await _by_engine(parts, search, strategy)
+        return _best([(of_chunk(result.chunk), result.score) for result in found], search.limit)
+
+    return run
+
+
+_hybrid = _engine("hybrid")
+
+
+async def _temporal(parts: SearchParts, search: Search) -> list[FoundMemory]:
+    """Of the time that the query states; of any, where it states none."""
+    stated = asked_interval(search.query)
+    if stated is None:
+        return await _hybrid(parts, search)
+    after, before = stated
+    return await _hybrid(parts, replace(search, after=after or search.after, before=before or search.before))
+
+
+async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory]:
+    """Hybrid, then the rerank of the main graph: the turns around, who speaks, the stated time; the person first."""
+    found = await _by_engine(parts, search, "hybrid")
+    results = [_as_turn(result) for result in found]
+    ranked = rerank_offline(search.query, results, parts.rerank)
+    by_id = {result.id: of_chunk(result.chunk) for result in found}
+    scored = []
+    for result in ranked:
+        record = by_id[result["id"]]
+        scored.append((record, result["rerank_score"] * (1.0 if record.is_of_person else PERSON)))
+    return _best(scored, search.limit)
+
+
+def _as_turn(result: RetrievalResult) -> dict[str, Any]:
+    """A passage as the rerank reads it: a session's turns stand in the order in which they were said."""
+    chunk = result.chunk
+    record = chunk.metadata[RECORD]
+    details, given = record["details"], record["metadata"]
+    metadata = {
+        "kind": "turn",
+        "speaker": details.get("speaker"),
+        "document_id": str(given.get("session", "")),
+        "ordinal": details.get("order"),
+        "date": None if chunk.date is None else chunk.date.isoformat(),
+        "title": None,
+    }
+    return {
+        "id": result.id,
+        "content": chunk.text,
+        "metadata": metadata,
+        "fused_score": result.score,
+        "sources": {"lancedb": {"raw": result.score}},
+    }
+
+
+async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemory]:
+    """By the walk over the graph from what the query names; nothing where it names nothing that is known."""
+    dataset = memory_dataset(search.user_id)
+    found = await parts.graph.find(
+        dataset,
+        search.query,
+        limit=max(MORE * search.limit, CANDIDATES),
+        filters=search.filters(),
+        as_of=search.as_of,
+    )
+    names = {hit["id"]: hit["score"] or 0.0 for hit in found.hits}
+    # The graph may lie behind: the chunk store says what there is, and until when it holds.
+    chunks = await parts.vectors.chunks(dataset, sorted(names))
+    there = [(of_chunk(chunk), names[name]) for name, chunk in chunks.items()]
+    return _best([one for one in there if search.passes(one[0])], search.limit)
+
+
+async def _string_match(parts: SearchParts, search: Search) -> list[FoundMemory]:
+    asked = frozenset(content_tokens(search.query))
+    return await _by_text(parts, search, lambda text: coverage(asked, text))
+
+
+async def _fuzzy(parts: SearchParts, search: Search) -> list[FoundMemory]:
+    query = utils.default_process(search.query)
+    return await _by_text(
+        parts, search, lambda text: fuzz.WRatio(query, utils.default_process(text)) / 100 if query else 0.0
+    )
+
+
+async def _by_text(parts: SearchParts, search: Search, score: Callable[[str], float]) -> list[FoundMemory]:
+    records = await parts.store.of_types(search.user_id, {search.memory_type})
+    scored = [(record, score(record.content)) for record in records if search.passes(record)]
+    return _best([one for one in scored if one[1] > 0], search.limit)
+
+
+STRATEGIES: Strategies = {
+    RetrievalStrategy.EMBEDDING: _engine("dense"),
+    RetrievalStrategy.BM25: _engine("sparse"),
+    RetrievalStrategy.HYBRID: _hybrid,
+    RetrievalStrategy.STRING_MATCH: _string_match,
+    RetrievalStrategy.FUZZY: _fuzzy,
+    RetrievalStrategy.SEMANTIC_GRAPH: _semantic_graph,
+    RetrievalStrategy.TEMPORAL: _temporal,
+    RetrievalStrategy.CONTEXT_AWARE: _context_aware,
+}
+"""Each finds up to ``limit`` memories of one kind, none for a user of whom nothing is known.
+
+They raise ``StoreError`` and ``ModelError`` where something behind them fails.
+"""

@@ -1,0 +1,243 @@
+"""The memories of each user in the stores of the main graph: a dataset a user, so that nothing can cross.
+
+What is changed together is written to the chunk store in one step, and from there to the graph: the graph never holds
+what the chunk store does not know of. A graph that lags behind after a crash is written anew by the next change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention, search_text
+from agentic_rag.domain.filters import And, Comparison, Expression
+from agentic_rag.domain.identity import chunk_id, entity_key, memory_dataset
+from agentic_rag.domain.ports import (
+    ChunkStore,
+    EmbeddedDocument,
+    Embedding,
+    GraphStore,
+    PassageVectors,
+    Restriction,
+    TokenCounter,
+)
+from agentic_rag.domain.progress import Meter
+from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded, embedding_work
+from agentic_rag.ingest.named_things import named_things
+from agentic_rag.memory.records import CURRENT, TURN, MemoryRecord, from_chunks, to_document
+from agentic_rag.memory.schemas import MemoryType
+
+Turn = Callable[[str], AbstractAsyncContextManager[None]]
+"""Held by the one who changes a dataset; others wait. What others wrote before is seen by who holds it."""
+MOST = 1_000_000
+IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
+MOST_NAME = 200
+"""Characters of an entity's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """A record that is to be written."""
+
+    record: MemoryRecord
+    chunks: tuple[Chunk, ...]
+
+
+class MemoryStore:
+    """Reads and changes the memories of users.
+
+    Args:
+        chunks, graph: the stores.
+        embedding: the model for the chunks.
+        count_tokens: the model's tokens of a batch of texts.
+        turn: see ``Turn``.
+    """
+
+    def __init__(
+        self,
+        chunks: ChunkStore,
+        graph: GraphStore,
+        embedding: Embedding,
+        count_tokens: TokenCounter,
+        turn: Turn,
+    ) -> None:
+        self._chunks = chunks
+        self._graph = graph
+        self._embedding = embedding
+        self._count_tokens = count_tokens
+        self._turn = turn
+
+    def changing(self, user_id: str) -> AbstractAsyncContextManager[None]:
+        """Held while a user's memories are read and then changed by what they are."""
+        return self._turn(memory_dataset(user_id))
+
+    async def read(self, user_id: str, ids: Collection[str]) -> dict[str, MemoryRecord]:
+        """The records that exist among the ids."""
+        wanted = Comparison("document_id", "$in", tuple(sorted(ids)))
+        return {record.id: record for record in await self._matching(user_id, wanted)} if ids else {}
+
+    async def of_types(
+        self, user_id: str, types: Collection[MemoryType], *, current: bool = False
+    ) -> list[MemoryRecord]:
+        """All records of some kinds, in the order in which they were said; ``current`` leaves out facts that ended."""
+        parts: list[Expression] = [_of_types(types)]
+        if current:
+            parts.append(Comparison("status", "$eq", CURRENT))
+        return in_order(await self._matching(user_id, And(tuple(parts))))
+
+    async def of_slots(self, user_id: str, slots: Collection[str]) -> list[MemoryRecord]:
+        """All facts of some slots (see ``records.slot_key``), ended ones too."""
+        if not slots:
+            return []
+        return in_order(await self._matching(user_id, Comparison("slot", "$in", tuple(sorted(slots)))))
+
+    async def next_order(self, user_id: str) -> int:
+        """The place, from 1, that what is said next has among all that was said."""
+        dataset = memory_dataset(user_id)
+        episodic = Restriction(_of_types({MemoryType.EPISODIC}))
+        ids = await self._chunks.matching_chunk_ids(dataset, episodic, limit=MOST)
+        # Ids begin with the order, in digits of one length.
+        return int(ids[-1].split("-")[1]) + 1 if ids else 1
+
+    async def count(self, user_id: str) -> int:
+        """Number of stored passages; 0 for a user of whom nothing is known."""
+        return await self._chunks.count(memory_dataset(user_id))
+
+    async def change(
+        self, user_id: str, put: Sequence[MemoryRecord] = (), remove: Collection[str] = ()
+    ) -> None:
+        """Store the records in place of those with their ids, and remove others; the caller is ``changing``.
+
+        Raises:
+            StoreError, ModelError: something failed; do it again to finish.
+        """
+        dataset = memory_dataset(user_id)
+        gone = sorted(set(remove) - {record.id for record in put})
+        if gone:
+            await self._graph.remove_documents(dataset, gone)
+            await self._chunks.remove_documents(dataset, gone)
+        if not put:
+            return
+        await self._mend(dataset)
+        now = datetime.now(UTC)
+        made = await asyncio.to_thread(lambda: [self._chunked(record, now) for record in put])
+        await self._chunks.replace_documents(dataset, await self._embedded(dataset, made))
+        await self._graph.replace_documents(dataset, graphs_of(made))
+
+    async def held(self, user_id: str, ids: Collection[str]) -> set[str]:
+        """Those of the ids of which either store still holds something."""
+        dataset = memory_dataset(user_id)
+        first = {chunk_id(name, TURN): name for name in ids}
+        episodes = await self._graph.get_chunks(dataset, sorted(first))
+        return (set(ids) & await self._chunks.document_ids(dataset)) | {first[name] for name in episodes}
+
+    async def tidy(self, user_id: str) -> None:
+        """Compact and index what was written."""
+        dataset = memory_dataset(user_id)
+        await self._chunks.optimize(dataset)
+        await self._graph.optimize(dataset)
+
+    async def _mend(self, dataset: str) -> None:
+        """Write to the graph what it lacks after a crash."""
+        held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
+        if (await self._graph.counts(dataset)).episodes == len(held):
+            return
+        by_document: dict[str, list[Chunk]] = {}
+        for chunk in (await self._chunks.get_chunks(dataset, held)).values():
+            by_document.setdefault(chunk.document_id, []).append(chunk)
+        whole = [
+            Chunked(record, tuple(by_document[record.id]))
+            for name in sorted(by_document)
+            for record in from_chunks(by_document[name])
+        ]
+        await self._graph.replace_documents(dataset, graphs_of(whole))
+
+    async def _matching(self, user_id: str, wanted: Expression) -> list[MemoryRecord]:
+        dataset = memory_dataset(user_id)
+        ids = await self._chunks.matching_chunk_ids(dataset, Restriction(wanted), limit=MOST)
+        return from_chunks((await self._chunks.get_chunks(dataset, ids)).values())
+
+    def _chunked(self, record: MemoryRecord, now: datetime) -> Chunked:
+        document = to_document(record, now)
+        return Chunked(
+            record, chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
+        )
+
+    async def _embedded(self, dataset: str, made: Sequence[Chunked]) -> list[EmbeddedDocument]:
+        """What is stored with the same text keeps its vectors."""
+        chunks = [chunk for one in made for chunk in one.chunks]
+        stored = await self._chunks.get_chunks(dataset, [chunk.id for chunk in chunks])
+        same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
+        vectors = await self._chunks.get_vectors(dataset, same)
+        tokens = await self._chunks.get_token_vectors(dataset, same)
+        missing = [chunk for chunk in chunks if chunk.id not in vectors]
+        found = await self._vectors([search_text(chunk) for chunk in missing])
+        vectors |= {chunk.id: vector for chunk, vector in zip(missing, found.vectors, strict=True)}
+        tokens |= {chunk.id: packed for chunk, packed in zip(missing, found.tokens, strict=True)}
+        return [
+            EmbeddedDocument(
+                one.record.id,
+                one.chunks,
+                np.array([vectors[chunk.id] for chunk in one.chunks], np.float32),
+                tuple(tokens.get(chunk.id, b"") for chunk in one.chunks),
+            )
+            for one in made
+        ]
+
+    async def _vectors(self, texts: Sequence[str]) -> PassageVectors:
+        meter = Meter(None, "store", units=0, work=0.0)
+        return await embedded(self._embedding, texts, list(map(embedding_work, texts)), meter, tokens=True)
+
+
+def in_order(records: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+    """By when it was said: the order of arrival, then id."""
+    return sorted(records, key=lambda record: (record.details.get("order", 0), record.id))
+
+
+def graphs_of(made: Sequence[Chunked]) -> list[DocumentGraph]:
+    """What records contribute to the graph: an episode each passage, and the facts that have a slot."""
+    return [_graph_of(one) for one in made if one.record.memory_type in IN_GRAPH]
+
+
+def _graph_of(one: Chunked) -> DocumentGraph:
+    record = one.record
+    entities: dict[str, Entity] = {}
+
+    def entity(name: str, label: str) -> str:
+        key = entity_key(name[:MOST_NAME])
+        entities.setdefault(key, Entity(key, name[:MOST_NAME], (label,)))
+        return key
+
+    person = record.details.get("speaker") or record.details.get("subject")
+    mentions = []
+    for chunk in one.chunks:
+        keys = [entity(person, "Person")] if person else []
+        keys += [entity(thing.name, "Thing") for thing in named_things(chunk.text)]
+        mentions += [Mention(key, chunk.id) for key in dict.fromkeys(keys)]
+    facts: tuple[Fact, ...] = ()
+    if record.slot is not None and record.details.get("value"):
+        subject = entity(record.details["subject"], "Person")
+        value = entity(str(record.details["value"]), "Thing")
+        if subject != value:
+            facts = (
+                Fact(
+                    subject,
+                    value,
+                    record.details["slot"].upper().replace(" ", "_"),
+                    record.content,
+                    one.chunks[0].id,
+                    record.valid_at,
+                    record.invalid_at,
+                ),
+            )
+    return DocumentGraph(record.id, one.chunks, tuple(entities.values()), facts, tuple(mentions))
+
+
+def _of_types(types: Collection[MemoryType]) -> Expression:
+    return Comparison("memory_type", "$in", tuple(sorted(kind.value for kind in types)))

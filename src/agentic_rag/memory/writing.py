@@ -1,0 +1,297 @@
+"""Writing a user's memory: what is said is kept verbatim, what follows from it beside it, all in one step.
+
+Only one writes a user's memory at a time; what it reads to decide is what is stored then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from agentic_rag.dates.instants import as_utc
+from agentic_rag.domain.identity import digest
+from agentic_rag.errors import InputError
+from agentic_rag.ingest.values import jsonable, valid_unicode
+from agentic_rag.memory.derivation import (
+    Change,
+    confirmed,
+    crowded_out,
+    ended,
+    kept_statement,
+    says,
+    slot_changes,
+)
+from agentic_rag.memory.records import MemoryRecord, without
+from agentic_rag.memory.schemas import MemoryType, Remembered
+from agentic_rag.memory.statements import Statement
+from agentic_rag.memory.store import MemoryStore
+
+WORKING_HOURS = 24.0
+"""After which a working memory expires, unless it is given a time of its own."""
+DERIVED = frozenset(MemoryType) - {MemoryType.EPISODIC}
+NOT_A_PERSON = frozenset({"assistant", "system", "tool", "ai", "bot"})
+"""Roles whose words are kept, but tell nothing of the person."""
+RESTORED_TOGETHER = 500
+"""Memories that are stored in one step."""
+_ORDER_DIGITS = 9
+
+
+class StatementReader(Protocol):
+    """Finds what in a text is worth remembering as more than what was said."""
+
+    async def read(self, text: str, *, speaker: str, at: datetime | None, is_person: bool) -> list[Statement]:
+        """See ``statements.statements``."""
+
+
+class MemoryWriter:
+    """Remembers, changes and forgets.
+
+    Args:
+        store: of all users.
+        reader: see ``StatementReader``.
+        clock: the time now.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        reader: StatementReader,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store = store
+        self._reader = reader
+        self._clock = clock
+
+    def now(self) -> datetime:
+        """By the clock."""
+        return self._clock()
+
+    async def remember(
+        self,
+        text: str,
+        user_id: str,
+        *,
+        at: datetime | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Remembered:
+        """Keep what was said and what follows from it.
+
+        Args:
+            text: verbatim.
+            user_id: whose memory it is.
+            at: when it was said; None: now. Facts hold from then, where they do not say since when.
+            metadata: JSON values, given back as they are. ``speaker`` (else ``role``, else ``user``) is who said it;
+                what a ``role`` such as ``assistant`` says tells nothing of the person; the turns of one ``session``
+                stand beside each other.
+
+        Raises:
+            InputError: a blank text, a bad user id, or metadata that are no JSON.
+            StoreError, ModelError: something failed; do it again.
+        """
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"there is nothing to remember in {text!r}")
+        text = valid_unicode(text)
+        given = checked_metadata(metadata)
+        speaker = str(given.get("speaker") or given.get("role") or "user")
+        is_person = str(given.get("role", "user")).casefold() not in NOT_A_PERSON
+        said_at = self._clock() if at is None else as_utc(at)
+        statements = await self._reader.read(text, speaker=speaker, at=said_at, is_person=is_person)
+        details = {"speaker": speaker, "person": is_person}
+        evidence = MemoryRecord("", MemoryType.EPISODIC, text, at=said_at, details=details, metadata=given)
+        return await self.keep(user_id, evidence, statements)
+
+    async def insert(self, user_id: str, record: MemoryRecord) -> MemoryRecord:
+        """Keep one memory as it is given, its content as the evidence of itself.
+
+        Raises:
+            InputError, StoreError, ModelError: as ``remember``.
+        """
+        details = {"speaker": record.details.get("speaker", "user"), "person": True}
+        evidence = replace(record, memory_type=MemoryType.EPISODIC, details=details, expires_at=None)
+        statements = [] if record.memory_type is MemoryType.EPISODIC else [_as_statement(record)]
+        kept = await self.keep(user_id, evidence, statements, expires_at=record.expires_at)
+        name = kept.evidence_id
+        if record.memory_type is not MemoryType.EPISODIC:
+            name = next(one["id"] for one in kept.memories if one["memory_type"] == record.memory_type.value)
+        return (await self._store.read(user_id, [name]))[name]
+
+    async def keep(
+        self,
+        user_id: str,
+        evidence: MemoryRecord,
+        statements: Sequence[Statement],
+        *,
+        expires_at: datetime | None = None,
+    ) -> Remembered:
+        """Store what was said, without an id yet, and what the statements make of it."""
+        async with self._store.changing(user_id):
+            order = await self._store.next_order(user_id)
+            name = f"said-{order:0{_ORDER_DIGITS}}-{digest(evidence.content, str(evidence.at), size=4)}"
+            said = says(statements)
+            details = {**evidence.details, "order": order, **({"says": said} if said else {})}
+            evidence = replace(evidence, id=name, evidence=(name,), details=details)
+            changes, gone = await self._slot_changes(user_id, evidence)
+            kept = await self._kept(user_id, evidence, statements, expires_at)
+            put = [evidence, *(change.record for change in (*changes, *kept))]
+            await self._store.change(user_id, put, gone)
+            leaving = await self._crowded_out(user_id, kept)
+        return Remembered(name, tuple(map(_shown, [*changes, *kept, *leaving])))
+
+    async def _slot_changes(
+        self, user_id: str, added: MemoryRecord | None, gone: Collection[str] = (), slots: Iterable[str] = ()
+    ) -> tuple[list[Change], list[str]]:
+        """Of the facts of the slots that evidence which comes or goes says something of."""
+        touched = {*slots, *(added.slots if added is not None else ())}
+        stored = await self._store.of_slots(user_id, touched)
+        evidence = [one for one in stored if one.memory_type is MemoryType.EPISODIC and one.id not in gone]
+        facts = {one.id: one for one in stored if one.memory_type is not MemoryType.EPISODIC}
+        return slot_changes(sorted(touched), [*evidence, *([added] if added else [])], facts)
+
+    async def _kept(
+        self,
+        user_id: str,
+        evidence: MemoryRecord,
+        statements: Sequence[Statement],
+        expires_at: datetime | None,
+    ) -> list[Change]:
+        expires = expires_at or as_utc(evidence.at or self._clock()) + timedelta(hours=WORKING_HOURS)
+        said: dict[str, tuple[MemoryRecord, str]] = {}
+        for statement in statements:
+            if statement.slot is None:
+                record = kept_statement(statement, evidence, expires)
+                said.setdefault(record.id, (record, statement.reason))
+        stored = await self._store.read(user_id, said)
+        made = {name: confirmed(stored.get(name), record) for name, (record, _) in said.items()}
+        return [Change(record, kind, said[name][1]) for name, (record, kind) in made.items()]
+
+    async def _crowded_out(self, user_id: str, kept: Sequence[Change]) -> list[Change]:
+        """End the oldest lines of core blocks that now hold too much."""
+        blocks = {change.record.details["block"] for change in kept if "block" in change.record.details}
+        if not blocks:
+            return []
+        lines = await self._store.of_types(user_id, {MemoryType.CORE}, current=True)
+        now = self._clock()
+        leaving = [
+            Change(ended(line, now), "ended", f"the block {block} is full; its oldest line left")
+            for block in sorted(blocks)
+            for line in crowded_out([one for one in lines if one.details.get("block") == block])
+        ]
+        if leaving:
+            await self._store.change(user_id, [change.record for change in leaving])
+        return leaving
+
+    async def update(
+        self,
+        user_id: str,
+        name: str,
+        memory_type: MemoryType,
+        changed: Callable[[MemoryRecord], MemoryRecord],
+    ) -> MemoryRecord:
+        """Put a new memory in the place of one, which ends and stays as history.
+
+        Args:
+            user_id: whose.
+            name: id of the memory.
+            memory_type: of the memory.
+            changed: the new memory by the old one; a ``slot`` stays the same.
+
+        Raises:
+            InputError: no such memory of this kind, or what was said would be changed.
+        """
+        old = (await self._store.read(user_id, [name])).get(name)
+        if old is None or old.memory_type is not memory_type:
+            raise InputError(f"this user has no {memory_type.value} memory {name!r}; list shows the ids")
+        new = replace(changed(old), id="", evidence=(), valid_at=None, invalid_at=None, at=self._clock())
+        if memory_type is MemoryType.EPISODIC:
+            if new.content != old.content:
+                raise InputError("what was said is not changed; delete it, and insert what is right")
+            stored = replace(old, metadata=new.metadata)
+            async with self._store.changing(user_id):
+                await self._store.change(user_id, [stored])
+            return stored
+        stored = await self.insert(user_id, new)
+        if old.slot is None and stored.id != old.id:
+            async with self._store.changing(user_id):
+                await self._store.change(user_id, [ended(old, new.at or self._clock())])
+        return stored
+
+    async def forget(self, user_id: str, ids: Collection[str]) -> list[MemoryRecord]:
+        """Delete memories with what was said of them, and all that rests on that alone.
+
+        Facts that had been superseded by what is forgotten hold again. Ids that are not there are ignored.
+
+        Returns:
+            What was deleted.
+        """
+        async with self._store.changing(user_id):
+            meant = await self._store.read(user_id, ids)
+            gone = {one for record in meant.values() for one in record.evidence} | set(meant)
+            said = await self._store.read(user_id, gone)
+            derived = await self._store.of_types(user_id, DERIVED)
+            resting = [one for one in derived if one.id in gone or gone & set(one.evidence)]
+            slots = {slot for one in said.values() for slot in one.slots}
+            changes, lost = await self._slot_changes(user_id, None, gone, slots)
+            kept = [
+                without(one, frozenset(gone)) for one in resting if one.slot is None and one.id not in gone
+            ]
+            staying = [one for one in kept if one is not None] + [change.record for change in changes]
+            going = {one.id for one in resting if one.slot is None} | set(lost) | set(said) | set(meant)
+            going -= {one.id for one in staying}
+            deleted = [*said.values(), *(one for one in derived if one.id in going and one.id not in said)]
+            await self._store.change(user_id, staying, going)
+        return [one for one in deleted if one.id in going]
+
+    async def restore(self, user_id: str, records: Sequence[MemoryRecord]) -> None:
+        """Store memories as they are; facts of slots follow from all that is then said of them."""
+        async with self._store.changing(user_id):
+            for start in range(0, len(records), RESTORED_TOGETHER):
+                await self._store.change(user_id, records[start : start + RESTORED_TOGETHER])
+            slots = {slot for record in records for slot in record.slots}
+            changes, gone = await self._slot_changes(user_id, None, slots=slots)
+            await self._store.change(user_id, [change.record for change in changes], gone)
+
+
+def _as_statement(record: MemoryRecord) -> Statement:
+    """What is given to an agent, as if it had been read from its own text."""
+    details = record.details
+    return Statement(
+        memory_type=record.memory_type,
+        text=record.content,
+        start=0,
+        end=len(record.content),
+        subject=str(details.get("subject", "user")),
+        slot=details.get("slot"),
+        value=details.get("value"),
+        ends=bool(details.get("ends", False)),
+        block=details.get("block"),
+        trigger=details.get("trigger"),
+        steps=tuple(details.get("steps", ())),
+        valid_at=record.valid_at,
+        reason="given",
+    )
+
+
+def _shown(change: Change) -> dict[str, Any]:
+    record = change.record
+    return {
+        "id": record.id,
+        "memory_type": record.memory_type.value,
+        "content": record.content,
+        "change": change.kind,
+        "reason": change.reason,
+    }
+
+
+def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """JSON values with text keys.
+
+    Raises:
+        InputError: they are none.
+    """
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
+        raise InputError(f"metadata must be a mapping with text keys, not {metadata!r}")
+    return {key: jsonable(value) for key, value in metadata.items()}
