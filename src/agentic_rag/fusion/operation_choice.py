@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from agentic_rag.fusion.strategy_selector import CanvasOperation
-from agentic_rag.text import folded
+from agentic_rag.text import folded, simplified
 
 LONGEST = 2_000
 """Characters of a question that are read; a pasted text has words of every kind."""
@@ -26,10 +26,6 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{joined})(?![a-z])", re.IGNORECASE | re.DOTALL)
 
 
-_SIMPLIFIED = str.maketrans(
-    "關係聯繫區別對錯題測驗檢記點誤為麼會沒樣講說寫認聽學來兩嗎試問選斷總間響導進變軍難頁電話號鐘錢過個環異較應該證動機決嚴謹確讓啟繼憑軟擬閃張紀碼郵幾隨編設計掛輸",
-    "关系联系区别对错题测验检记点误为么会没样讲说写认听学来两吗试问选断总间响导进变军难页电话号钟钱过个环异较应该证动机决严谨确让启继凭软拟闪张纪码邮几随编设计挂输",
-)
 _RULES = (
     (CanvasOperation.VERIFICATION_CANVAS, "questions that test you", _pattern(
         r"(?:quiz|test|drill|grill|examine|challenge|probe|ask|check) (?:me|us|myself)|put me (?:to|through)",
@@ -94,7 +90,7 @@ def choose_operation(question: str) -> OperationChoice:
     """
     text = folded(question[:LONGEST])
     for operation, wanted, pattern in _RULES:
-        if found := pattern.search(text.translate(_SIMPLIFIED)):
+        if found := pattern.search(simplified(text)):
             return OperationChoice(operation, f'"{_quoted(text, found)}" asks for {wanted}.')
     reason = "No words ask for a test, for mistakes or for a connection, so passages are searched for."
     return OperationChoice(CanvasOperation.DOCUMENT_RETRIEVAL, reason)

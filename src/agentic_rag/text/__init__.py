@@ -51,6 +51,10 @@ _IDENTIFIER = re.compile(
 )
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _ACCENT = re.compile("[\u0300-\u036f]+")
+_SIMPLIFIED = str.maketrans(
+    "關係聯繫區別對錯題測驗檢記點誤為麼會沒樣講說寫認聽學來兩嗎試問選斷總間響導進變軍難頁電話號鐘錢過個環異較應該證動機決嚴謹確讓啟繼憑軟擬閃張紀碼郵幾隨編設計掛輸歡愛職業齡慣興時還憶剛當現續給議務驟屬誰後這開發結親週們飯適語氣稱簡紹歲參買見裡裏辦處圖準備檔單從與統風鬧厭規訓飲養種東車國歷長義類組織製醫藥",
+    "关系联系区别对错题测验检记点误为么会没样讲说写认听学来两吗试问选断总间响导进变军难页电话号钟钱过个环异较应该证动机决严谨确让启继凭软拟闪张纪码邮几随编设计挂输欢爱职业龄惯兴时还忆刚当现续给议务骤属谁后这开发结亲周们饭适语气称简绍岁参买见里里办处图准备档单从与统风闹厌规训饮养种东车国历长义类组织制医药",
+)
 _stemming = threading.Lock()
 """The stemmer keeps the word it works on in itself, and LangGraph runs plain functions in threads."""
 
@@ -91,6 +95,11 @@ def folded(text: str) -> str:
         return text
     composed = unicodedata.normalize("NFKC", text)
     return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFD", composed)))
+
+
+def simplified(text: str) -> str:
+    """The traditional characters of common question words made simplified, one for one; others stay."""
+    return text.translate(_SIMPLIFIED)
 
 
 def inner_terms(text: str) -> list[str]:

@@ -1,0 +1,145 @@
+"""Decide which memory agents a query is for, how each is searched and how much it counts: the step before they are asked."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from agentic_rag.domain.ports import Chat
+from agentic_rag.errors import ModelError
+from agentic_rag.memory.routing_decision import Asked, Strategies, decided, lacking, settled
+from agentic_rag.memory.routing_rules import LONGEST, Evidence, evidence
+from agentic_rag.memory.routing_strategies import choose_strategy
+from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
+from agentic_rag.text.prompts import ROUTING_SYSTEM, fenced
+
+logger = logging.getLogger(__name__)
+MOST = 10
+"""The chat model's highest rating."""
+LONGEST_REASON = 300
+"""Characters of the chat model's own reason that are kept."""
+_RATING = re.compile(
+    r"^\W*(?P<type>[a-z]+)\W*[:：]\W*(?P<rating>\d+)(?![\d.])(?: ?/ ?10)?\W*(?P<strategy>[a-z][a-z\d_]*)?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BECAUSE = re.compile(r"^\W*because\W*[:：]\s*(?P<why>\S.*)$", re.IGNORECASE | re.MULTILINE)
+
+
+def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:
+    """The decision of the rules: offline, and the same for the same request.
+
+    All agents are asked unless the request names some. A type's evidence is the sum of what in the query speaks for it (see
+    ``routing_rules``); its weight falls from 1 towards ``WEIGHT_FLOOR`` the more evidence the top type has beyond it (see
+    ``routing_decision.weight``). Where the request names both types and strategy nothing is left to decide.
+
+    Args:
+        request: the query must not be blank; ``context`` is not read.
+        strategies: of each agent that there is, its default first.
+
+    Raises:
+        InputError: a blank query; an unknown type or strategy; a type without an agent; no type, or no agent.
+
+    >>> by_words = {memory_type: (RetrievalStrategy.BM25,) for memory_type in MemoryType}
+    >>> decision = route(RetrievalRequest("How do I descale the kettle?", "ada"), by_words).decision
+    >>> decision.target_memory_types[0].value, decision.reasons[0]
+    ('procedural', 'procedural: the query asks how something is done ("How do I").')
+    """
+    asked = Asked.of(request, strategies)
+    return _given(asked) or _by_rules(asked)
+
+
+class Router:
+    """Routes by a chat model where there is one, and by the rules where there is none or it fails.
+
+    Args:
+        strategies: of each agent that there is, its default first.
+        chat: rates the memory types; None leaves all to the rules.
+    """
+
+    def __init__(self, strategies: Strategies, chat: Chat | None = None) -> None:
+        self._strategies = strategies
+        self._chat = chat
+
+    async def route(self, request: RetrievalRequest) -> RoutingResult:
+        """As the function ``route``; the model is not asked where the request leaves nothing to decide.
+
+        What the model says is checked: a type that is unknown or not asked for is dropped, one that it leaves out stays a
+        target with the least weight, a strategy that an agent lacks becomes the agent's default. Where the model failed or
+        rated nothing above 0 the rules decide, and ``fallback_reason`` says why.
+
+        Raises:
+            InputError: as ``route``.
+        """
+        asked = Asked.of(request, self._strategies)
+        if given := _given(asked):
+            return given
+        if self._chat is None:
+            return _by_rules(asked)
+        try:
+            return _by_reply(asked, await self._chat.complete(ROUTING_SYSTEM, _prompt(asked)))
+        except ModelError as error:
+            logger.warning("the chat model did not route, so the rules do: %s", error)
+            return _by_rules(asked, str(error))
+
+
+def _given(asked: Asked) -> RoutingResult | None:
+    return RoutingResult(settled(asked), "given") if asked.settled else None
+
+
+def _by_rules(asked: Asked, fallback_reason: str | None = None) -> RoutingResult:
+    decision = decided(
+        asked, evidence(asked.query), lambda target, has: choose_strategy(asked.query, target, has)
+    )
+    return RoutingResult(decision, "rules", fallback_reason)
+
+
+def _prompt(asked: Asked) -> str:
+    listed = "\n".join(f"{target}: {', '.join(has)}" for target, has in asked.targets.items())
+    return f"{fenced([asked.query[:LONGEST]])}\n\nTypes and their ways to search:\n{listed}"
+
+
+def _by_reply(asked: Asked, reply: str) -> RoutingResult:
+    """
+    Raises:
+        ModelError: the reply rates no target above 0.
+    """
+    replied = _replied(asked, reply)
+    found = [
+        Evidence(target, rating, f"the chat model rates it {rating} of {MOST}")
+        for target, (rating, _) in replied.items()
+        if rating
+    ]
+    if not found:
+        raise ModelError(
+            "the chat model rated none of the memory types; try again, or set another chat.model"
+        )
+    because = _BECAUSE.search(reply)
+    said = [f'The chat model says: "{because["why"].strip()[:LONGEST_REASON]}"'] if because else []
+    decision = decided(asked, found, lambda target, has: _replied_strategy(asked, replied, target, has))
+    return RoutingResult(replace(decision, reasons=(*decision.reasons, *said)), "chat")
+
+
+def _replied(asked: Asked, reply: str) -> dict[MemoryType, tuple[int, str | None]]:
+    """Rating and strategy of each target that the reply names, the first time where it does so twice."""
+    replied: dict[MemoryType, tuple[int, str | None]] = {}
+    for match in _RATING.finditer(reply):
+        name, rating, strategy = match["type"].lower(), int(match["rating"]), match["strategy"]
+        if name in asked.targets and rating <= MOST:
+            replied.setdefault(MemoryType(name), (rating, strategy and strategy.lower()))
+    return replied
+
+
+def _replied_strategy(
+    asked: Asked,
+    replied: Mapping[MemoryType, tuple[int, str | None]],
+    target: MemoryType,
+    has: tuple[RetrievalStrategy, ...],
+) -> tuple[RetrievalStrategy, str | None]:
+    _, strategy = replied.get(target, (0, None))
+    if strategy is None:
+        return choose_strategy(asked.query, target, has)
+    if strategy not in has:
+        return has[0], lacking(strategy, has)
+    return RetrievalStrategy(strategy), "the chat model chose it"

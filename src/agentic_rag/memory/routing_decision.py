@@ -1,0 +1,149 @@
+"""Check what a request asks of the routing, and turn evidence for its memory types into a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from agentic_rag.errors import InputError
+from agentic_rag.memory.routing_rules import Evidence
+from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingDecision
+
+WEIGHT_FLOOR = 0.7
+"""No target's weight falls below: a memory of a type that the routing misjudged ranks lower, and is still found."""
+ORDER = (
+    MemoryType.SEMANTIC,
+    MemoryType.EPISODIC,
+    MemoryType.CORE,
+    MemoryType.PROCEDURAL,
+    MemoryType.WORKING,
+)
+"""Of targets with equal evidence the earlier comes first: queries without a sign mostly ask for a fact."""
+
+Strategies = Mapping[MemoryType, tuple[RetrievalStrategy, ...]]
+"""What each agent implements, its default first."""
+Choice = Callable[[MemoryType, tuple[RetrievalStrategy, ...]], tuple[RetrievalStrategy, str | None]]
+"""From a target and what its agent implements to the strategy, and why; None where that goes without saying."""
+_Name = TypeVar("_Name", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that was checked."""
+
+    query: str
+    targets: Strategies
+    """In the request's order, else in ``ORDER``."""
+    preferred: RetrievalStrategy | None
+    settled: bool
+    """The request names both the types and the strategy."""
+
+    @classmethod
+    def of(cls, request: RetrievalRequest, strategies: Strategies) -> Asked:
+        """
+        Raises:
+            InputError: a blank query; an unknown type or strategy; a type without an agent; no type, or no agent.
+        """
+        if not request.query.strip():
+            raise InputError(f"the query is empty: {request.query!r}; say what is to be remembered")
+        if not strategies or not all(strategies.values()):
+            raise InputError(
+                "there is no memory agent to ask, or one without a strategy; give each at least one"
+            )
+        given, preferred = request.target_memory_types, request.preferred_strategy
+        return cls(
+            request.query,
+            _targets(given, strategies),
+            None if preferred is None else _known(RetrievalStrategy, preferred, "retrieval strategy"),
+            given is not None and preferred is not None,
+        )
+
+
+def _targets(given: Sequence[MemoryType] | None, strategies: Strategies) -> Strategies:
+    if given is None:
+        return {memory_type: strategies[memory_type] for memory_type in ORDER if memory_type in strategies}
+    types = [_known(MemoryType, name, "memory type") for name in given]
+    if not types:
+        raise InputError("target_memory_types is empty; name at least one, or give None to ask all")
+    if missing := [name for name in types if name not in strategies]:
+        raise InputError(
+            f"no agent keeps {missing[0]} memories; there are agents for: {', '.join(strategies)}"
+        )
+    return {memory_type: strategies[memory_type] for memory_type in types}
+
+
+def _known(names: type[_Name], name: str, called: str) -> _Name:
+    try:
+        return names(name)
+    except ValueError:
+        raise InputError(f"unknown {called} {name!r}; use one of: {', '.join(names)}") from None
+
+
+def settled(asked: Asked) -> RoutingDecision:
+    """The decision of a request that leaves nothing to decide: its targets in its order, all with weight 1."""
+    chosen, reasons = _chosen(asked, _default)
+    reasons = ("The request names the memory types.", *reasons)
+    return RoutingDecision(tuple(asked.targets), chosen, dict.fromkeys(asked.targets, 1.0), reasons, 1.0)
+
+
+def decided(asked: Asked, found: Sequence[Evidence], choose: Choice) -> RoutingDecision:
+    """Targets by their evidence; ``choose`` says how each is searched where the request prefers nothing."""
+    of_targets = [one for one in found if one.memory_type in asked.targets]
+    sums = dict.fromkeys(asked.targets, 0.0)
+    for one in of_targets:
+        sums[one.memory_type] += one.weight
+    ranked = sorted(asked.targets, key=lambda target: (-sums[target], ORDER.index(target)))
+    top, total = sums[ranked[0]], sum(sums.values())
+    chosen, how = _chosen(asked, choose)
+    why = [f"{one.memory_type}: {one.reason}." for one in of_targets]
+    return RoutingDecision(
+        target_memory_types=tuple(ranked),
+        selected_strategies={target: chosen[target] for target in ranked},
+        strategy_weights={target: weight(sums[target], top) for target in ranked},
+        reasons=(*(why or ["No words speak for a memory type, so all targets weigh the same."]), *how),
+        confidence=top / total if total else 0.0,
+    )
+
+
+def weight(own: float, top: float) -> float:
+    """A target's weight by its evidence and the top's: ``1 - (1 - WEIGHT_FLOOR) (top - own) / (top + 1)``.
+
+    So it is 1 at the top, and little evidence takes little away.
+
+    >>> round(weight(0.0, 2.0), 6)
+    0.8
+    """
+    return 1.0 - (1.0 - WEIGHT_FLOOR) * (top - own) / (top + 1.0)
+
+
+def _chosen(asked: Asked, choose: Choice) -> tuple[dict[MemoryType, RetrievalStrategy], tuple[str, ...]]:
+    """The strategy of each target, and a sentence for each reason, with all targets it holds for."""
+    choices = {target: _choice(asked.preferred, target, has, choose) for target, has in asked.targets.items()}
+    sharing: dict[tuple[RetrievalStrategy, str], list[MemoryType]] = {}
+    for target, (strategy, why) in choices.items():
+        if why is not None:
+            sharing.setdefault((strategy, why), []).append(target)
+    reasons = (f"Search by {how} in {', '.join(targets)}: {why}." for (how, why), targets in sharing.items())
+    return {target: strategy for target, (strategy, _) in choices.items()}, tuple(reasons)
+
+
+def _choice(
+    preferred: RetrievalStrategy | None,
+    target: MemoryType,
+    has: tuple[RetrievalStrategy, ...],
+    choose: Choice,
+) -> tuple[RetrievalStrategy, str | None]:
+    if preferred is None:
+        return choose(target, has)
+    return (preferred, "the request prefers it") if preferred in has else (has[0], lacking(preferred, has))
+
+
+def lacking(wanted: str, has: Sequence[RetrievalStrategy]) -> str:
+    """Why an agent uses its default."""
+    return f"{wanted} is not among what the agent implements ({', '.join(has)})"
+
+
+def _default(_: MemoryType, has: tuple[RetrievalStrategy, ...]) -> tuple[RetrievalStrategy, None]:
+    return has[0], None
