@@ -17,7 +17,9 @@ from agentic_rag.ingest.beam import (
     read_chat,
     without_control_words,
 )
+from agentic_rag.ingest.sources import SourceKind, discover
 from beam_files import batches as written
+from beam_files import write
 
 
 def told(*messages: dict[str, object]) -> list[tuple[str, str]]:
@@ -118,3 +120,23 @@ def test_other_json_is_not_taken_for_a_conversation(value: object):
 
 def test_a_conversation_is_called_after_its_folders(tmp_path: Path):
     assert name_of(tmp_path / "100K" / "1" / "chat.json") == "100K/1"
+
+
+@pytest.mark.parametrize("kind", ["auto", "beam"])
+def test_the_file_of_a_conversation_is_found(tmp_path: Path, kind: SourceKind):
+    folder = write(tmp_path / "100K" / "1")
+    items = discover([folder / "chat.json"], kind).items
+    assert [item.document_id for item in items] == ["100K/1/batch_1", "100K/1/batch_2"]
+    control = discover([folder / "chat.json"], "beam-control").items
+    assert "Always" in items[0].parse().text
+    assert "Always" not in control[0].parse().text
+    assert items[0].content_hash != control[0].content_hash
+
+
+def test_what_is_no_conversation_is_told(tmp_path: Path):
+    (tmp_path / "chat.json").write_text("[{}]", encoding="utf-8")
+    told = discover([tmp_path / "chat.json"], "beam").skipped + discover([tmp_path], "beam").skipped
+    assert [skipped.reason for skipped in told] == [
+        "not a BEAM conversation: a list of objects with 'turns' was expected",
+        "a folder; name the chat.json itself",
+    ]
