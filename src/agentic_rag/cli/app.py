@@ -17,6 +17,7 @@ import typer
 from agentic_rag.cli.options import (
     AsOf,
     Charts,
+    Control,
     Corrections,
     Dataset,
     Figures,
@@ -104,10 +105,13 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder to make, or one wit
 def ingest(
     config: RagConfig,
     paths: Annotated[
-        list[Path], typer.Argument(help="Vault, folder, .md/.txt/.canvas, corpus.jsonl, LoCoMo .json.")
+        list[Path],
+        typer.Argument(help="Vault, folder, .md/.txt/.canvas, corpus.jsonl, LoCoMo or BEAM .json."),
     ],
     dataset: Dataset = "default",
-    kind: Annotated[str, typer.Option(metavar="KIND", help="auto, vault, files, locomo or jsonl.")] = "auto",
+    kind: Annotated[
+        str, typer.Option(metavar="KIND", help="auto, vault, files, locomo, beam or jsonl.")
+    ] = "auto",
     as_json: Json = False,
 ) -> None:
     """Make a dataset hold what the paths hold now.
@@ -303,7 +307,9 @@ def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
 @configured
 def evaluate(
     config: RagConfig,
-    source: Annotated[Path, typer.Argument(help="BEIR directory, or LoCoMo .json file.")],
+    source: Annotated[
+        Path, typer.Argument(help="BEIR directory, LoCoMo .json file, or BEAM folder (chats/100K/1).")
+    ],
     systems: Annotated[
         str,
         typer.Option(
@@ -322,6 +328,7 @@ def evaluate(
     half: Half = None,
     split: Split = None,
     corrections: Corrections = None,
+    control: Control = False,
     output: Figures = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all tables and repairs to this file.")
@@ -350,6 +357,7 @@ def evaluate(
         split=split,
         half=half,
         corrections=corrections,
+        control=control,
         records=records,
         fresh=fresh,
     )

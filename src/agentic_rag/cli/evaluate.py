@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from agentic_rag.cli.beam import systems_table
 from agentic_rag.cli.render import bars, interval, report_table
 from agentic_rag.evaluation.files import check_writable
 from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
@@ -24,6 +25,8 @@ from agentic_rag.settings.config import RagConfig
 STAGES = {"read": "reading", "store": "storing chunks", "ask": "asking", "score": "scoring"}
 SHOWN_MEASURES = ("mrr@10", "all_gold@10")
 """Of the table by category: the rank of the first answer, and whether all that is needed was found."""
+SHOWN_BEAM_MEASURES = ("recall@10", "all_gold@10")
+"""The same for a BEAM conversation, whose questions have up to twenty sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ def tables(report: EvalReport) -> list[Table]:
     found = [_quality(report)]
     if any(figures["by_category"] for figures in report.systems.values()):
         found.append(_categories(report))
+    if report.beam:
+        found.append(systems_table(report.beam))
     if report.abstention:
         found.append(_abstention(report))
     return found
@@ -120,12 +125,13 @@ def _captions(report: EvalReport) -> list[str]:
 
 def _categories(report: EvalReport) -> Table:
     """A row a category and system."""
-    shown = report_table("by category", ["category", "system"], ["queries", *SHOWN_MEASURES])
+    measures = SHOWN_BEAM_MEASURES if report.beam else SHOWN_MEASURES
+    shown = report_table("by category", ["category", "system"], ["queries", *measures])
     categories: Mapping[str, Any] = next(iter(report.systems.values()))["by_category"]
     for category in categories:
         for number, (name, figures) in enumerate(report.systems.items()):
             own = figures["by_category"][category]
-            values = [interval(own[measure]) for measure in SHOWN_MEASURES]
+            values = [interval(own[measure]) for measure in measures]
             first = (escape(category), str(own["queries"])) if number == 0 else ("", "")
             shown.add_row(first[0], _folded(name), first[1], *values)
         shown.add_section()

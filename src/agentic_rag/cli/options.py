@@ -65,6 +65,12 @@ Half = Annotated[
 Corrections = Annotated[
     Path | None, typer.Option(metavar="FILE", help="JSON file with corrections to LoCoMo's answer key.")
 ]
+Control = Annotated[
+    bool,
+    typer.Option(
+        "--control", help='BEAM: take "always" and "never", which mark sources, out of the messages.'
+    ),
+]
 Operation = Annotated[
     str | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""Evaluation, the questions: judged queries from a BEIR directory or a LoCoMo file, with what was repaired."""
+"""Evaluation, the questions: judged queries from a BEIR directory, a LoCoMo file or a BEAM conversation, with what was repaired."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from agentic_rag.domain.identity import chunk_id
 from agentic_rag.errors import InputError
+from agentic_rag.evaluation.beam import Question, find_conversations, is_beam, load_conversation
 from agentic_rag.evaluation.files import read_json, read_jsonl, read_qrels, text_of
 from agentic_rag.evaluation.locomo import LoCoMoQuestion, Repair, read_corrections, read_locomo
 from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.ingest.beam import batch_id, batches
 from agentic_rag.ingest.sources import SourceKind
 
 DESCRIPTION = "dataset.json"
@@ -33,7 +36,7 @@ class EvalQuery:
     """Canvas operation the query asks for; None leaves it to the caller."""
     category: str | None = None
     dataset_key: str = ""
-    """The search space it belongs to: a LoCoMo conversation, else the dataset's name."""
+    """The search space it belongs to: a conversation, else the dataset's name."""
     answerable: bool = True
     """False: the right answer is that the documents do not say."""
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +52,7 @@ class EvalDataset:
     unit: Literal["document", "chunk"]
     """What ``EvalQuery.relevant`` names."""
     source: Path
-    """What to ingest: the BEIR directory, the corpus its ``dataset.json`` names, or the LoCoMo file."""
+    """What to ingest: the BEIR directory, the corpus its ``dataset.json`` names, or the file of conversations."""
     repairs: tuple[Repair, ...] = ()
     """Everything in the file that could not be taken as it stood."""
     kind: SourceKind = "auto"
@@ -58,6 +61,8 @@ class EvalDataset:
     """The file the queries' texts stand in; None where it is the source."""
     sessions: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     """Of conversations, by ``dataset_key``: the chunk ids of each session's turns, as they were said."""
+    beam: Mapping[str, Question] = field(default_factory=dict)
+    """Of a BEAM conversation, by query id: the question with its kind and the sets of its sources."""
 
     @property
     def ranked_queries(self) -> tuple[EvalQuery, ...]:
@@ -106,6 +111,8 @@ class Selection:
     """``first`` or ``second``: what is tuned on the one is reported on the other."""
     corrections: Path | None = None
     """Overlay of a LoCoMo file."""
+    control: bool = False
+    """Of a BEAM conversation: without the words "always" and "never" in its messages."""
 
     def load(self, source: Path) -> tuple[EvalDataset, EvalDataset]:
         """The whole set, and the same with the selected queries alone.
@@ -115,7 +122,7 @@ class Selection:
         """
         if self.operation is not None:
             parse_operation(self.operation)
-        whole = load_dataset(source, split=self.split, corrections=self.corrections)
+        whole = load_dataset(source, split=self.split, corrections=self.corrections, control=self.control)
         return whole, whole.selected(half=self.half, limit=self.limit)
 
 
@@ -125,21 +132,72 @@ def half_of(query_id: str) -> str:
 
 
 def load_dataset(
-    path: str | Path, *, split: str | None = None, corrections: str | Path | None = None
+    path: str | Path,
+    *,
+    split: str | None = None,
+    corrections: str | Path | None = None,
+    control: bool = False,
 ) -> EvalDataset:
-    """The dataset at a path: a directory is BEIR, a ``.json`` file is LoCoMo.
+    """The dataset at a path: a folder with ``chat.json``, or that file, is BEAM, another directory BEIR, another
+    ``.json`` file LoCoMo.
 
     Raises:
-        InputError: it is neither, or broken; or corrections are given for a directory.
+        InputError: it is none of these, or broken; or corrections or a control are given for what has none.
     """
     place = Path(path)
+    if is_beam(place):
+        if corrections is not None:
+            raise InputError("corrections are for LoCoMo files; a BEAM conversation has none")
+        return load_beam(place, control=control)
+    if control:
+        raise InputError(f"the control is for BEAM conversations; {place} is none")
     if place.is_dir():
         if corrections is not None:
             raise InputError("corrections are for LoCoMo files; change the queries and qrels of a directory")
         return load_beir(place, split=split)
     if place.suffix.lower() == ".json":
         return load_locomo(place, corrections)
-    raise InputError(f"{place} is neither a BEIR directory nor a LoCoMo .json file")
+    raise InputError(f"{place} is neither a BEIR directory nor a LoCoMo .json file nor a BEAM conversation")
+
+
+def load_beam(path: str | Path, *, control: bool = False) -> EvalDataset:
+    """A BEAM conversation as published; relevant are the chunk ids of messages, ``100K/1/batch_2#58``.
+
+    Args:
+        path: the folder, or its ``chat.json``.
+        control: take the words "always" and "never" out of the messages.
+
+    Raises:
+        InputError: a file is missing or broken, or the folder holds several conversations.
+    """
+    name, *others = folders = find_conversations(Path(path))
+    if others:
+        raise InputError(f"{path} holds {len(folders)} conversations; give one of them: {', '.join(folders)}")
+    read = load_conversation(folders[name], control=control)
+    chunks = {message.id: chunk_id(batch_id(name, message.batch), message.id) for message in read.messages}
+    return EvalDataset(
+        name=f"{name} without always and never" if control else name,
+        queries=tuple(_beam_query(question, chunks) for question in read.questions),
+        unit="chunk",
+        source=read.chat_file,
+        repairs=read.repairs,
+        kind="beam-control" if control else "beam",
+        questions=read.questions_file,
+        sessions={name: tuple(tuple(chunks[m.id] for m in inner) for _, inner in batches(read.messages))},
+        beam={question.id: question for question in read.questions},
+    )
+
+
+def _beam_query(question: Question, chunks: Mapping[str, str]) -> EvalQuery:
+    return EvalQuery(
+        id=question.id,
+        text=question.text,
+        relevant={chunks[source]: 1 for source in question.sources},
+        category=question.kind,
+        dataset_key=question.conversation,
+        answerable=question.answerable,
+        fields={} if question.answer is None else {"answer": question.answer},
+    )
 
 
 def load_locomo(path: str | Path, corrections: str | Path | None = None) -> EvalDataset:

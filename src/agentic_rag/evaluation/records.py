@@ -119,8 +119,8 @@ def _whole_lines(path: Path) -> list[str]:
     return _lines(whole)
 
 
-DEPTH = 10
-"""How many of a ranking's first ids are kept: as many as the measures look at."""
+DEPTH = 20
+"""How many of a ranking's first ids are kept: as many as the measures look at, those of BEAM most."""
 _TELLS = frozenset({"figures", "pictures", "report", "scores", "statistics"})
 """Modules of this folder that work on answers and change none."""
 _ANSWERS = frozenset({".json", ".model", ".npz", ".onnx", ".py"})
@@ -217,6 +217,7 @@ def _read(said: Mapping[str, Any], where: str) -> Record:
 def _content(dataset: EvalDataset) -> Iterator[str]:
     """What is judged, and digests of the questions and of each document."""
     yield dataset.unit
+    yield dataset.kind
     if dataset.questions is not None:
         yield digest_of_file(dataset.questions)
     if dataset.source.is_file():

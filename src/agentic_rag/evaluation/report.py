@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.evaluation.beam_scores import MEASURES as BEAM_MEASURES
 from agentic_rag.evaluation.files import write_text
 from agentic_rag.evaluation.scores import MEASURES
 
@@ -38,10 +39,13 @@ class EvalReport:
     """Where the answers are kept."""
     kept: int
     """Answers that were there from an earlier run."""
+    beam: dict[str, Any] = field(default_factory=dict)
+    """By system, of a BEAM conversation: see ``beam_scores.score``; empty for other data."""
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON; nothing in it but ``latency_ms`` depends on the machine's speed."""
         named = "dataset queries systems baseline abstention degenerate repairs settings versions".split()
+        named += ["beam"] if self.beam else []
         return {**{name: getattr(self, name) for name in named}, "repairs": list(self.repairs)}
 
     def write_json(self, path: Path) -> None:
@@ -70,6 +74,7 @@ def markdown(report: EvalReport) -> str:
         _quality(report),
         *_comparisons(report),
         *_categories(report),
+        *_beam(report),
         *_abstention(report),
         f"## Repairs: {len(report.repairs)}",
         "\n".join(f"- {_cell(line)}" for line in report.repairs) or "Everything was taken as it stood.",
@@ -121,6 +126,27 @@ def _categories(report: EvalReport) -> Iterator[str]:
     if rows:
         yield "## By category"
         yield _table(["category", "queries", "system", *MEASURES], sorted(rows, key=lambda row: row[0]))
+
+
+def _beam(report: EvalReport) -> Iterator[str]:
+    if not report.beam:
+        return
+    yield "## BEAM, by kind of question"
+    yield (
+        "Share of a question's sources among the first 10 and 20 messages; both, newer: a message of each named set, of "
+        "the newest one, is among the first 10; tau: Kendall's, between the order found and that of the conversation, "
+        "over questions with two sources found."
+    )
+    rows = [
+        [f"`{name}`", _cell(kind), *(_plain(figures.get(measure)) for measure in BEAM_MEASURES)]
+        for name, found in report.beam.items()
+        for kind, figures in {"six kinds": found["six_kinds"], **found["by_kind"]}.items()
+    ]
+    yield _table(["system", "kind", *BEAM_MEASURES], rows)
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def _abstention(report: EvalReport) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from agentic_rag.domain.identity import chunk_id, digest
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError
+from agentic_rag.evaluation.beam_scores import score
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, Selection, absent
 from agentic_rag.evaluation.locomo import Repair, repair_lines
 from agentic_rag.evaluation.metrics import document_ranking
@@ -52,7 +53,7 @@ class EvalOptions(Selection):
 async def evaluate(
     rag: Rag, source: Path, options: EvalOptions, progress: Progress | None = None
 ) -> EvalReport:
-    """Score systems on a BEIR directory or LoCoMo file; what it holds is ingested (incrementally) first.
+    """Score systems on a BEIR directory, LoCoMo file or BEAM conversation; what it holds is ingested (incrementally) first.
 
     Each answer is kept in the records as soon as it is there; run again after an interrupt, it goes on.
     The same input gives the same report, but for ``latency_ms``.
@@ -76,7 +77,7 @@ async def evaluate(
         raise InputError(
             f"{source} has no query with a relevant document among those asked for{first_repairs(loaded)}"
         )
-    dataset = await asyncio.to_thread(dataset_of, loaded.source)
+    dataset = await asyncio.to_thread(dataset_of, loaded)
     odd = await ingested(rag, loaded, dataset, progress)
     settings = _settings(rag, options)
     kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
@@ -92,6 +93,7 @@ async def evaluate(
         baseline=baseline,
         systems=await asyncio.to_thread(system_figures, ranked, answers, baseline),
         abstention=await asyncio.to_thread(_abstention, names, kept, ranked, unanswerable),
+        beam=await asyncio.to_thread(_beam, chosen, answers),
         degenerate=_degenerate(chosen),
         repairs=tuple(repair_lines([*loaded.repairs, *odd])),
         settings=settings,
@@ -121,9 +123,10 @@ def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> st
     return baseline
 
 
-def dataset_of(source: Path) -> str:
-    """One dataset per source, so that the next evaluation of it need not ingest it again."""
-    return f"eval-{digest(str(source.resolve()), size=6)}"
+def dataset_of(loaded: EvalDataset) -> str:
+    """One dataset per source and control, so that the next evaluation of it need not ingest it again."""
+    control = [loaded.kind] if loaded.kind == "beam-control" else []
+    return f"eval-{digest(str(loaded.source.resolve()), *control, size=6)}"
 
 
 async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, progress: Progress) -> list[Repair]:
@@ -165,6 +168,7 @@ def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
         "reranker": _reranker(rag),
         "operation": None if options.operation is None else parse_operation(options.operation).value,
         "split": options.split,
+        "control": options.control,
         "half": options.half,
         "limit": options.limit,
     }
@@ -270,6 +274,22 @@ def _abstention(
         if is_whole(name)
     }
     return {"answerable": len(ranked), "unanswerable": len(unanswerable), "systems": figures}
+
+
+def _beam(chosen: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
+    """By system: ``beam_scores.score`` of the ranked questions; nothing for other data."""
+    questions = [chosen.beam[query.id] for query in chosen.ranked_queries if query.id in chosen.beam]
+    if not questions:
+        return {}
+    return {
+        name: score(questions, [[_message(chunk) for chunk in record.ranking] for record in records])
+        for name, records in answers.items()
+    }
+
+
+def _message(chunk: str) -> str:
+    """The message that a chunk is (a part) of."""
+    return chunk.rpartition("#")[2]
 
 
 def _degenerate(chosen: EvalDataset) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
@@ -20,6 +20,15 @@ from urllib.parse import quote
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
+from agentic_rag.ingest.beam import (
+    batch_id,
+    batches,
+    looks_like_beam,
+    name_of,
+    parse_batch,
+    read_chat,
+    without_control_words,
+)
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, reason, walk
@@ -40,7 +49,8 @@ __all__ = [
 PARSER_VERSION = "2"
 """Part of every content hash: raise it when a parser gives another document for the same bytes."""
 
-SourceKind = Literal["auto", "vault", "files", "locomo", "jsonl"]
+SourceKind = Literal["auto", "vault", "files", "locomo", "beam", "beam-control", "jsonl"]
+"""``beam-control``: a BEAM conversation without the words that mark sources in it, see ``beam``."""
 _PARSERS = {
     ".md": parse_markdown,
     ".markdown": parse_markdown,
@@ -124,7 +134,7 @@ def discover(
     """Find the documents under the paths.
 
     ``auto``: a folder with ``corpus.jsonl`` and ``queries.jsonl`` is a BEIR corpus, any other folder a vault;
-    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file; ``.md``, ``.txt`` and ``.canvas`` are single files.
+    ``.jsonl`` is a BEIR corpus, ``.json`` a LoCoMo file or a BEAM conversation; ``.md``, ``.txt`` and ``.canvas`` are single files.
     Reads every file once, to hash it. Other files of a folder are counted by suffix in one entry.
 
     Args:
@@ -183,8 +193,8 @@ def _scan_folder(root: Path, kind: SourceKind, found: _Found) -> None:
     is_beir = (root / "corpus.jsonl").is_file() and (root / "queries.jsonl").is_file()
     if kind == "jsonl" or (kind == "auto" and is_beir):
         _scan_records(root, root / "corpus.jsonl", found)
-    elif kind == "locomo":
-        found.skip(root, "a folder; name the LoCoMo file itself")
+    elif kind in _CONVERSATIONS:
+        found.skip(root, f"a folder; name the {_CONVERSATIONS[kind]} itself")
     else:
         _scan_tree(root, found, is_vault=kind != "files")
 
@@ -193,8 +203,8 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
     suffix = root.suffix.lower()
     if kind == "jsonl" or (kind == "auto" and suffix == ".jsonl"):
         _scan_records(root, root, found)
-    elif kind == "locomo" or (kind == "auto" and suffix == ".json"):
-        _scan_locomo(root, found)
+    elif kind in _CONVERSATIONS or (kind == "auto" and suffix == ".json"):
+        _scan_conversations(root, kind, found)
     elif suffix in _PARSERS:
         _add_file(root, root, root.name, found, vault=None)
     else:
@@ -254,7 +264,11 @@ def _read_file(path: Path, relative: str) -> str:
         raise SourceError(f"{relative}: {error}") from error
 
 
-def _scan_locomo(root: Path, found: _Found) -> None:
+_CONVERSATIONS = {"locomo": "LoCoMo file", "beam": "chat.json", "beam-control": "chat.json"}
+"""Kinds that are one JSON file, and what that is called."""
+
+
+def _scan_conversations(root: Path, kind: SourceKind, found: _Found) -> None:
     try:
         loaded = json.loads(decode(root.read_bytes()))
     except SourceError as error:
@@ -263,9 +277,29 @@ def _scan_locomo(root: Path, found: _Found) -> None:
     except (ValueError, RecursionError) as error:
         found.skip(root, f"no valid JSON ({error})", unread=True)
         return
-    if not looks_like_locomo(loaded):
+    is_beam = looks_like_beam(loaded)
+    if kind in ("beam", "beam-control") and not is_beam:
+        found.skip(root, "not a BEAM conversation: a list of objects with 'turns' was expected")
+    elif kind != "locomo" and is_beam:
+        _add_batches(root, loaded, found, control=kind == "beam-control")
+    elif looks_like_locomo(loaded):
+        _add_sessions(root, loaded, found)
+    else:
         found.skip(root, "not a LoCoMo file: a list of objects with 'conversation' and 'qa' was expected")
-        return
+
+
+def _add_batches(root: Path, loaded: list[Any], found: _Found, *, control: bool) -> None:
+    name, messages = name_of(root), read_chat(loaded).messages
+    for number, batch in batches(without_control_words(messages) if control else messages):
+        said = json.dumps([asdict(message) for message in batch], sort_keys=True, default=str)
+        document_id = batch_id(name, number)
+        content_hash = digest(PARSER_VERSION, document_id, root.name, said)
+        parse = partial(parse_batch, name, batch, path=root.name)
+        item = SourceItem(document_id, root.name, str(root), content_hash, parse)
+        found.add(item, f"{root}: {document_id}")
+
+
+def _add_sessions(root: Path, loaded: Any, found: _Found) -> None:
     for session in sessions(loaded, name=unicodedata.normalize("NFC", root.stem)):
         parse = partial(parse_session, session, path=root.name)
         item = SourceItem(session.document_id, root.name, str(root), _session_hash(session, root.name), parse)

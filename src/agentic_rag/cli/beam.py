@@ -1,0 +1,54 @@
+"""What ``eval`` and ``bench`` show of a BEAM conversation: the figures that take no model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+from agentic_rag.cli.render import report_table
+from agentic_rag.evaluation.beam import EVENT_ORDERING, SUMMARIZATION
+
+CAPTION = (
+    "both, newer: each of the two named sets of sources, the newer one, has a message among the ten; "
+    "tau: order found against order said, -1 to 1 (of how many questions)"
+)
+SIX = "six kinds: contradiction, update, temporal, information, multi-session, preference"
+
+
+def systems_table(by_system: Mapping[str, Mapping[str, Any]]) -> Table:
+    """A row a system.
+
+    Args:
+        by_system: see ``beam_scores.score``.
+    """
+    numbers = (
+        "six kinds\nrecall@10",
+        "both\n@10",
+        "newer\n@10",
+        "events\nrecall@20",
+        "tau",
+        "summary\nrecall@20",
+    )
+    shown = report_table("BEAM: messages found", ["system"], numbers)
+    for name, found in by_system.items():
+        six, kinds = found["six_kinds"], found["by_kind"]
+        events, summary = kinds.get(EVENT_ORDERING, {}), kinds.get(SUMMARIZATION, {})
+        headline = (figure(six[measure]) for measure in ("recall@10", "both@10", "newer@10"))
+        shown.add_row(
+            name, *headline, figure(events.get("recall@20")), tau(events), figure(summary.get("recall@20"))
+        )
+    shown.caption = f"{SIX}; {CAPTION}"
+    return shown
+
+
+def figure(value: float | None) -> str:
+    """A share with three decimals; a dash where no question has it."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def tau(figures: Mapping[str, Any]) -> str:
+    """Kendall's tau, and of how many questions."""
+    value = figures.get("tau")
+    return figure(value) if value is None else f"{value:.2f} ({figures['ordered']})"
