@@ -19,6 +19,7 @@ from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.lab.config import parse_pipeline
 from agentic_rag.testing import HashingEmbedding
 from beam_files import write
+from local_openai_server import LocalOpenAIServer
 
 
 async def evaluated(folder: Path, source: Path, *, control: bool = False) -> EvalReport:
@@ -138,3 +139,22 @@ async def test_runs_are_compared_by_what_takes_no_model(
     shown = capsys.readouterr().out
     assert "BEAM: messages found" in shown
     assert "F1 by category" not in shown
+
+
+async def test_a_chat_model_judges_the_rubric(tmp_path: Path, model_server: LocalOpenAIServer):
+    model_server.answer = "CORRECT"
+    runtime = {"base_url": model_server.base_url, "model_name": "m", "llm_judge": True}
+    services = {"register_memory_service": "no_memory"}
+    design = parse_pipeline({"runtime": runtime, "services": services})
+    options = BenchOptions(data=write(tmp_path / "100K" / "1"))
+    found = (await run_bench(design, RagConfig(data_dir=tmp_path / "data"), options)).summary
+    kinds = ("contradiction_resolution", "event_ordering", "abstention")
+    assert found["failed"] == 0
+    assert found["beam"]["rubric"] == dict.fromkeys(("overall", *kinds), 1.0)
+
+
+async def test_a_folder_without_conversations_is_refused(tmp_path: Path):
+    with pytest.raises(
+        InputError, match=r"give a LoCoMo \.json, or a folder of BEAM conversations, with --data"
+    ):
+        await benched(tmp_path, tmp_path)
