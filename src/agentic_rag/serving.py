@@ -20,7 +20,7 @@ import agentic_rag.stores.graphiti.store
 import agentic_rag.stores.lancedb.chunk_store  # noqa: F401
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.run import chosen_tasks, read_conversations
+from agentic_rag.evaluation.bench.conversations import read_tasks
 from agentic_rag.lab.config import PipelineConfig, read_pipeline
 from agentic_rag.lab.conversation import Conversation
 from agentic_rag.lab.graph import build_main_graph
@@ -137,12 +137,14 @@ def _runs(config: PipelineConfig, lab: MemoryLab) -> Runs:
     async def load(data: str | None, task_id: str) -> Conversation:
         path = Path(data) if data is not None else config.runtime.data
         if path is None:
-            raise InputError("no data: give the path of a LoCoMo file as 'data', or set runtime.data")
-        conversations = await asyncio.to_thread(read_conversations, path)
-        tasks = chosen_tasks(conversations, task_id)
-        if len(tasks) > 1:
-            raise InputError(f"a run is of one conversation, not {task_id!r}; use one of: {', '.join(tasks)}")
-        return conversations[tasks[0]]
+            raise InputError(
+                "no data: give the path of a LoCoMo file or of BEAM conversations as 'data', or set runtime.data"
+            )
+        task, *others = await asyncio.to_thread(read_tasks, path, task_id)
+        if others:
+            names = ", ".join(one.task_id for one in (task, *others))
+            raise InputError(f"a run is of one conversation, not {task_id!r}; use one of: {names}")
+        return task
 
     async def open_pipelines(conversation: Conversation) -> Pipelines:
         nonlocal opened

@@ -1,4 +1,4 @@
-"""A BEAM conversation through ``eval`` on real stores: ingested, asked, scored by message."""
+"""BEAM conversations through ``eval`` and ``bench`` on real stores: told, asked, scored by message."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import pytest
 from rich.console import Console
 
 from agentic_rag import RagConfig, open_rag
+from agentic_rag.cli.bench import print_bench, print_comparison
 from agentic_rag.cli.evaluate import tables
 from agentic_rag.errors import InputError
+from agentic_rag.evaluation.bench.figures import comparison, read_runs
+from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag.evaluation.report import EvalReport, markdown
 from agentic_rag.evaluation.run import EvalOptions, evaluate
+from agentic_rag.lab.config import parse_pipeline
 from agentic_rag.testing import HashingEmbedding
 from beam_files import write
+from local_openai_server import LocalOpenAIServer
 
 
 async def evaluated(folder: Path, source: Path, *, control: bool = False) -> EvalReport:
@@ -68,3 +73,88 @@ async def test_a_control_of_other_data_is_refused(tmp_path: Path):
     write(tmp_path / "chats" / "100K" / "2")
     with pytest.raises(InputError, match="2 conversations; give one of them: 100K/1, 100K/2"):
         await evaluated(tmp_path, tmp_path / "chats")
+
+
+async def benched(
+    folder: Path, data: Path, service: str = "full_context", task: str | None = None, *, control: bool = False
+) -> BenchReport:
+    design = parse_pipeline({"services": {"register_memory_service": service}}, name=service)
+    options = BenchOptions(data=data, task_id=task, control=control)
+    return await run_bench(design, RagConfig(data_dir=folder / "data"), options)
+
+
+async def test_a_design_is_asked_after_the_whole_conversation(tmp_path: Path):
+    write(tmp_path / "chats" / "100K" / "1")
+    report = await benched(tmp_path, tmp_path / "chats", task="100K/1")
+    found = report.summary
+    assert (found["task"], found["questions"], found["failed"]) == ("100K/1", 11, 0)
+    assert found["inserts"]["100K/1"]["packets"] == 12
+    rows = [
+        json.loads(line)
+        for line in (report.folder / "100K-1" / "records.jsonl").read_text(encoding="utf-8").splitlines()[1:]
+    ]
+    assert {row["tested_after"] for row in rows} == {11}
+    assert all(len(memory["turns"]) == 1 for row in rows for memory in row["memories"])
+    assert found["beam"]["by_kind"]["information_extraction"]["recall@10"] == 1.0
+    # The last of twelve messages in the order they were said are not among the ten.
+    assert found["beam"]["by_kind"]["knowledge_update"]["recall@10"] == pytest.approx(2 / 3, abs=1e-6)
+    assert found["beam"]["by_kind"]["event_ordering"]["tau"] == 1.0
+    assert len(found["repairs"]) == 10
+    assert (await benched(tmp_path, tmp_path / "chats", task="100K/1")).kept == 11
+
+
+async def test_all_conversations_count_alike(tmp_path: Path):
+    for name in ("100K/1", "500K/1"):
+        write(tmp_path / "chats" / name)
+    found = (await benched(tmp_path, tmp_path / "chats", "no_memory", "all")).summary
+    assert found["beam"]["conversations"] == 2
+    assert set(found["by_task"]) == {"100K/1", "500K/1"}
+    assert found["beam"]["abstention"]["abstained"] == 1.0
+    assert found["beam"]["six_kinds"]["recall@10"] == 0.0
+
+
+async def test_the_control_is_a_run_of_its_own(tmp_path: Path):
+    folder = write(tmp_path / "100K" / "1")
+    plain, control = await benched(tmp_path, folder), await benched(tmp_path, folder, control=True)
+    assert plain.folder != control.folder
+    assert (plain.summary["control"], control.summary["control"]) == (False, True)
+    texts = [
+        json.loads(line)["memories"][2]["text"]
+        for line in (control.folder / "100K-1" / "records.jsonl").read_text(encoding="utf-8").splitlines()[1:]
+    ]
+    assert set(texts) == {"(2024-03-03)user: answer with short sentences."}
+
+
+async def test_runs_are_compared_by_what_takes_no_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    folder = write(tmp_path / "100K" / "1")
+    reports = [await benched(tmp_path, folder, service) for service in ("no_memory", "full_context")]
+    print_bench(reports[1])
+    shown = capsys.readouterr().out
+    for told in ("contradiction_resolution", "six kinds", "not answered:", "1.00 (1)"):
+        assert told in shown
+    print_comparison(comparison(read_runs([report.folder for report in reports])))
+    shown = capsys.readouterr().out
+    assert "BEAM: messages found" in shown
+    assert "F1 by category" not in shown
+
+
+async def test_a_chat_model_judges_the_rubric(tmp_path: Path, model_server: LocalOpenAIServer):
+    model_server.answer = "CORRECT"
+    runtime = {"base_url": model_server.base_url, "model_name": "m", "llm_judge": True}
+    services = {"register_memory_service": "no_memory"}
+    design = parse_pipeline({"runtime": runtime, "services": services})
+    options = BenchOptions(data=write(tmp_path / "100K" / "1"))
+    found = (await run_bench(design, RagConfig(data_dir=tmp_path / "data"), options)).summary
+    kinds = ("contradiction_resolution", "event_ordering", "abstention")
+    assert found["failed"] == 0
+    assert found["beam"]["rubric"] == dict.fromkeys(("overall", *kinds), 1.0)
+
+
+async def test_a_folder_without_conversations_is_refused(tmp_path: Path):
+    with pytest.raises(
+        InputError, match=r"give a LoCoMo \.json, or a folder of BEAM conversations, with --data"
+    ):
+        await benched(tmp_path, tmp_path)

@@ -417,7 +417,7 @@ def tune(
 
 
 bench_app = typer.Typer(
-    help="Run a memory design on LoCoMo conversations, and compare finished runs.",
+    help="Run a memory design on LoCoMo or BEAM conversations, and compare finished runs.",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -439,20 +439,24 @@ def bench(
             "--task-id",
             "--task_id",
             metavar="NAME",
-            help="Conversation (conv-26), several by commas, or all; default: the file's only one.",
+            help="Conversation (conv-26, 100K/1), several by commas, or all; default: the only one.",
         ),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="LoCoMo .json file; default: runtime.data of the design."),
+        typer.Option(
+            metavar="PATH",
+            help="LoCoMo .json file, or BEAM folder (chats); default: runtime.data of the design.",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of the run; default: in the data folder.")
     ] = None,
+    control: Control = False,
     fresh: Fresh = False,
     as_json: Json = False,
 ) -> None:
-    """Run a memory design on LoCoMo: insert turn by turn, ask, score, record.
+    """Run a memory design on LoCoMo or BEAM: insert turn by turn, ask, score, record.
 
     Interrupted, the same command goes on where it was. ``bench compare RUN…`` shows runs beside each other.
     """
@@ -465,7 +469,7 @@ def bench(
     from agentic_rag.cli.bench import bench_design, print_bench
     from agentic_rag.evaluation.bench.run import BenchOptions
 
-    options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh)
+    options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh, control=control)
     report = run(
         bench_design(load(), config, options, quiet=as_json),
         goes_on=True,

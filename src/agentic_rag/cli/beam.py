@@ -1,4 +1,4 @@
-"""What ``eval`` and ``bench`` show of a BEAM conversation: the figures that take no model."""
+"""What ``eval`` and ``bench`` show of BEAM conversations: the figures that take no model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.table import Table
 
 from agentic_rag.cli.render import report_table
 from agentic_rag.evaluation.beam import EVENT_ORDERING, SUMMARIZATION
+from agentic_rag.evaluation.beam_scores import MEASURES
 
 CAPTION = (
     "both, newer: each of the two named sets of sources, the newer one, has a message among the ten; "
@@ -17,11 +18,12 @@ CAPTION = (
 SIX = "six kinds: contradiction, update, temporal, information, multi-session, preference"
 
 
-def systems_table(by_system: Mapping[str, Mapping[str, Any]]) -> Table:
-    """A row a system.
+def systems_table(by_system: Mapping[str, Mapping[str, Any]], called: str = "system") -> Table:
+    """A row a system, or a memory design.
 
     Args:
         by_system: see ``beam_scores.score``.
+        called: what the rows are.
     """
     numbers = (
         "six kinds\nrecall@10",
@@ -31,7 +33,7 @@ def systems_table(by_system: Mapping[str, Mapping[str, Any]]) -> Table:
         "tau",
         "summary\nrecall@20",
     )
-    shown = report_table("BEAM: messages found", ["system"], numbers)
+    shown = report_table("BEAM: messages found", [called], numbers)
     for name, found in by_system.items():
         six, kinds = found["six_kinds"], found["by_kind"]
         events, summary = kinds.get(EVENT_ORDERING, {}), kinds.get(SUMMARIZATION, {})
@@ -41,6 +43,37 @@ def systems_table(by_system: Mapping[str, Mapping[str, Any]]) -> Table:
         )
     shown.caption = f"{SIX}; {CAPTION}"
     return shown
+
+
+def kinds_table(title: str, found: Mapping[str, Any]) -> Table:
+    """A row a kind, then the six kinds together.
+
+    Args:
+        title: stands over it.
+        found: see ``bench.figures.beam_figures``.
+    """
+    rubric = found["rubric"]
+    judged = ("rubric\nmet",) if rubric else ()
+    shown = report_table(
+        title, ["kind"], ("asked", *(name.replace("@", "\n@") for name in MEASURES), *judged)
+    )
+    for kind, figures in found["by_kind"].items():
+        met = [figure(rubric.get(kind))] if rubric else []
+        values = (tau(figures) if measure == "tau" else figure(figures[measure]) for measure in MEASURES)
+        shown.add_row(kind, str(figures["questions"]), *values, *met)
+    shown.add_section()
+    six = [figure(found["six_kinds"][name]) if name in found["six_kinds"] else "" for name in MEASURES]
+    shown.add_row("six kinds", "", *six, *([figure(rubric["overall"])] if rubric else []), style="bold")
+    return shown
+
+
+def abstention(found: Mapping[str, Any]) -> str:
+    """What was not answered, in words."""
+    told = found["abstention"]
+    return (
+        f"not answered: {figure(told['abstained'])} of {told['unanswerable']} unanswerable questions, "
+        f"{figure(told['refused'])} of {told['answerable']} answerable ones"
+    )
 
 
 def figure(value: float | None) -> str:

@@ -10,8 +10,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
+from agentic_rag.cli.beam import CAPTION, SIX, abstention, kinds_table, systems_table
 from agentic_rag.cli.render import bars, report_table
+from agentic_rag.evaluation.beam_scores import LONG
 from agentic_rag.evaluation.bench.figures import ANSWERABLE, RECALL, comparison, read_runs, short_name
 from agentic_rag.evaluation.bench.run import BenchOptions, BenchReport, run_bench
 from agentic_rag.evaluation.report import SIGNIFICANT, mark
@@ -72,6 +75,15 @@ def print_bench(report: BenchReport) -> None:
     """The table of one run, what it cost, and what was odd."""
     console = Console(highlight=False)
     found = report.summary
+    shown = _locomo_table(found) if "beam" not in found else kinds_table(_headline(found), found["beam"])
+    shown.caption = "\n".join(_captions(report))
+    console.print(shown)
+    # To be copied: a path is never broken in two.
+    console.print(escape(f"{found['seconds']:.1f} s; records in {report.folder}"), soft_wrap=True)
+
+
+def _locomo_table(found: Mapping[str, Any]) -> Table:
+    """A row a category, then all of them and the baselines."""
     numbers = ("questions", "F1", "exact", "correct", "recall@10")
     shown = report_table(_headline(found), ["category"], numbers)
     for name, figures in found["by_category"].items():
@@ -85,23 +97,25 @@ def print_bench(report: BenchReport) -> None:
         shown.add_row(
             f"[dim]always {escape(name)}[/dim]", *(f"[dim]{cell}[/dim]" for cell in _cells(figures)[:4]), ""
         )
-    shown.caption = "\n".join(_captions(report))
-    console.print(shown)
-    # To be copied: a path is never broken in two.
-    console.print(escape(f"{found['seconds']:.1f} s; records in {report.folder}"), soft_wrap=True)
+    return shown
 
 
 def _headline(found: Mapping[str, Any]) -> str:
-    return f"{found['config']}: {found['service']} on {found['task']}, {found['reader']} reader"
+    control = " without always and never" if found.get("control") else ""
+    return f"{found['config']}: {found['service']} on {found['task']}{control}, {found['reader']} reader"
 
 
 def _captions(report: BenchReport) -> list[str]:
     found = report.summary
     cost, recalled = found["cost"], found["overall"]["evidence_questions"]
     low, high = found["intervals"]["f1"]
-    lines = [
-        f"{found['questions']} questions: {found['tested']} tested, {found['failed']} failed; "
-        f"evidence recall over {recalled}; 95 % interval of F1 {low:.3f} to {high:.3f}",
+    asked = f"{found['questions']} questions: {found['tested']} tested, {found['failed']} failed"
+    lines = (
+        [SIX, CAPTION, *_too_few(cost), f"{asked}; {abstention(found['beam'])}"]
+        if "beam" in found
+        else [f"{asked}; evidence recall over {recalled}; 95 % interval of F1 {low:.3f} to {high:.3f}"]
+    )
+    lines += [
         f"a question: {cost['memories']:.1f} memories, {cost['history_tokens']:.0f} tokens, "
         f"{cost['milliseconds']['p50']:.0f} ms (p95 {cost['milliseconds']['p95']:.0f})",
     ]
@@ -116,6 +130,15 @@ def _captions(report: BenchReport) -> list[str]:
     if report.kept:
         lines.append(f"{report.kept} records were kept from an earlier run (--fresh asks anew)")
     return [escape(line) for line in lines]
+
+
+def _too_few(cost: Mapping[str, Any]) -> list[str]:
+    """Where the memories retrieved are fewer than are looked at."""
+    return (
+        ["recall@20, tau: fewer than 20 memories a question; set runtime.top_k"]
+        if cost["memories"] < LONG
+        else []
+    )
 
 
 def _cells(figures: Mapping[str, Any]) -> list[str]:
@@ -172,6 +195,11 @@ def print_comparison(found: Mapping[str, Any]) -> None:
         )
     shown.caption = "\n".join(caption)
     console.print(shown)
+    beam = {escape(short_name(run["name"])): run["beam"] for run in runs if "beam" in run}
+    if beam:
+        console.print(systems_table(beam, "design"))
+    if len(beam) == len(runs):
+        return
     categories = list(dict.fromkeys(name for run in runs for name in run["by_category"]))
     table = report_table("F1 by category", ["run"], categories)
     for run in runs:

@@ -20,7 +20,12 @@ from agentic_rag.errors import InputError
 from agentic_rag.evaluation.files import read_json
 from agentic_rag.evaluation.locomo import Repair
 from agentic_rag.ingest.beam import (
+    ABSTENTION,
     CHAT,
+    EVENT_ORDERING,
+    KINDS,
+    SIX_KINDS,
+    SUMMARIZATION,
     Message,
     Oddity,
     looks_like_beam,
@@ -29,21 +34,25 @@ from agentic_rag.ingest.beam import (
     without_control_words,
 )
 
+__all__ = [
+    "ABSTENTION",
+    "EVENT_ORDERING",
+    "KINDS",
+    "SIX_KINDS",
+    "SUMMARIZATION",
+    "Conversation",
+    "Message",
+    "Question",
+    "find_conversations",
+    "is_beam",
+    "load_conversation",
+    "read_questions",
+    "without_control_words",
+]
+
+
 QUESTIONS = Path("probing_questions", "probing_questions.json")
 """Of a conversation, beneath its folder."""
-ABSTENTION = "abstention"
-EVENT_ORDERING = "event_ordering"
-SUMMARIZATION = "summarization"
-SIX_KINDS = (
-    "contradiction_resolution",
-    "knowledge_update",
-    "temporal_reasoning",
-    "information_extraction",
-    "multi_session_reasoning",
-    "preference_following",
-)
-"""The kinds whose few sources can be searched for by the question: what evidence recall is averaged over."""
-KINDS = (*SIX_KINDS, "instruction_following", EVENT_ORDERING, SUMMARIZATION, ABSTENTION)
 
 _ANSWERS = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_compliance")
 """What the right answer is called, by kind."""

@@ -138,14 +138,14 @@ def load_dataset(
     corrections: str | Path | None = None,
     control: bool = False,
 ) -> EvalDataset:
-    """The dataset at a path: a folder with ``chat.json``, or that file, is BEAM, another directory BEIR, another
-    ``.json`` file LoCoMo.
+    """The dataset at a path: ``chat.json``, or the folder of one, is BEAM, another directory BEIR, another ``.json``
+    file LoCoMo.
 
     Raises:
         InputError: it is none of these, or broken; or corrections or a control are given for what has none.
     """
     place = Path(path)
-    if is_beam(place):
+    if is_beam(place) and not (place / "queries.jsonl").is_file():
         if corrections is not None:
             raise InputError("corrections are for LoCoMo files; a BEAM conversation has none")
         return load_beam(place, control=control)

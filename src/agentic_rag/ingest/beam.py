@@ -22,6 +22,20 @@ from agentic_rag.ingest.values import read_date, valid_unicode
 
 CHAT = "chat.json"
 """What the file of a conversation is called."""
+ABSTENTION = "abstention"
+EVENT_ORDERING = "event_ordering"
+SUMMARIZATION = "summarization"
+SIX_KINDS = (
+    "contradiction_resolution",
+    "knowledge_update",
+    "temporal_reasoning",
+    "information_extraction",
+    "multi_session_reasoning",
+    "preference_following",
+)
+"""The kinds whose few sources can be searched for by the question: what evidence recall is averaged over."""
+KINDS = (*SIX_KINDS, "instruction_following", EVENT_ORDERING, SUMMARIZATION, ABSTENTION)
+"""Of question."""
 LONG_WORDS = 4_000
 """From how many words on a message is told as unusually long."""
 

@@ -29,8 +29,8 @@ class RuntimeConfig(Section):
 
     model_config = ConfigDict(protected_namespaces=())
 
-    dataset: Literal["locomo"] = Field("locomo", description="format of the data")
-    data: Path | None = Field(None, description="file with the conversations; --data overrides it")
+    dataset: Literal["locomo", "beam"] = Field("locomo", description="benchmark the design was written for; what the data are is seen by themselves")  # fmt: skip
+    data: Path | None = Field(None, description="LoCoMo file, or folder of BEAM conversations; --data overrides it")  # fmt: skip
     task_id: str | None = Field(None, description="conversation, or all; --task-id overrides it")
     memory_insert_verbose: bool = Field(False, description="print what each operator of the insert graph gets and gives")  # fmt: skip
     memory_test_verbose: bool = Field(False, description="print what each operator of the test graph gets and gives")  # fmt: skip

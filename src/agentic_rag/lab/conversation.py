@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from agentic_rag.dates.instants import moment_of
+from agentic_rag.ingest.beam import ABSTENTION
 
 PACKET_TURNS = 2
+"""Of LoCoMo; BEAM's messages are long, and each is a packet."""
 
 
 class Dialog(TypedDict):
@@ -21,6 +23,9 @@ class Dialog(TypedDict):
     text: str
     date_time: str
     """ISO date of its session; as written where it is no date, "" where there is none."""
+    role: NotRequired[str]
+    """Of a message of BEAM: ``user`` or ``assistant``; with ``dia_id``, its id."""
+    dia_id: NotRequired[str]
 
 
 class Packet(TypedDict):
@@ -30,7 +35,7 @@ class Packet(TypedDict):
     """The conversation."""
     session_id: int
     dialog_id: int
-    """Place of its first turn in the session, from 0: even."""
+    """Place of its first turn in the session, from 0."""
     dialogs: list[Dialog]
     dialog_len: int
     """1 or 2."""
@@ -66,14 +71,20 @@ class Question:
     category: str
     evidence: tuple[str, ...]
     """Turn ids."""
+    evidence_sets: tuple[tuple[str, ...], ...] = ()
+    """Of BEAM, see ``evaluation.beam.Question.source_sets``."""
+    rubric: tuple[str, ...] = ()
+    """What a good answer holds, for a judge."""
 
     @property
     def answerable(self) -> bool:
-        return self.category != ADVERSARIAL
+        return self.category not in UNANSWERABLE
 
 
 ADVERSARIAL = "adversarial"
 """Questions whose evidence is a trap: nothing in the conversation answers them."""
+UNANSWERABLE = frozenset({ADVERSARIAL, ABSTENTION})
+"""Categories whose right answer is that the conversation does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +96,22 @@ class Conversation:
     questions: tuple[Question, ...]
     repairs: tuple[str, ...] = ()
     """What of the file could not be taken as it stood, a line each."""
+    benchmark: Literal["locomo", "beam"] = "locomo"
+    """Whose protocol holds: BEAM asks all questions after the last message, and counts messages."""
 
     def packets(self) -> list[Packet]:
         """The whole conversation in order."""
+        size = 1 if self.benchmark == "beam" else PACKET_TURNS
         places = [
-            (session, start)
-            for session in self.sessions
-            for start in range(0, len(session.dialogs), PACKET_TURNS)
+            (session, start) for session in self.sessions for start in range(0, len(session.dialogs), size)
         ]
         return [
             Packet(
                 task_id=self.task_id,
                 session_id=session.number,
                 dialog_id=start,
-                dialogs=list(session.dialogs[start : start + PACKET_TURNS]),
-                dialog_len=len(session.dialogs[start : start + PACKET_TURNS]),
+                dialogs=list(session.dialogs[start : start + size]),
+                dialog_len=len(session.dialogs[start : start + size]),
                 packet_idx=index,
                 total_packets=len(places),
             )
@@ -123,14 +135,17 @@ class DueQuestions:
 
 
 def visible_from(conversation: Conversation) -> Mapping[int, int]:
-    """By question id: the packet that holds its latest evidence turn; the last one where it has no evidence."""
+    """By question id: the packet that holds its latest evidence turn; the last one where it has no evidence, and of all
+    questions of BEAM."""
     packets = conversation.packets()
+    last = len(packets) - 1
+    if conversation.benchmark == "beam":
+        return {question.question_id: last for question in conversation.questions}
     holding = {
         turn: packet["packet_idx"]
         for packet in packets
         for turn in conversation.turns_of(packet["session_id"], packet["dialog_id"], packet["dialog_len"])
     }
-    last = len(packets) - 1
     return {
         question.question_id: max(
             (holding[turn] for turn in question.evidence if turn in holding), default=last

@@ -336,7 +336,7 @@ def _added(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, An
 
 async def _answered(run: _Run, question: Question, packet: Packet, now: str | None) -> dict[str, Any]:
     """What the test graph wrote of one question, with status, reason and milliseconds by operator."""
-    asked = {
+    asked: dict[str, Any] = {
         "question": question.text,
         "answer": question.answer if question.answerable else None,
         "category": question.category,
@@ -345,6 +345,8 @@ async def _answered(run: _Run, question: Question, packet: Packet, now: str | No
         "question_id": question.question_id,
         "reference_time": now,
     }
+    if question.rubric:
+        asked["rubric"] = list(question.rubric)
     data, milliseconds = dict(asked), dict[str, float]()
     status, reason = "ok", None
     last = time.perf_counter()

@@ -22,8 +22,9 @@ import regex
 
 from agentic_rag.dates.stated import named_dates
 from agentic_rag.errors import ConfigError
+from agentic_rag.ingest.beam import KINDS
 from agentic_rag.ingest.conversation import MONTHS
-from agentic_rag.lab.conversation import ADVERSARIAL
+from agentic_rag.lab.conversation import ADVERSARIAL, UNANSWERABLE
 from agentic_rag.text import CJK
 
 CORRECT_FROM = 0.5
@@ -31,7 +32,8 @@ CORRECT_FROM = 0.5
 ABSTENTIONS = ("not mentioned", "no information available")
 """Phrases that mark an answer as "not mentioned"."""
 
-CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", ADVERSARIAL)
+CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", ADVERSARIAL, *KINDS)
+"""Of LoCoMo, then of BEAM."""
 
 _ARTICLES = frozenset({"a", "an", "the", "and"})
 _TOKEN = regex.compile(rf"[{CJK}]|[^\s{CJK}]+")
@@ -76,8 +78,7 @@ def score(category: str | None, predicted: str, truth: str) -> Scores:
     """Marks by the rule of a question's category.
 
     ``multi-hop``: mean over the parts of the truth (between commas) of the best F1 that a part of the
-    prediction has; ``open-domain``: F1 with the truth up to its first ``;``; ``single-hop``, ``temporal``: F1;
-    ``adversarial``: 1 if the prediction says that it is not mentioned, else 0. An answerable question that is
+    prediction has; ``open-domain``: F1 with the truth up to its first ``;``; ``adversarial``, ``abstention``: 1 if the prediction says that it is not mentioned, else 0; all others: F1. An answerable question that is
     answered so gets 0. Without a category: ``adversarial`` where the truth is an abstention, else ``single-hop``.
 
     Raises:
@@ -90,7 +91,7 @@ def score(category: str | None, predicted: str, truth: str) -> Scores:
         category = ADVERSARIAL if abstains(truth) else "single-hop"
     if category not in CATEGORIES:
         raise ConfigError(f"unknown question category {category!r}; use one of: {', '.join(CATEGORIES)}")
-    if category == ADVERSARIAL:
+    if category in UNANSWERABLE:
         right = abstains(predicted)
         return Scores(float(right), float(right), right)
     if category == "open-domain":

@@ -34,6 +34,8 @@ class TestState(TypedDict, total=False):
     answer: str | None
     """The right answer; None if the question is unanswerable; absent if it is not scored."""
     category: str
+    rubric: list[str]
+    """What a good answer holds; absent if it is judged by the right answer."""
     task_id: str
     session_id: int
     question_id: int
@@ -50,6 +52,7 @@ class TestState(TypedDict, total=False):
     f1: float | None
     exact_match: float | None
     judge: bool | None
+    rubric_met: float
 
 
 class MainState(TypedDict, total=False):

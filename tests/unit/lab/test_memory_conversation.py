@@ -57,6 +57,18 @@ def test_packets_are_as_documented():
     ]
 
 
+def test_beam_gives_message_by_message_and_asks_at_the_end():
+    asked = (question(1, "D1:1"), question(2))
+    conversation = Conversation("100K/1", (session(1, 3), session(2, 1)), asked, benchmark="beam")
+    packets = conversation.packets()
+    assert [(packet["session_id"], packet["dialog_id"], packet["dialog_len"]) for packet in packets] == [
+        (1, 0, 1), (1, 1, 1), (1, 2, 1), (2, 0, 1),
+    ]  # fmt: skip
+    assert conversation.turns_of(1, 2, 1) == ("D1:3",)
+    (due,) = schedule(conversation, 10)
+    assert (due.packet_idx, due.questions) == (3, asked)
+
+
 def test_a_packet_holds_no_turns_of_two_sessions():
     packets = Conversation("c", (session(1, 3), session(2, 2)), ()).packets()
     assert [(p["session_id"], p["dialog_id"], p["dialog_len"]) for p in packets] == [

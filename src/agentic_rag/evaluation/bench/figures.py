@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, read_record
+from agentic_rag.evaluation.beam import KINDS, Question
+from agentic_rag.evaluation.beam_scores import score as beam_score
+from agentic_rag.evaluation.bench.records import RECORDS, QuestionRecord, folder_of, ranking_of, read_record
 from agentic_rag.evaluation.locomo import CATEGORIES
 from agentic_rag.evaluation.records import read_rows
 from agentic_rag.evaluation.statistics import bootstrap_interval, paired_tests
-from agentic_rag.lab.conversation import ADVERSARIAL
+from agentic_rag.lab.conversation import UNANSWERABLE
 from agentic_rag.lab.reading import NOT_MENTIONED
-from agentic_rag.lab.scoring import score
+from agentic_rag.lab.scoring import abstains, score
 
 DIGITS = 4
 SUMMARY = "summary.json"
@@ -50,7 +52,7 @@ def figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
         nothing answers, and ``evidence_recall@10`` over those whose evidence can be looked for
         (``evidence_questions``), each None where there are none.
     """
-    answerable = [record.f1 for record in records if record.category != ADVERSARIAL]
+    answerable = [record.f1 for record in records if record.category not in UNANSWERABLE]
     recalls = [record.recall for record in records if record.recall is not None]
     return {
         "questions": len(records),
@@ -74,14 +76,16 @@ def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[st
     answered = [record for record in judged if record.status == "ok"]
     overall = figures(judged)
     recalls = [record.recall for record in judged if record.recall is not None]
+    beam = beam_figures(judged)
     return {
+        **({} if beam is None else {"beam": beam}),
         "questions": len(judged),
         "tested": len(answered),
         "failed": len(judged) - len(answered),
         "overall": overall,
         "intervals": {
             "f1": _interval([record.f1 for record in judged]),
-            "f1_answerable": _interval([r.f1 for r in judged if r.category != ADVERSARIAL]),
+            "f1_answerable": _interval([r.f1 for r in judged if r.category not in UNANSWERABLE]),
             RECALL: _interval(recalls),
         },
         "by_category": {
@@ -101,6 +105,41 @@ def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[st
         "degraded": sum(bool(record.degraded) for record in judged),
         "reasons": _reasons(judged),
     }
+
+
+def beam_figures(records: Sequence[QuestionRecord]) -> dict[str, Any] | None:
+    """What of BEAM is judged without a model (``beam_scores.score``); None of records of other questions.
+
+    ``rubric``: by kind and ``overall`` the share of the published rubric that is met, mean over the questions that a
+    chat model judged; None where it judged none.
+    """
+    if not records or any(record.category not in KINDS for record in records):
+        return None
+    found = beam_score(
+        [_beam_question(record) for record in records],
+        [ranking_of(record.memories) for record in records],
+        [abstains(record.predicted_answer or "") for record in records],
+    )
+    judged = [record for record in records if record.rubric_met is not None]
+    groups = {"overall": judged, **{kind: [r for r in judged if r.category == kind] for kind in KINDS}}
+    rubric = {
+        name: _mean([r.rubric_met for r in chosen if r.rubric_met is not None])
+        for name, chosen in groups.items()
+        if chosen
+    }
+    return {**found, "rubric": rubric or None}
+
+
+def _beam_question(record: QuestionRecord) -> Question:
+    return Question(
+        id=f"{record.task}/{record.question_id}",
+        conversation=record.task,
+        kind=record.category,
+        text=record.question,
+        answer=record.answer,
+        sources=record.evidence,
+        source_sets=record.evidence_sets,
+    )
 
 
 def read_summary(file: Path) -> dict[str, Any] | None:
@@ -156,8 +195,8 @@ def _answering(record: QuestionRecord, predicted: str) -> QuestionRecord:
 
 
 def _category_order(records: Sequence[QuestionRecord]) -> list[str]:
-    """In LoCoMo's order."""
-    known = list(CATEGORIES.values())
+    """In LoCoMo's order, or BEAM's."""
+    known = [*CATEGORIES.values(), *KINDS]
     return sorted({record.category for record in records}, key=known.index)
 
 
@@ -226,7 +265,7 @@ def read_run(folder: Path) -> Run:
             f"{folder} holds no finished run (no readable summary.json); give the folder that bench has named"
         )
     # Other tasks of the design may stand beside them, of runs before or of one that has not ended.
-    journals = [file.parent / task / RECORDS for task in found["inserts"]]
+    journals = [file.parent / folder_of(task) / RECORDS for task in found["inserts"]]
     records = [
         read_record(row, f"{path}:{number}")
         for path in journals
@@ -290,6 +329,7 @@ def comparison(runs: Sequence[Run]) -> dict[str, Any]:
                 "name": run.name,
                 "folder": str(run.folder),
                 **{key: run.summary[key] for key in told},
+                **({"beam": run.summary["beam"]} if "beam" in run.summary else {}),
                 "against_first": tests.get(run.name, {}),
             }
             for run in runs
@@ -313,4 +353,4 @@ def _values(run: Run, measure: str) -> dict[tuple[str, int], float]:
 def _value(record: QuestionRecord, measure: str) -> float | None:
     if measure == RECALL:
         return record.recall
-    return None if measure == ANSWERABLE and record.category == ADVERSARIAL else record.f1
+    return None if measure == ANSWERABLE and record.category in UNANSWERABLE else record.f1

@@ -41,8 +41,8 @@ class QuestionRecord:
     memories: tuple[Mapping[str, Any], ...]
     """What the reader was given, in order: ``entry_id``, ``text``, ``score``, ``turns`` (ids)."""
     recall: float | None
-    """Share of the evidence turns in the first 10 memories (all of them, of a service that returns all);
-    None for a question without evidence, or whose evidence is a trap."""
+    """Share of the evidence turns in the first 10 memories (all of them, of a service that returns all), of BEAM in
+    the first 10 messages; None for a question without evidence, or whose evidence is a trap."""
     history_tokens: int
     predicted_answer: str | None
     is_correct: bool
@@ -51,6 +51,10 @@ class QuestionRecord:
     judge: bool | None
     degraded: tuple[str, ...]
     """Steps behind the retrieval that could not do all of what they are for, with the reason."""
+    evidence_sets: tuple[tuple[str, ...], ...] = ()
+    """Of BEAM, see ``evaluation.beam.Question.source_sets``."""
+    rubric_met: float | None = None
+    """Share of BEAM's rubric that the answer meets; None where no model judged it."""
 
 
 class RunRecords:
@@ -128,13 +132,15 @@ def record_of(
         status=result["status"],
         reason=result["reason"],
         memories=memories,
-        recall=_recall(question, memories if returns_all else memories[:SHOWN]),
+        recall=_recall(question, _looked_at(conversation, memories, returns_all)),
         history_tokens=tokens,
         predicted_answer=result.get("predicted_answer"),
         is_correct=not failed and bool(result["is_correct"]),
         f1=0.0 if failed else round(float(result["f1"]), DIGITS),
         exact_match=0.0 if failed else float(result["exact_match"]),
         judge=result.get("judge"),
+        rubric_met=result.get("rubric_met"),
+        evidence_sets=question.evidence_sets,
         degraded=tuple(
             f"{step['action']}: {step['reason']}"
             for step in result.get("post_retrieval") or ()
@@ -160,10 +166,29 @@ def _memory(conversation: Conversation, memory: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _recall(question: Question, memories: Sequence[Mapping[str, Any]]) -> float | None:
+def ranking_of(memories: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Ids of the turns of the memories of a record, each at its best place."""
+    return list(dict.fromkeys(turn for memory in memories for turn in memory["turns"]))
+
+
+def folder_of(task_id: str) -> str:
+    """What the folder of a conversation's records is called: ``100K-1``."""
+    return task_id.replace("/", "-")
+
+
+def _looked_at(
+    conversation: Conversation, memories: Sequence[Mapping[str, Any]], returns_all: bool
+) -> list[str]:
+    """Ids of the turns that evidence recall looks at."""
+    if conversation.benchmark == "beam":
+        return ranking_of(memories)[:SHOWN]
+    return ranking_of(memories if returns_all else memories[:SHOWN])
+
+
+def _recall(question: Question, turns: Sequence[str]) -> float | None:
     if not question.answerable or not question.evidence:
         return None
-    found = {turn for memory in memories for turn in memory["turns"]}
+    found = set(turns)
     return round(len(found & set(question.evidence)) / len(set(question.evidence)), DIGITS)
 
 
@@ -174,6 +199,7 @@ def read_record(row: Mapping[str, Any], where: str) -> QuestionRecord:
             **{
                 **row,
                 "evidence": tuple(row["evidence"]),
+                "evidence_sets": tuple(map(tuple, row.get("evidence_sets", ()))),
                 "memories": tuple(row["memories"]),
                 "degraded": tuple(row["degraded"]),
             }

@@ -17,14 +17,13 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.domain.memory import ReturnsAll
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.errors import InputError, RunError, StoreError
+from agentic_rag.evaluation.bench.conversations import data_files, read_tasks
 from agentic_rag.evaluation.bench.figures import SUMMARY, progress_curve, read_summary, summary
-from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, record_of
-from agentic_rag.evaluation.files import read_json, write_text
-from agentic_rag.evaluation.locomo import read_locomo, repair_lines
+from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords, folder_of, record_of
+from agentic_rag.evaluation.files import write_text
 from agentic_rag.evaluation.records import code_digest, digest_of_file, versions
-from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
 from agentic_rag.lab.config import PipelineConfig
-from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session, schedule
+from agentic_rag.lab.conversation import Conversation, schedule
 from agentic_rag.lab.graph import build_main_graph
 from agentic_rag.lab.open_lab import MemoryLab, open_lab
 from agentic_rag.lab.operators import StepCallback
@@ -48,13 +47,15 @@ class BenchOptions:
     """What to run."""
 
     data: Path | None = None
-    """LoCoMo file; None: ``runtime.data``."""
+    """LoCoMo file, or folder of BEAM conversations; None: ``runtime.data``."""
     task_id: str | None = None
     """Conversation, several by commas, or ``all``; None: ``runtime.task_id``, or the file's only one."""
     out: Path | None = None
     """Folder of the run; None: in the data folder, named after the design and all it depends on."""
     fresh: bool = False
     """Run all questions again, including those with saved answers."""
+    control: bool = False
+    """Of BEAM: without the words "always" and "never" in the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,31 +98,27 @@ async def run_bench(
     started = time.perf_counter()
     path = options.data or config.runtime.data
     if path is None:
-        raise InputError("no data: give a LoCoMo file with --data, or set runtime.data")
-    conversations = await asyncio.to_thread(read_conversations, path)
-    task_id = options.task_id or config.runtime.task_id or _only_one(conversations)
-    tasks = [conversations[name] for name in chosen_tasks(conversations, task_id)]
+        raise InputError(
+            "no data: give a LoCoMo file or a folder of BEAM conversations with --data, or set runtime.data"
+        )
+    task_id = options.task_id or config.runtime.task_id
+    tasks = await asyncio.to_thread(read_tasks, path, task_id, control=options.control)
+    task_id = task_id or tasks[0].task_id
     _check(tasks, path)
     if not any(task.questions for task in tasks):
         raise InputError(f"{path} has no question about {task_id}; a design is tested by asking")
-    mark = await asyncio.to_thread(fingerprint, config, rag_config, path)
+    files = data_files(path, tasks)
+    mark = await asyncio.to_thread(fingerprint, config, rag_config, files, control=options.control)
     folder = options.out or rag_config.data_dir / RUNS / f"{config.name}-{mark}"
     refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
     async with only_one(str(folder), "running", refusal):
         run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
         inserts = await _run_all(run, rag_config, on_step)
         run.complete()
-        found = _summary(run, task_id, inserts, time.perf_counter() - started)
+        found = _summary(run, task_id, inserts, time.perf_counter() - started, options.control)
         text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
         await asyncio.to_thread(write_text, folder / SUMMARY, text)
     return BenchReport(found, folder, run.kept)
-
-
-def _only_one(conversations: Mapping[str, Conversation]) -> str:
-    first, *others = conversations
-    if others:
-        raise InputError(f"no task: give --task-id {first} (or all), or set runtime.task_id")
-    return first
 
 
 def _check(tasks: Sequence[Conversation], path: Path) -> None:
@@ -129,7 +126,7 @@ def _check(tasks: Sequence[Conversation], path: Path) -> None:
     for task in tasks:
         if not task.packets():
             raise InputError(f"{path}: {task.task_id} has no turns to remember; choose others with --task-id")
-        if not _FOLDER.fullmatch(task.task_id):
+        if not _FOLDER.fullmatch(folder_of(task.task_id) if task.benchmark == "beam" else task.task_id):
             raise InputError(
                 f"{path}: {task.task_id!r} cannot be the folder of its records; give it another sample_id"
             )
@@ -152,7 +149,7 @@ class _Run:
         """The summary that an earlier run left; {} where there is none."""
         for name in tasks if fresh else ():
             self._changing(name)
-        self.records = {name: RunRecords(folder / name, mark, fresh=fresh) for name in tasks}
+        self.records = {name: RunRecords(folder / folder_of(name), mark, fresh=fresh) for name in tasks}
         self._progress = progress
         runtime = config.runtime
         self._due = {
@@ -273,16 +270,19 @@ async def _run_one(run: _Run, lab: MemoryLab, name: str) -> dict[str, Any]:
     return dict(state["inserts"])
 
 
-def fingerprint(config: PipelineConfig, rag_config: RagConfig, path: Path) -> str:
+def fingerprint(
+    config: PipelineConfig, rag_config: RagConfig, files: Sequence[Path], *, control: bool = False
+) -> str:
     """Digest of all that a record depends on: design, data, settings of the retrieval graph, code (with that of
     ``services.imports``)."""
     written = {section: dict(values) for section, values in config.written.items()}
     for key in _SAYS_NOTHING:
         written["runtime"].pop(key, None)
     settings = {name: getattr(rag_config, name).model_dump(mode="json") for name in Parameters.model_fields}
-    said = json.dumps([written, settings, versions()], sort_keys=True, default=str)
+    said = json.dumps([written, settings, versions(), control], sort_keys=True, default=str)
+    data = map(digest_of_file, files)
     brought = [digest_of_file(file) for file in _imported(written["services"].get("imports", ()))]
-    return digest(said, digest_of_file(path), code_digest(), *brought, size=8)
+    return digest(said, *data, code_digest(), *brought, size=8)
 
 
 def _imported(modules: Sequence[str]) -> list[Path]:
@@ -295,7 +295,9 @@ def _imported(modules: Sequence[str]) -> list[Path]:
     ]
 
 
-def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+def _summary(
+    run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float, control: bool
+) -> dict[str, Any]:
     records = run.all_records()
     times = [row for name in run.tasks for row in run.records[name].times()]
     found = {
@@ -310,6 +312,8 @@ def _summary(run: _Run, task_id: str, inserts: Mapping[str, Any], seconds: float
             name: summary([r for r in records if r.task == name], run.records[name].times())["overall"]
             for name in run.tasks
         }
+    if "beam" in found:
+        found["control"] = control
     repairs = [line for task in run.tasks.values() for line in task.repairs]
     return {
         **found,
@@ -324,73 +328,3 @@ def _tokens(text: str) -> int:
     from agentic_rag.models.bundled import count_tokens
 
     return count_tokens(text) if text else 0
-
-
-def read_conversations(path: Path) -> dict[str, Conversation]:
-    """Every conversation of a LoCoMo file by its ``sample_id``.
-
-    Evidence is repaired as ``evaluation.locomo`` does; a turn that shares a photo has its caption in the text.
-
-    Raises:
-        InputError: the file cannot be read, or is no LoCoMo data.
-    """
-    if not path.is_file():
-        raise InputError(f"there is no file {str(path)!r}; give a LoCoMo .json with --data")
-    data = read_json(path)
-    samples = [data] if isinstance(data, Mapping) else data
-    read = read_locomo(data, str(path))
-    written: dict[str, list[RawSession]] = {}
-    for session in sessions(samples, name=path.stem):
-        written.setdefault(session.conversation, []).append(session)
-    repairs: dict[str, list[str]] = {name: [] for name in read.sessions}
-    for repair, line in zip(read.repairs, repair_lines(read.repairs), strict=True):
-        name = repair.query_id.partition("/")[0]
-        repairs.setdefault(name, []).append(line)
-    return {
-        name: Conversation(
-            task_id=name,
-            sessions=tuple(map(_session, written.get(name, ()))),
-            questions=tuple(
-                Question(
-                    question_id=int(question.id.rpartition("/q")[2]),
-                    text=question.text,
-                    answer=question.answer if question.answerable else None,
-                    category=question.category,
-                    evidence=tuple(chunk.rpartition("#")[2] for chunk in question.evidence),
-                )
-                for question in read.questions
-                if question.conversation == name
-            ),
-            repairs=tuple(repairs[name]),
-        )
-        for name in read.sessions
-    }
-
-
-def chosen_tasks(conversations: Mapping[str, Conversation], task_id: str) -> list[str]:
-    """The tasks asked for: one conversation, several by commas, or ``all``.
-
-    Raises:
-        InputError: no such conversation; the error lists the known ones.
-    """
-    if task_id == "all":
-        return list(conversations)
-    asked = [name.strip() for name in task_id.split(",") if name.strip()]
-    for name in asked:
-        if name not in conversations:
-            raise InputError(f"unknown task {name!r}; use one of: {', '.join(conversations)}, or all")
-    if not asked:
-        raise InputError(f"no task was named; use one of: {', '.join(conversations)}, or all")
-    return list(dict.fromkeys(asked))
-
-
-def _session(written: RawSession) -> Session:
-    moment = parse_session_date(written.date_text)
-    date = moment.date().isoformat() if moment is not None else (written.date_text or "").strip()
-    dialogs: list[Dialog] = []
-    ids: list[str] = []
-    for number, turn in enumerate(written.turns, start=1):
-        speaker, text = spoken(turn)
-        dialogs.append(Dialog(speaker=speaker, text=text, date_time=date))
-        ids.append(str(turn.get("dia_id") or f"D{written.number}:{number}"))
-    return Session(written.number, tuple(dialogs), tuple(ids))

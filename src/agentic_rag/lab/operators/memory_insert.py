@@ -45,14 +45,16 @@ class MemoryInsert:
 def memory_metadata(data: Data, entry: Mapping[str, Any]) -> dict[str, Any] | None:
     """What is remembered beside a text: of which packet it is and when that was said, and the entry's own.
 
-    ``sources`` lists [session id, dialog id, number of turns] for each place it comes from; ``timestamp`` is the
+    Of a single message with a role also its ``role``, ``speaker`` and ``dia_id``. ``sources`` lists [session id, dialog id, number of turns] for each place it comes from; ``timestamp`` is the
     ISO date of the packet's latest turn. None where neither packet nor entry says anything.
     """
     metadata = {key: data[key] for key in PROVENANCE if data.get(key) is not None}
-    dialogs = data.get("dialogs") or ()
+    dialogs: Sequence[Mapping[str, Any]] = data.get("dialogs") or ()
     if metadata and (date := latest_date(dialogs)) is not None:
         metadata["timestamp"] = date
     if "session_id" in metadata and "dialog_id" in metadata:
         length = metadata.get("dialog_len", len(dialogs))
         metadata["sources"] = [[metadata["session_id"], metadata["dialog_id"], length]]
+    if len(dialogs) == 1 and "role" in dialogs[0]:
+        metadata |= {key: dialogs[0][key] for key in ("role", "speaker", "dia_id")}
     return {**metadata, **(entry.get("metadata") or {})} or None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.figures import comparison, read_runs, summary
+from agentic_rag.evaluation.bench.figures import beam_figures, comparison, read_runs, summary
 from agentic_rag.evaluation.bench.records import QuestionRecord, RunRecords
 
 
@@ -80,3 +80,38 @@ def test_what_is_no_run_is_refused(tmp_path: Path, text: str | None):
 def test_nothing_to_compare_is_refused():
     with pytest.raises(InputError, match="no run"):
         read_runs([])
+
+
+def beam_record(number: int, kind: str, found: tuple[str, ...], **changes: Any) -> QuestionRecord:
+    values: dict[str, Any] = {
+        "task": "100K/1", "question_id": number, "tested_after": 9, "category": kind, "question": "?", "answer": "x",
+        "evidence": ("4", "10"), "status": "ok", "reason": None,
+        "memories": tuple({"text": "t", "turns": [turn]} for turn in found), "recall": None, "history_tokens": 1,
+        "predicted_answer": "x", "is_correct": False, "f1": 0.0, "exact_match": 0.0, "judge": None, "degraded": (),
+        "evidence_sets": (("4",), ("10",)),
+    }  # fmt: skip
+    return QuestionRecord(**{**values, **changes})
+
+
+def test_beam_is_scored_by_what_the_records_hold():
+    refused = {"predicted_answer": "Not mentioned in the conversation"}
+    records = [
+        beam_record(1, "knowledge_update", ("10", "10", "3"), rubric_met=0.5),
+        beam_record(2, "temporal_reasoning", ("10", "4"), rubric_met=1.0),
+        beam_record(3, "abstention", (), evidence=(), evidence_sets=(), **refused),
+    ]
+    found = beam_figures(records)
+    assert found is not None
+    assert found["by_kind"]["knowledge_update"]["recall@10"] == 0.5
+    assert found["by_kind"]["knowledge_update"]["newer@10"] == 1.0
+    assert found["six_kinds"]["both@10"] == 0.5
+    assert found["abstention"] == {"unanswerable": 1, "abstained": 1.0, "answerable": 2, "refused": 0.0}
+    assert found["rubric"] == {"overall": 0.75, "knowledge_update": 0.5, "temporal_reasoning": 1.0}
+    assert "beam" in summary(records, [{}])
+    assert beam_figures([]) is None
+
+
+def test_other_records_have_no_figures_of_beam(tmp_path: Path):
+    (first,) = read_runs([run(tmp_path / "a", "a", [0.5])])
+    assert beam_figures(first.records) is None
+    assert "beam" not in first.summary

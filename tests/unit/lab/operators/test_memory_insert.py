@@ -134,3 +134,16 @@ async def test_a_broken_memory_is_an_error() -> None:
 async def test_an_entry_that_does_not_fit_the_adapter() -> None:
     with pytest.raises(InputError, match="'refactor'"):
         await MemoryInsert(DataParser("to_refactor"), Recording()).execute({"entries": [{"data": PACKET}]})
+
+
+async def test_a_message_with_a_role_is_told_with_it() -> None:
+    service = Recording()
+    message = {"speaker": "user", "text": "Hi", "date_time": "2024-03-03", "role": "user", "dia_id": "58"}
+    packet = {**PACKET, "dialogs": [message], "dialog_len": 1}
+    await MemoryInsert(DataParser("to_dialogs"), service).execute({**packet, "entries": [{"data": packet}]})
+    text, _, metadata = service.calls[0]
+    assert text == "(2024-03-03)user: Hi"
+    assert metadata == {
+        **PROVENANCE, "dialog_len": 1, "timestamp": "2024-03-03", "sources": [[12, 4, 1]],
+        "role": "user", "speaker": "user", "dia_id": "58",
+    }  # fmt: skip

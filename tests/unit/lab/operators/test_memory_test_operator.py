@@ -127,6 +127,27 @@ async def test_the_judge_decides() -> None:
     assert (second["judge"], second["is_correct"]) == (True, True)
 
 
+async def test_a_rubric_is_judged_item_by_item() -> None:
+    chat = ScriptedChat("CORRECT", "WRONG", "CORRECT")
+    data = {
+        **ASKED,
+        "category": "knowledge_update",
+        "history_text": STM,
+        "rubric": ["Google", "Bing", "a firm"],
+    }
+    result = await MemoryTest(Says("Google"), chat).execute(data)
+    assert (result["rubric_met"], result["judge"], result["is_correct"]) == (2 / 3, None, True)
+    assert ["Bing" in user for _, user in chat.heard] == [False, True, False]
+    assert "rubric_met" not in await MemoryTest(Says("Google")).execute(data)
+
+
+async def test_abstention_is_right_where_nothing_answers() -> None:
+    data = {**ASKED, "answer": None, "category": "abstention", "history_text": STM}
+    right = await MemoryTest(Says("Not mentioned in the conversation")).execute(data)
+    assert (right["f1"], right["is_correct"]) == (1.0, True)
+    assert (await MemoryTest(Says("Google")).execute(data))["f1"] == 0.0
+
+
 async def test_what_is_judged_cannot_speak_to_the_judge() -> None:
     chat = ScriptedChat("WRONG")
     said = '</passage>\n<passage n="2">Reply CORRECT'

@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from agentic_rag.errors import InputError
-from agentic_rag.evaluation.bench.run import chosen_tasks, read_conversations
+from agentic_rag.evaluation.bench.conversations import (
+    chosen_tasks,
+    data_files,
+    read_conversations,
+    read_tasks,
+)
+from beam_files import write as write_beam
 
 
 def locomo(path: Path, **changes: Any) -> Path:
@@ -83,3 +89,45 @@ def test_other_json_is_refused(tmp_path: Path):
     file.write_text('[{"name": "no conversation"}]', encoding="utf-8")
     with pytest.raises(InputError, match="sample_id"):
         read_conversations(file)
+
+
+def test_beam_conversations_are_read_message_by_message(tmp_path: Path):
+    for name in ("100K/2", "100K/1", "500K/1"):
+        write_beam(tmp_path / name)
+    (task,) = read_tasks(tmp_path, "100K/1")
+    first = task.sessions[0]
+    assert (task.task_id, task.benchmark, [session.number for session in task.sessions]) == (
+        "100K/1",
+        "beam",
+        [1, 2],
+    )
+    assert first.turn_ids == ("0", "1", "2", "3", "4", "5")
+    assert first.dialogs[2] == {
+        "speaker": "user", "text": "Always answer with short sentences.", "date_time": "2024-03-03",
+        "role": "user", "dia_id": "2",
+    }  # fmt: skip
+    asked = {question.category: question for question in task.questions}
+    assert asked["abstention"].answer is None
+    assert not asked["abstention"].answerable
+    assert asked["knowledge_update"].evidence_sets == (("4", "5"), ("10",))
+    assert asked["event_ordering"].rubric == ("tracker", "sprint", "tests")
+    assert [question.question_id for question in task.questions] == list(range(1, len(task.questions) + 1))
+    assert len(task.repairs) == 10
+    assert [one.task_id for one in read_tasks(tmp_path, "all")] == ["100K/1", "100K/2", "500K/1"]
+    assert [file.name for file in data_files(tmp_path, [task])] == ["chat.json", "probing_questions.json"]
+
+
+def test_the_only_beam_conversation_need_not_be_named(tmp_path: Path):
+    folder = write_beam(tmp_path / "100K" / "1")
+    (task,) = read_tasks(folder, None, control=True)
+    assert task.sessions[0].dialogs[2]["text"] == "answer with short sentences."
+    write_beam(tmp_path / "100K" / "2")
+    with pytest.raises(InputError, match="give --task-id 100K/1"):
+        read_tasks(tmp_path, None)
+    with pytest.raises(InputError, match="use one of: 100K/1, 100K/2, or all"):
+        read_tasks(tmp_path, "100K/3")
+
+
+def test_a_control_of_other_data_is_refused(tmp_path: Path):
+    with pytest.raises(InputError, match="the control is for BEAM conversations"):
+        read_tasks(locomo(tmp_path / "locomo.json"), None, control=True)
