@@ -112,6 +112,7 @@ class MemoryLab:
             graph_engine=rag.graph_engine,
             ask=rag.graph,
             count_tokens=self._count_tokens,
+            memories=rag.memory,
             seed=self._config.runtime.seed,
         )
         return build_service(kind, self._config.services.settings.get(kind), parts)

@@ -14,6 +14,7 @@ from typing import Any
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Block, Chunk, Document
 from agentic_rag.domain.identity import entity_key
+from agentic_rag.ingest.conversation import MONTHS
 from agentic_rag.memory.schemas import MemoryType, moment_text
 
 RECORD = "record"
@@ -97,13 +98,21 @@ def to_document(record: MemoryRecord, now: datetime) -> Document:
     return Document(
         id=record.id,
         path=record.id,
-        title="",
+        title=_title(record),
         text=record.content,
         kind="session" if record.memory_type is MemoryType.EPISODIC else "record",
         blocks=(Block("turn", 0, len(record.content), key=TURN, date=date, metadata=metadata),),
         metadata=metadata,
         date=date,
     )
+
+
+def _title(record: MemoryRecord) -> str:
+    """Who said it and when, where people speak with each other; full text and vectors read it with the words."""
+    speaker, at = record.metadata.get("speaker"), record.at
+    if not isinstance(speaker, str) or "role" in record.metadata or at is None:
+        return ""
+    return f"{speaker}, {at.day} {MONTHS[at.month - 1]} {at.year}"
 
 
 def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:

@@ -31,7 +31,7 @@ def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:
     """The decision of the rules: offline, and the same for the same request.
 
     All agents are asked unless the request names some. A type's evidence is the sum of what in the query speaks for it (see
-    ``routing_rules``); its weight falls from 1 towards ``WEIGHT_FLOOR`` the more evidence the top type has beyond it (see
+    ``routing_rules``); its weight grows with it from what the type has without any (see
     ``routing_decision.weight``). Where the request names both types and strategy nothing is left to decide.
 
     Args:

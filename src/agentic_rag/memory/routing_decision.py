@@ -11,8 +11,15 @@ from agentic_rag.errors import InputError
 from agentic_rag.memory.routing_rules import Evidence
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingDecision
 
-WEIGHT_FLOOR = 0.7
-"""No target's weight falls below: a memory of a type that the routing misjudged ranks lower, and is still found."""
+LEAST_WEIGHTS: Mapping[MemoryType, float] = {
+    MemoryType.EPISODIC: 0.9,
+    MemoryType.SEMANTIC: 0.9,
+    MemoryType.CORE: 0.3,
+    MemoryType.PROCEDURAL: 0.3,
+    MemoryType.WORKING: 0.3,
+}
+"""Where nothing speaks for a type. What was said and what is true answers most questions; the others are few memories,
+each of which would stand before them. Chosen on three BEAM conversations (``evaluation/bench_beam.py``)."""
 ORDER = (
     MemoryType.SEMANTIC,
     MemoryType.EPISODIC,
@@ -101,21 +108,22 @@ def decided(asked: Asked, found: Sequence[Evidence], choose: Choice) -> RoutingD
     return RoutingDecision(
         target_memory_types=tuple(ranked),
         selected_strategies={target: chosen[target] for target in ranked},
-        strategy_weights={target: weight(sums[target], top) for target in ranked},
+        strategy_weights={target: weight(target, sums[target], top) for target in ranked},
         reasons=(*(why or ["No words speak for a memory type, so all targets weigh the same."]), *how),
         confidence=top / total if total else 0.0,
     )
 
 
-def weight(own: float, top: float) -> float:
-    """A target's weight by its evidence and the top's: ``1 - (1 - WEIGHT_FLOOR) (top - own) / (top + 1)``.
+def weight(target: MemoryType, own: float, top: float) -> float:
+    """A target's weight by its evidence and the top's: ``least + (1 - least) own / (top + 1)``.
 
-    So it is 1 at the top, and little evidence takes little away.
+    So a type that the routing misjudged ranks lower, and is still found; little evidence adds little.
 
-    >>> round(weight(0.0, 2.0), 6)
+    >>> round(weight(MemoryType.CORE, 2.5, 2.5), 6)
     0.8
     """
-    return 1.0 - (1.0 - WEIGHT_FLOOR) * (top - own) / (top + 1.0)
+    least = LEAST_WEIGHTS[target]
+    return least + (1.0 - least) * own / (top + 1.0)
 
 
 def _chosen(asked: Asked, choose: Choice) -> tuple[dict[MemoryType, RetrievalStrategy], tuple[str, ...]]:

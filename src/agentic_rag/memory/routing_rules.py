@@ -61,6 +61,12 @@ _RULES: tuple[tuple[MemoryType, float, str, re.Pattern[str]], ...] = (
         r"以后[^，。]{0,4}(?:回答|说话|叫)|你(?:(?:是|扮演)(?:谁|什么)|叫什么|的(?:名字|角色|身份|人设|职责|语气|风格))|称呼我|叫我|[跟和对]我说话",
         r"(?:语气|口吻|风格|方式).{0,6}(?:[跟和对]|回答|称呼)",
     )),
+    (_CORE, 2.0, "asks for advice or help, which depends on what the person prefers", _pattern(
+        r"suggest|recommend~?|advi[cs]e|what should i|which …should i|help me (?:plan|choose|decide|find|pick)",
+        r"(?:can|could|would|will) you (?:show|help|explain|walk|guide|give|teach|design|draft|write|plan|tell me how)|how should i",
+        r"i(?:'m|’m| am) (?:planning|looking|trying|thinking|considering|preparing|working) (?:to|for|of|about|on)",
+        r"建议|推荐(?!过)|帮我(?:想|选|挑|规划|安排|设计|写)|[能可]不?[能可]?以?[帮给]我(?:解释|讲|介绍|设计|写)|我(?:想|打算|准备)",
+    )),
     (_EPISODIC, 2.0, "asks of a time in the past", _pattern(
         r"when (?:did|was|were|had|have|has)|(?:what|which) (?:day|date|time|year|month) (?:did|was|were)|yesterday|the other day",
         r"how long (?:ago|since)|(?<!minute )(?<!moment )(?<!second )(?<!minutes )(?<!seconds )ago|(?:first|last) time",

@@ -133,7 +133,7 @@ class RoutingDecision:
     selected_strategies: Mapping[MemoryType, RetrievalStrategy]
     """One for each target, which its agent implements."""
     strategy_weights: Mapping[MemoryType, float]
-    """In (0, 1], of each target under its strategy; the most fitting has 1."""
+    """In (0, 1], of each target under its strategy."""
     reasons: tuple[str, ...]
     """A sentence for each thing that decided."""
     confidence: float

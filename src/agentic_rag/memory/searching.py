@@ -32,9 +32,9 @@ MORE = 3
 """Times as many passages as memories are looked at: of one memory there may be several."""
 CANDIDATES = 60
 """Passages that are looked at, however few are wanted."""
-PERSON = 0.5
-"""Of an assistant's words against a person's, that the memory is of: chosen on three BEAM conversations, whose
-floors are measured on others (``evaluation/bench_beam.py``)."""
+ASSISTANT = 0.5
+"""Weight of an assistant's words, where those of the person, whose memory it is, have 1. Chosen on three BEAM
+conversations; the floors are measured on others (``evaluation/bench_beam.py``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,34 +149,36 @@ async def _temporal(parts: SearchParts, search: Search) -> list[FoundMemory]:
 
 
 async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory]:
-    """Hybrid, then the rerank of the main graph: the turns around, who speaks, the stated time; the person first."""
+    """Hybrid, then by what stands around: the rerank of the main graph (the turns before and after, who speaks, the time
+    that the query states), and the person's own words before an assistant's."""
     found = await _by_engine(parts, search, "hybrid")
-    results = [_as_turn(result) for result in found]
-    ranked = rerank_offline(search.query, results, parts.rerank)
+    ranked = rerank_offline(search.query, [_as_turn(result) for result in found], parts.rerank)
     by_id = {result.id: of_chunk(result.chunk) for result in found}
     scored = []
     for result in ranked:
         record = by_id[result["id"]]
-        scored.append((record, result["rerank_score"] * (1.0 if record.is_of_person else PERSON)))
+        scored.append((record, result["rerank_score"] * (1.0 if record.is_of_person else ASSISTANT)))
     return _best(scored, search.limit)
 
 
 def _as_turn(result: RetrievalResult) -> dict[str, Any]:
-    """A passage as the rerank reads it: a session's turns stand in the order in which they were said."""
-    chunk = result.chunk
-    record = chunk.metadata[RECORD]
+    """A passage as the rerank reads it: turns between people stand in the order in which they were said.
+
+    What a person and an assistant say to each other is none: one asks, the other goes on at length.
+    """
+    record = result.chunk.metadata[RECORD]
     details, given = record["details"], record["metadata"]
     metadata = {
         "kind": "turn",
-        "speaker": details.get("speaker"),
+        "speaker": None if "role" in given else details.get("speaker"),
         "document_id": str(given.get("session", "")),
         "ordinal": details.get("order"),
-        "date": None if chunk.date is None else chunk.date.isoformat(),
+        "date": None if result.chunk.date is None else result.chunk.date.isoformat(),
         "title": None,
     }
     return {
         "id": result.id,
-        "content": chunk.text,
+        "content": result.content,
         "metadata": metadata,
         "fused_score": result.score,
         "sources": {"lancedb": {"raw": result.score}},

@@ -2,7 +2,8 @@
 
 ``short_term_memory``, ``full_context`` and ``no_memory`` keep texts; ``vector_hash_memory`` keeps signatures of
 their vectors; ``vector_memory`` keeps vectors in the chunk store; ``graph_memory`` and ``agentic_memory`` keep
-sessions in both stores (``session_memory``) and differ in what searches them.
+sessions in both stores (``session_memory``) and differ in what searches them; ``orchestrated_memory`` is the product's
+memory agents.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from agentic_rag.domain.memory import MemoryService
 from agentic_rag.errors import ConfigError
+from agentic_rag.lab.services.orchestrated_memory import build_orchestrated_memory
 from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 from agentic_rag.lab.services.session_memory import (
     AgenticMemorySettings,
@@ -33,6 +35,7 @@ _SERVICES: dict[str, tuple[Build, type[Section]]] = {
     "vector_memory": (VectorMemory, RankedSettings),
     "graph_memory": (build_graph_memory, RankedSettings),
     "agentic_memory": (build_agentic_memory, AgenticMemorySettings),
+    "orchestrated_memory": (build_orchestrated_memory, RankedSettings),
     "full_context": (lambda settings, parts: FullContext(), Section),
     "no_memory": (lambda settings, parts: NoMemory(), Section),
 }

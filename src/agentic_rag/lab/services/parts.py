@@ -9,6 +9,7 @@ from pydantic import Field
 
 from agentic_rag.domain.memory import DEFAULT_TOP_K
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, TokenCounter
+from agentic_rag.memory.memories import Memories
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.parameters import Section
 
@@ -37,6 +38,8 @@ class ServiceParts:
     ask: AskGraph
     count_tokens: TokenCounter
     """Tokens of the embedding model."""
+    memories: Memories | None = None
+    """The product's memory agents."""
     seed: int = 0
     """Of what a service draws at random: the same seed, the same memory."""
 
