@@ -194,10 +194,10 @@ def print_comparison(found: Mapping[str, Any]) -> None:
             f"▲ ▼ against {escape(short_name(runs[0]['name']))}: p < {SIGNIFICANT}, paired randomisation, Holm"
         )
     shown.caption = "\n".join(caption)
-    console.print(shown)
     beam = {escape(short_name(run["name"])): run["beam"] for run in runs if "beam" in run}
     if beam:
         console.print(systems_table(beam, "design"))
+    console.print(shown)
     if len(beam) == len(runs):
         return
     categories = list(dict.fromkeys(name for run in runs for name in run["by_category"]))

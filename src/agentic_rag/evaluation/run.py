@@ -27,6 +27,7 @@ from agentic_rag.evaluation.scores import (
 )
 from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
+from agentic_rag.ingest.sources import SourceKind
 from agentic_rag.rag import Rag
 from agentic_rag.rerank import BY_MODEL
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
@@ -77,7 +78,7 @@ async def evaluate(
         raise InputError(
             f"{source} has no query with a relevant document among those asked for{first_repairs(loaded)}"
         )
-    dataset = await asyncio.to_thread(dataset_of, loaded)
+    dataset = await asyncio.to_thread(dataset_of, loaded.source, loaded.kind)
     odd = await ingested(rag, loaded, dataset, progress)
     settings = _settings(rag, options)
     kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
@@ -123,10 +124,10 @@ def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> st
     return baseline
 
 
-def dataset_of(loaded: EvalDataset) -> str:
+def dataset_of(source: Path, kind: SourceKind = "auto") -> str:
     """One dataset per source and control, so that the next evaluation of it need not ingest it again."""
-    control = [loaded.kind] if loaded.kind == "beam-control" else []
-    return f"eval-{digest(str(loaded.source.resolve()), *control, size=6)}"
+    control = [kind] if kind == "beam-control" else []
+    return f"eval-{digest(str(source.resolve()), *control, size=6)}"
 
 
 async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, progress: Progress) -> list[Repair]:

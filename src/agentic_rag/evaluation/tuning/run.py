@@ -159,7 +159,7 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress 
             f"{source} has {len(loaded.ranked_queries)} queries with a relevant document among those asked for; "
             f"at least {FEWEST} are needed to tell a gain from chance{first_repairs(loaded)}"
         )
-    dataset = await asyncio.to_thread(dataset_of, loaded)
+    dataset = await asyncio.to_thread(dataset_of, loaded.source, loaded.kind)
     odd = await ingested(rag, loaded, dataset, progress)
     collected = await collect(rag, loaded, dataset, options.operation, progress)
     stop = threading.Event()
