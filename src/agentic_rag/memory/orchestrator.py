@@ -4,15 +4,17 @@
 
     route ─► ask_agent (one run an agent, by Send) ─► merge_memories
 
-    relevance_score = base / best base of the agent · weight of the strategy used · max(FLOOR, 1 - 0.05 · place)
+    score = base / best base of the agent · weight of the strategy used · max(FLOOR, 1 - 0.05 · place)
 
-A memory that several agents found counts once, with its highest score and all its sources.
+A memory that several agents found counts once, with all its sources: ``relevance_score = 1 - Π (1 - score)``, so that
+agreement counts, and no score exceeds 1.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -282,7 +284,7 @@ def _merged(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "id": best["id"],
         "memory_type": best["memory_type"],
         "content": best["content"],
-        "relevance_score": best["score"],
+        "relevance_score": 1.0 - math.prod(1.0 - one["score"] for one in ordered),
         "source_agent": best["agent"],
         "retrieval_strategy": best["strategy"],
         "metadata": best["metadata"],

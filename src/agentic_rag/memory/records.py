@@ -95,24 +95,29 @@ def to_document(record: MemoryRecord, now: datetime) -> Document:
     if (speaker := record.details.get("speaker")) is not None:
         metadata["speaker"] = speaker
     date = record.valid_at or record.at
+    text = lead(record) + record.content
     return Document(
         id=record.id,
         path=record.id,
         title=_title(record),
-        text=record.content,
+        text=text,
         kind="session" if record.memory_type is MemoryType.EPISODIC else "record",
-        blocks=(Block("turn", 0, len(record.content), key=TURN, date=date, metadata=metadata),),
+        blocks=(Block("turn", 0, len(text), key=TURN, date=date, metadata=metadata),),
         metadata=metadata,
         date=date,
     )
 
 
+def lead(record: MemoryRecord) -> str:
+    """``Speaker: `` before the stored text, where people speak with each other: words, vectors and graph read it along."""
+    speaker = record.metadata.get("speaker")
+    return f"{speaker}: " if isinstance(speaker, str) and "role" not in record.metadata else ""
+
+
 def _title(record: MemoryRecord) -> str:
-    """Who said it and when, where people speak with each other; full text and vectors read it with the words."""
-    speaker, at = record.metadata.get("speaker"), record.at
-    if not isinstance(speaker, str) or "role" in record.metadata or at is None:
-        return ""
-    return f"{speaker}, {at.day} {MONTHS[at.month - 1]} {at.year}"
+    """The day, where people speak with each other."""
+    at = record.at
+    return "" if at is None or not lead(record) else f"{at.day} {MONTHS[at.month - 1]} {at.year}"
 
 
 def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:
@@ -125,13 +130,17 @@ def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:
 
 def _from_parts(parts: Sequence[Chunk]) -> MemoryRecord:
     ordered = sorted(parts, key=lambda chunk: chunk.ordinal)
-    content = "".join(chunk.text for chunk in ordered)
-    return from_plain({**ordered[0].metadata[RECORD], "content": content})
+    return _without_lead(ordered[0], "".join(chunk.text for chunk in ordered))
 
 
 def of_chunk(chunk: Chunk) -> MemoryRecord:
     """The record a chunk is of, with the text of this chunk alone."""
-    return from_plain({**chunk.metadata[RECORD], "content": chunk.text})
+    return _without_lead(chunk, chunk.text)
+
+
+def _without_lead(chunk: Chunk, text: str) -> MemoryRecord:
+    record = from_plain({**chunk.metadata[RECORD], "content": text})
+    return record if chunk.ordinal else replace(record, content=text[len(lead(record)) :])
 
 
 def plain(record: MemoryRecord, *, content: bool = True) -> dict[str, Any]:

@@ -32,6 +32,8 @@ MORE = 3
 """Times as many passages as memories are looked at: of one memory there may be several."""
 CANDIDATES = 60
 """Passages that are looked at, however few are wanted."""
+TURNS = 200
+"""Passages that are looked at where what stands beside a memory counts: its neighbours must be among them."""
 ASSISTANT = 0.5
 """Weight of an assistant's words, where those of the person, whose memory it is, have 1. Chosen on three BEAM
 conversations; the floors are measured on others (``evaluation/bench_beam.py``)."""
@@ -105,12 +107,14 @@ class SearchParts:
 Strategies = Mapping[RetrievalStrategy, Callable[[SearchParts, Search], Awaitable[list[FoundMemory]]]]
 
 
-async def _by_engine(parts: SearchParts, search: Search, strategy: Strategy) -> list[RetrievalResult]:
+async def _by_engine(
+    parts: SearchParts, search: Search, strategy: Strategy, least: int = CANDIDATES
+) -> list[RetrievalResult]:
     try:
         found = await parts.vectors.find(
             memory_dataset(search.user_id),
             search.query,
-            max(MORE * search.limit, CANDIDATES),
+            max(MORE * search.limit, least),
             filters=search.filters(),
             as_of=search.as_of,
             strategy=strategy,
@@ -151,7 +155,7 @@ async def _temporal(parts: SearchParts, search: Search) -> list[FoundMemory]:
 async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory]:
     """Hybrid, then by what stands around: the rerank of the main graph (the turns before and after, who speaks, the time
     that the query states), and the person's own words before an assistant's."""
-    found = await _by_engine(parts, search, "hybrid")
+    found = await _by_engine(parts, search, "hybrid", TURNS)
     ranked = rerank_offline(search.query, [_as_turn(result) for result in found], parts.rerank)
     by_id = {result.id: of_chunk(result.chunk) for result in found}
     scored = []
