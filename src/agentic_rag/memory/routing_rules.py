@@ -34,11 +34,11 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
 
 _PAST = (
     "(?:went|met|saw|had|told|said|bought|got|ate|drank|made|gave|took|came|left|lost|won|found|spoke|wrote|read|sent|paid"
-    "|began|started|(?!need|feed|speed|seed|indeed|exceed|proceed|succeed)[a-z]+ed)"
+    "|began|started|agreed|(?![a-z]*eed(?![a-z]))[a-z]+ed)"
 )
 _MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_PLAN = r"(?:open|left|missing|pending|due|outstanding|unfinished)"
+_OPEN = r"(?:open|left|missing|pending|due|outstanding|unfinished)"
 _RULES: tuple[tuple[MemoryType, float, str, re.Pattern[str]], ...] = (
     (_CORE, 2.0, "asks who the person is or what suits them", _pattern(
         r"(?:do|would|will|could|can|might|should) i (?:\w+ )?(?:like|love|enjoy|prefer|hate|dislike|speak|believe|eat|drink|want"
@@ -129,7 +129,7 @@ _RULES: tuple[tuple[MemoryType, float, str, re.Pattern[str]], ...] = (
         r"this (?:morning|afternoon|evening|meeting|session|conversation|chat|call|task|sprint)|in progress|progress on|how far along",
         r"what else|left(?=\W*\Z)|am i (?:done|finished|ready|supposed)|\A(?:is|are) (?:any|some)\w+ \w+ing",
         r"(?:am|are|is|was|were) (?:i|we|everyone) (?:\w+ )?\w+ing|(?:i'm|i’m|we're|we’re|i am|we are) (?:\w+ )?\w+ing",
-        rf"(?:things?|we|it) stands?|still {_PLAN}|left (?:to|on|in|of) \w+|to-?dos?|pending|remain(?:s|ing)|on (?:my|our) (?:plate|list|agenda)|open \w+s",
+        rf"(?:things?|we|it) stands?|still {_OPEN}|left (?:to|on|in|of) \w+|to-?dos?|pending|remain(?:s|ing)|on (?:my|our) (?:plate|list|agenda)|open \w+s",
         r"现在|目前|当[前下]|今[天晚早日]|明[天早晚]|刚(?![好性果])|手[头上里]|待办|还[剩差缺有没]|没(?:做|写|完|弄|处理)",
         r"进[展度]|眼下|此刻|这会儿|等会|待会|等一?下|一会儿|马上|第几|剩下",
         r"[这本]份|[这本][次个篇](?:会|任务|对话|项目)",
