@@ -199,6 +199,13 @@ def test_what_a_chat_model_says_is_checked():
     assert all(len(reason) < LONGEST_REASON + 40 for reason in decision.reasons)
 
 
+def test_a_rating_without_a_strategy_leaves_the_line_below_alone():
+    decision = by_chat("salt", "working: 4\nepisodic: 9\nbecause: it was said").decision
+    assert decision.target_memory_types[:2] == (EPISODIC, WORKING)
+    assert decision.selected_strategies[EPISODIC] is HYBRID
+    assert not any("not among" in reason for reason in decision.reasons)
+
+
 def test_a_chat_model_decides_only_what_the_request_leaves_open():
     reply = "core: 9 embedding\nworking: 2 string_match"
     limited = by_chat("salt", reply, target_memory_types=(WORKING, EPISODIC)).decision
@@ -214,6 +221,7 @@ def test_a_chat_model_decides_only_what_the_request_leaves_open():
         (ModelError("the endpoint is gone"), "the endpoint is gone"),
         ("I cannot help with that.", "rated none of the memory types"),
         ("core: 0 string_match", "rated none of the memory types"),
+        ("core: " + "9" * 5000, "rated none of the memory types"),
     ],
 )
 def test_the_rules_decide_where_the_chat_model_does_not(line: str | Exception, told: str):
