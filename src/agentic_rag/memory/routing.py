@@ -21,10 +21,10 @@ MOST = 10
 LONGEST_REASON = 300
 """Characters of the chat model's own reason that are kept."""
 _RATING = re.compile(
-    r"^\W*(?P<type>[a-z]+)\W*[:：]\W*(?P<rating>\d+)(?![\d.])(?: ?/ ?10)?\W*(?P<strategy>[a-z][a-z\d_]*)?",
+    r"^[^\w\n]*(?P<type>[a-z]+)[^\w\n]*[:：][^\w\n]*(?P<rating>\d{1,3})(?![\d.])(?: ?/ ?10)?[^\w\n]*(?P<strategy>[a-z][a-z\d_]*)?",
     re.IGNORECASE | re.MULTILINE,
 )
-_BECAUSE = re.compile(r"^\W*because\W*[:：]\s*(?P<why>\S.*)$", re.IGNORECASE | re.MULTILINE)
+_BECAUSE = re.compile(r"^[^\w\n]*because[^\w\n]*[:：][^\S\n]*(?P<why>\S.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:

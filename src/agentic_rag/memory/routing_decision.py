@@ -104,6 +104,7 @@ def decided(asked: Asked, found: Sequence[Evidence], choose: Choice) -> RoutingD
     ranked = sorted(asked.targets, key=lambda target: (-sums[target], ORDER.index(target)))
     top, total = sums[ranked[0]], sum(sums.values())
     chosen, how = _chosen(asked, choose)
+    of_targets.sort(key=lambda one: ranked.index(one.memory_type))
     why = [f"{one.memory_type}: {one.reason}." for one in of_targets]
     return RoutingDecision(
         target_memory_types=tuple(ranked),

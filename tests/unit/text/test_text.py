@@ -16,6 +16,7 @@ from agentic_rag.text import (
     names_nothing,
     script,
     script_beside,
+    simplified,
     starts_cjk,
     tokens,
 )
@@ -142,3 +143,7 @@ def test_a_passage_is_compared_in_the_script_of_the_query_where_it_has_a_phrase_
 )
 def test_a_question_that_points_back_before_it_names_anything(question: str, nothing: bool):
     assert names_nothing(question) == nothing
+
+
+def test_traditional_characters_of_question_words_are_made_simplified_one_for_one():
+    assert simplified("為什麼這樣說？ why 龍") == "为什么这样说？ why 龍"
