@@ -4,7 +4,10 @@
 
     route ─► ask_agent (one run an agent, by Send) ─► merge_memories
 
-    score = base / best base of the agent · weight of the strategy used · max(FLOOR, 1 - 0.05 · place)
+    score = base · weight of the strategy used · max(FLOOR, 1 - 0.05 · place)
+
+``base`` is in [0, 1]: the agents' own scores, which are relevance on one scale; divided by the agent's best where that
+exceeds 1.
 
 A memory that several agents found counts once, with all its sources: ``relevance_score = 1 - Π (1 - score)``, so that
 agreement counts, and no score exceeds 1.
@@ -234,7 +237,7 @@ def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[
     results = [one for one in response.result.get("results", ()) if isinstance(one.get("id"), str)]
     # The agent says which strategy it used: the weight is that of the one it was asked to use, or its own choice.
     strategy = response.result.get("strategy", task["strategy"])
-    best = max((float(one.get("score", 1.0)) for one in results), default=0.0)
+    best = max([1.0, *(float(one.get("score", 1.0)) for one in results)])
     return [
         {
             "id": one["id"],
@@ -244,7 +247,8 @@ def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[
             "strategy": strategy,
             "rank": place + 1,
             "base_score": float(one.get("score", 1.0)),
-            "score": (float(one.get("score", 1.0)) / best if best > 0 else 0.0)
+            "score": max(0.0, float(one.get("score", 1.0)))
+            / best
             * task["weight"]
             * max(FLOOR, 1 - PENALTY * place),
             "metadata": _metadata(one),

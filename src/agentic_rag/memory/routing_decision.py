@@ -110,7 +110,7 @@ def decided(asked: Asked, found: Sequence[Evidence], choose: Choice) -> RoutingD
         target_memory_types=tuple(ranked),
         selected_strategies={target: chosen[target] for target in ranked},
         strategy_weights={target: weight(target, sums[target], top) for target in ranked},
-        reasons=(*(why or ["No words speak for a memory type, so all targets weigh the same."]), *how),
+        reasons=(*(why or ["No words speak for a memory type, so each has its least weight."]), *how),
         confidence=top / total if total else 0.0,
     )
 

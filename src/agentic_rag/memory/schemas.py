@@ -46,9 +46,9 @@ class RetrievalStrategy(StrEnum):
     HYBRID = "hybrid"
     """By words, cosine and tokens together, as the main graph searches its vector store."""
     SEMANTIC_GRAPH = "semantic_graph"
-    """By the walk over the knowledge graph from what the query names."""
+    """Hybrid, and by the walk over the knowledge graph from what the query names."""
     TEMPORAL = "temporal"
-    """Hybrid, only what is of the time that the query states."""
+    """Only what is of the time that the query states."""
     CONTEXT_AWARE = "context_aware"
     """Hybrid, reordered by what stands beside a memory: the turns around it, who spoke, when."""
 

@@ -6,6 +6,7 @@ query's words, or likeness of spelling. Results are by score descending, then id
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time
@@ -17,10 +18,12 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.dates.stated import asked_interval
 from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.memory.records import CURRENT, RECORD, MemoryRecord, of_chunk
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 from agentic_rag.memory.store import MemoryStore
+from agentic_rag.rerank.features import UNKNOWN
 from agentic_rag.rerank.offline import rerank_offline
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
@@ -144,12 +147,11 @@ _hybrid = _engine("hybrid")
 
 
 async def _temporal(parts: SearchParts, search: Search) -> list[FoundMemory]:
-    """Of the time that the query states; of any, where it states none."""
-    stated = asked_interval(search.query)
-    if stated is None:
-        return await _hybrid(parts, search)
-    after, before = stated
-    return await _hybrid(parts, replace(search, after=after or search.after, before=before or search.before))
+    """Only what is of the time that the query states; all, where it states none."""
+    after, before = asked_interval(search.query) or (None, None)
+    narrowed = replace(search, after=after or search.after, before=before or search.before)
+    by = _context_aware if search.memory_type is MemoryType.EPISODIC else _hybrid
+    return await by(parts, narrowed)
 
 
 async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory]:
@@ -190,20 +192,26 @@ def _as_turn(result: RetrievalResult) -> dict[str, Any]:
 
 
 async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemory]:
-    """By the walk over the graph from what the query names; nothing where it names nothing that is known."""
+    """Hybrid, and the walk over the graph from what the query names: their log-odds add up, as in the rerank."""
     dataset = memory_dataset(search.user_id)
-    found = await parts.graph.find(
-        dataset,
-        search.query,
-        limit=max(MORE * search.limit, CANDIDATES),
-        filters=search.filters(),
-        as_of=search.as_of,
+    limit = max(MORE * search.limit, CANDIDATES)
+    near, walked = await asyncio.gather(
+        _by_engine(parts, search, "hybrid"),
+        parts.graph.find(dataset, search.query, limit=limit, filters=search.filters(), as_of=search.as_of),
     )
-    names = {hit["id"]: hit["score"] or 0.0 for hit in found.hits}
+    odds = {result.id: log_odds(result.score) for result in near}
+    known = {result.id: of_chunk(result.chunk) for result in near}
+    lowest = min(odds.values(), default=log_odds(UNKNOWN))
     # The graph may lie behind: the chunk store says what there is, and until when it holds.
-    chunks = await parts.vectors.chunks(dataset, sorted(names))
-    there = [(of_chunk(chunk), names[name]) for name, chunk in chunks.items()]
-    return _best([one for one in there if search.passes(one[0])], search.limit)
+    more = [hit["id"] for hit in walked.hits if hit["id"] not in known]
+    for name, chunk in (await parts.vectors.chunks(dataset, more)).items():
+        if search.passes(record := of_chunk(chunk)):
+            known[name] = record
+    for hit in walked.hits:
+        if hit["id"] in known:
+            by_walk = max(0.0, log_odds(hit["score"] or UNKNOWN))
+            odds[hit["id"]] = odds.get(hit["id"], lowest) + by_walk
+    return _best([(known[name], probability(value)) for name, value in odds.items()], search.limit)
 
 
 async def _string_match(parts: SearchParts, search: Search) -> list[FoundMemory]:
