@@ -78,7 +78,7 @@ _VERBS = (
     _rule("school", rf"\b(?:study|studies|studying)\s+at\s+(?:the\s+)?{_VALUE}", is_dated=True),
     _rule("car", rf"\b(?:drive|drives)\s+an?\s+{_VALUE}", is_personal=False),
     _rule("age", r"(?:\bam|'m|’m|\bis|\bturned)\s+(?:now\s+)?(?P<value>\d{1,3})(?:\s+years?\s+old)?(?=\s*(?:[,.;!?]|$|\s(?:and|now|today)\b))"),
-    _rule("marital status", r"(?:\bam|'m|’m|\bis|\bgot|\bare|'re|’re)\s+(?:now\s+|recently\s+|happily\s+)?(?P<value>married|single|divorced|engaged|widowed|separated)\b(?!\s+(?:mum|mom|mother|dad|father|parent|out|page|file|from|by))", is_dated=True),
+    _rule("marital status", r"(?:\bam|'m|’m|\bis|\bgot|\bare|'re|’re)\s+(?:now\s+|recently\s+|happily\s+)?(?P<value>married|single|divorced|engaged|widowed|separated)\b(?!\s+(?:mum|mom|mother|dad|father|parent|out|page|file|from|by|to (?:my|the) (?:work|job)))", is_dated=True),
     _rule("diet", r"(?:\bam|'m|’m|\bbecame|\bturned|\bwent|\bis)\s+(?:now\s+|an?\s+|strictly\s+)*(?P<value>vegan|vegetarian|pescatarian)\b", is_dated=True),
     _rule("birthday", rf"\bborn\s+on\s+{_FREE}"),
     _rule("name", rf"\b(?:am|'m|’m)\s+called\s+{_VALUE}"),

@@ -155,14 +155,14 @@ def _of_sentence(sentence: str, start: int, speaker: str, at: datetime | None) -
         yield made(MemoryType.CORE, f"says what the person prefers ({match.group()!r})", block=PREFERENCES)
     if match := _PERSONA.search(sentence):
         yield made(MemoryType.CORE, f"says how the assistant is to be ({match.group()!r})", block=PERSONA)
-    if not _ASKING.match(sentence) and (match := _STANDING.search(sentence)):
+    if told and (match := _STANDING.search(sentence)):
         trigger = _TRIGGER.search(sentence)
         yield made(
             MemoryType.PROCEDURAL,
             f"is a standing instruction ({match.group()!r})",
             trigger=trigger.group().strip() if trigger else "",
         )
-    if not _ASKING.match(sentence) and (match := _WORKING.search(sentence)):
+    if told and (match := _WORKING.search(told)):
         yield made(MemoryType.WORKING, f"is going on now ({match.group()!r})")
 
 
