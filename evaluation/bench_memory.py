@@ -15,8 +15,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import memory_locomo
 import memory_parallel
 import memory_scale
+import memory_truth
 from figures import Row, options, report
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -28,6 +30,10 @@ async def run(parts: Sequence[str], data: Path, keep: Path | None, *, quick: boo
     rows: list[Row] = []
     if "parallel" in parts:
         rows += await memory_parallel.run(keep)
+    if "locomo" in parts:
+        rows += await memory_locomo.run(data, keep, quick)
+    if "truth" in parts:
+        rows += await memory_truth.run(keep, quick=quick, verbose=verbose)
     if "scale" in parts:
         rows += await memory_scale.run(keep, quick)
     return rows
