@@ -92,7 +92,7 @@ def facts_of(slot: str, evidence: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     block = next((said["block"] for said in every if said["block"]), None)
     by_id = {record.id: record for record in evidence}
     facts = [
-        _fact(every[0]["subject"], every[0]["slot"], interval, by_id[interval.said[-1].evidence])
+        _fact(every[0]["subject"], every[0]["slot"], interval, by_id[interval.last.evidence])
         for interval in intervals(sayings(evidence, slot))
     ]
     return facts if block is None else [one for fact in facts for one in (fact, _core_line(fact, block))]
@@ -108,7 +108,7 @@ def _core_line(fact: MemoryRecord, block: str) -> MemoryRecord:
 
 
 def _fact(subject: str, slot: str, interval: Interval, latest: MemoryRecord) -> MemoryRecord:
-    first, last = interval.said[0], interval.said[-1]
+    first, last = interval.first, interval.last
     return MemoryRecord(
         id=f"fact-{digest(slot_key(subject, slot), first.evidence, str(first.start), size=10)}",
         memory_type=MemoryType.SEMANTIC,

@@ -48,7 +48,9 @@ def holds(result: RoutingResult, strategies: Strategies) -> None:
     assert targets
     assert len(set(targets)) == len(targets)
     assert set(weights) == set(decision.selected_strategies) == set(targets)
-    assert all(LEAST_WEIGHTS[target] <= weights[target] <= 1 for target in targets) or result.method == "given"
+    assert (
+        all(LEAST_WEIGHTS[target] <= weights[target] <= 1 for target in targets) or result.method == "given"
+    )
     assert all(chosen in strategies[target] for target, chosen in decision.selected_strategies.items())
     assert decision.reasons
     assert all(reason.strip() for reason in decision.reasons)
