@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import memory_deletion
 import memory_locomo
 import memory_parallel
 import memory_scale
@@ -34,6 +35,8 @@ async def run(parts: Sequence[str], data: Path, keep: Path | None, *, quick: boo
         rows += await memory_locomo.run(data, keep, quick)
     if "truth" in parts:
         rows += await memory_truth.run(keep, quick=quick, verbose=verbose)
+    if "deletion" in parts:
+        rows += await memory_deletion.run(keep, quick=quick, verbose=verbose)
     if "scale" in parts:
         rows += await memory_scale.run(keep, quick)
     return rows
