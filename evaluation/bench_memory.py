@@ -26,7 +26,9 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 PARTS = ("parallel", "locomo", "truth", "deletion", "scale")
 
 
-async def run(parts: Sequence[str], data: Path, keep: Path | None, *, quick: bool, verbose: bool) -> list[Row]:
+async def run(
+    parts: Sequence[str], data: Path, keep: Path | None, *, quick: bool, verbose: bool
+) -> list[Row]:
     """The rows of some parts."""
     rows: list[Row] = []
     if "parallel" in parts:

@@ -97,7 +97,9 @@ async def answers(rag: Rag, plan: Plan, *, every_agent: bool) -> tuple[int, int]
     """Forgotten words that any search still answers; words that stay and are found no more."""
     still = missing = 0
     for word in plan.words:
-        found = {word in one.content.casefold() for one in (await rag.memory.search(word, plan.user)).memories}
+        found = {
+            word in one.content.casefold() for one in (await rag.memory.search(word, plan.user)).memories
+        }
         if every_agent:
             found |= await _agents_find(rag, plan.user, word)
         if word in plan.forgotten:
@@ -168,7 +170,9 @@ async def run(keep: Path | None, *, quick: bool, verbose: bool) -> list[Row]:
     if verbose:
         print("left in the files:", *sorted(closed))
     return [
-        row(f"of {len(gone)} forgotten texts, answered by a search", "", sum(one for one, _ in found), floor=0),
+        row(
+            f"of {len(gone)} forgotten texts, answered by a search", "", sum(one for one, _ in found), floor=0
+        ),
         row("forgotten, answered after opening anew", "", sum(one for one, _ in again), floor=0),
         row("forgotten, listed", "", sum(one for one, _ in shown), floor=0),
         row("forgotten, exported", "", sum(one for _, one in shown), floor=0),

@@ -164,16 +164,16 @@ def histories(count: int, seed: int, per_user: int = 25) -> Iterator[History]:
         yield _history(kind, family, number, number % users, users, chance)
 
 
-def _history(
-    kind: str, family: Family, number: int, user: int, users: int, chance: random.Random
-) -> History:
+def _history(kind: str, family: Family, number: int, user: int, users: int, chance: random.Random) -> History:
     person = f"Ada {_surname(number)}"
     values = iter(chance.sample(family.values, len(family.values)))
     day = datetime(2021, 1, 5, 9, tzinfo=UTC) + timedelta(days=chance.randrange(300))
     events: list[Event] = []
     for step in KINDS[kind]:
         day += timedelta(days=chance.randint(10, 90), minutes=chance.randint(1, 300))
-        events.append(_event(step, events, Event(user, person, family, "", day, day, "state"), values, users, chance))
+        events.append(
+            _event(step, events, Event(user, person, family, "", day, day, "state"), values, users, chance)
+        )
     return History(kind, tuple(events))
 
 
@@ -213,7 +213,9 @@ def _event(
 
 def _surname(number: int) -> str:
     """Its own for each number; letters alone."""
-    return "".join("bdfgklmnrt"[int(digit)] + "aeiou"[int(digit) % 5] for digit in f"{number:04d}").capitalize()
+    return "".join(
+        "bdfgklmnrt"[int(digit)] + "aeiou"[int(digit) % 5] for digit in f"{number:04d}"
+    ).capitalize()
 
 
 def value_at(events: Sequence[Event], key: Key, moment: datetime) -> str | None:

@@ -70,7 +70,9 @@ async def sleeping_rows() -> list[Row]:
     """Agents that only wait; then with one that waits for longer than it is given."""
     request = RetrievalRequest("what is there?", "somebody", target_memory_types=tuple(MemoryType))
     slow = dict.fromkeys(MemoryType, SLOW_SECONDS)
-    alone = await _seconds(lambda: SleepingAgent(MemoryType.CORE, SLOW_SECONDS).execute_task(_task("somebody", "?")))
+    alone = await _seconds(
+        lambda: SleepingAgent(MemoryType.CORE, SLOW_SECONDS).execute_task(_task("somebody", "?"))
+    )
     waiting = _orchestrator(slow, 5000)
     together = median([await _seconds(lambda: waiting.execute_retrieval(request)) for _ in range(3)])
     hanging = _orchestrator({**slow, MemoryType.SEMANTIC: 3600.0}, HANGING_TIMEOUT_MS)

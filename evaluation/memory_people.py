@@ -21,7 +21,18 @@ NAMES = ("user {}", "用户 {}", "Ünal {}", "мария {}", "مريم {}", "te
 _BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 _LATER = datetime(2100, 1, 1, tzinfo=UTC)
 _DONE = ("visited", "painted", "repaired", "borrowed", "planned", "sold", "photographed", "described")
-_THINGS = ("lighthouse", "bicycle", "orchard", "violin", "kitchen", "harbour", "novel", "garden", "ferry", "clock")
+_THINGS = (
+    "lighthouse",
+    "bicycle",
+    "orchard",
+    "violin",
+    "kitchen",
+    "harbour",
+    "novel",
+    "garden",
+    "ferry",
+    "clock",
+)
 _PLACES = ("Oslo", "Bergen", "Lima", "Kyoto", "Porto", "Quito", "Tartu", "Izmir", "Accra", "Perth")
 _DERIVED = (MemoryType.SEMANTIC, MemoryType.CORE, MemoryType.PROCEDURAL, MemoryType.WORKING)
 

@@ -31,7 +31,21 @@ MEMORIES = 100
 AT_ONCE = 4
 """Users stored at a time."""
 SLOWEST_MS = 80.0
-_SCRIPTS = ("abcxyz", "ABCXYZ", "ａｂｃ", "éöñ", "ß", "ıİ", "阿丽思", "дми", "سرن", "अनु", "🙂👩", "0123", " -_.:@/")
+_SCRIPTS = (
+    "abcxyz",
+    "ABCXYZ",
+    "ａｂｃ",
+    "éöñ",
+    "ß",
+    "ıİ",
+    "阿丽思",
+    "дми",
+    "سرن",
+    "अनु",
+    "🙂👩",
+    "0123",
+    " -_.:@/",
+)
 
 
 async def stored(rag: Rag, folder: Path, users: int) -> float:
@@ -100,7 +114,16 @@ def user_ids(count: int) -> Iterator[str]:
         alphabets = chance.choices(_SCRIPTS, k=chance.randint(1, 3))
         base = "".join(chance.choice(chance.choice(alphabets)) for _ in range(chance.randint(1, 60)))
         forms = (unicodedata.normalize(form, base) for form in ("NFC", "NFD", "NFKC"))
-        alike = (base, base.upper(), base.casefold(), *forms, f"memory:{base}", base[:-1], f"{base} ", f"u_{base}")
+        alike = (
+            base,
+            base.upper(),
+            base.casefold(),
+            *forms,
+            f"memory:{base}",
+            base[:-1],
+            f"{base} ",
+            f"u_{base}",
+        )
         for one in alike:
             if one.strip():
                 made += 1

@@ -133,7 +133,9 @@ def value_of(family: Family, subject: object, slot: object, value: object, perso
 def given_by(family: Family, person: str, records: Iterable[MemoryRecord]) -> list[str]:
     """Values of the slot that some records give."""
     found = (
-        value_of(family, one.details.get("subject"), one.details.get("slot"), one.details.get("value"), person)
+        value_of(
+            family, one.details.get("subject"), one.details.get("slot"), one.details.get("value"), person
+        )
         for one in records
     )
     return [one for one in found if one is not None]
@@ -142,7 +144,9 @@ def given_by(family: Family, person: str, records: Iterable[MemoryRecord]) -> li
 def found_in(family: Family, person: str, memories: Iterable[RetrievedMemory]) -> set[str]:
     """Values of the slot that the results of a search give."""
     found = (
-        value_of(family, one.metadata.get("subject"), one.metadata.get("slot"), one.metadata.get("value"), person)
+        value_of(
+            family, one.metadata.get("subject"), one.metadata.get("slot"), one.metadata.get("value"), person
+        )
         for one in memories
     )
     return {one for one in found if one is not None}
