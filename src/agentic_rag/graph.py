@@ -22,10 +22,10 @@ from agentic_rag.nodes.prepare_query import prepare_query
 from agentic_rag.nodes.request import Request
 from agentic_rag.nodes.requirements import RerankTools, check_requirements
 from agentic_rag.nodes.rerank import rerank
-from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb
+from agentic_rag.nodes.retrieve import retrieve_graphiti, retrieve_lancedb, retrieve_memory
 from agentic_rag.nodes.rewrite_query import rewrite_query
 from agentic_rag.rerank import Rerankers
-from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, VectorSearch
 from agentic_rag.settings.parameters import FusionStrategy, Overrides, Parameters
 from agentic_rag.state import CallerKeys, CanvasRAGState
 
@@ -45,6 +45,8 @@ class GraphParts:
     rerankers: Rerankers | None = None
     count_tokens: TokenCounter | None = None
     """For post-retrieval steps that keep to a budget."""
+    memory: MemorySearch | None = None
+    """Asked where a user is given."""
 
 
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
@@ -63,9 +65,12 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
     for name, node in rag_nodes(parts, defaults).items():
         graph.add_node(name, RunnableLambda(_refuse, node) if is_async(node) else node)
     graph.add_edge(START, "prepare_query")
-    graph.add_conditional_edges("prepare_query", to_sources, list(SOURCES))
-    graph.add_conditional_edges("retrieve_graphiti", to_second_tier, ["retrieve_lancedb", "fuse_results"])
+    graph.add_conditional_edges("prepare_query", to_sources, [*SOURCES, "retrieve_memory"])
+    graph.add_conditional_edges(
+        "retrieve_graphiti", to_second_tier, ["retrieve_lancedb", "retrieve_memory", "fuse_results"]
+    )
     graph.add_edge("retrieve_lancedb", "fuse_results")
+    graph.add_edge("retrieve_memory", "fuse_results")
     graph.add_edge("fuse_results", "rerank")
     graph.add_edge("rerank", "check_quality")
     graph.add_conditional_edges("check_quality", to_answer_or_again, ["rewrite_query", "answer"])
@@ -89,6 +94,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "prepare_query": partial(prepare_query, defaults=defaults, check=check),
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
         "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
+        "retrieve_memory": partial(retrieve_memory, memory=parts.memory),
         **{name: partial(resumable, node=node, engine=parts.lancedb) for name, node in later.items()},
     }
 
@@ -117,24 +123,30 @@ SOURCES: tuple[Literal["retrieve_graphiti"], Literal["retrieve_lancedb"]] = (
 )
 
 
-def to_sources(state: CanvasRAGState) -> Sequence[Literal["retrieve_graphiti", "retrieve_lancedb"]]:
-    """Both sources at once; under the cascade the graph alone."""
-    cascade = Request.of(state).fusion.strategy is FusionStrategy.CASCADE
-    return SOURCES[:1] if cascade else SOURCES
+Source = Literal["retrieve_graphiti", "retrieve_lancedb", "retrieve_memory"]
 
 
-def to_second_tier(state: CanvasRAGState) -> Literal["retrieve_lancedb", "fuse_results"]:
-    """Under the cascade, on to the vector store where the graph's result is not enough; else to fusion.
+def to_sources(state: CanvasRAGState) -> Sequence[Source]:
+    """Both sources at once, and a user's memories where one is given; under the cascade the graph alone."""
+    request = Request.of(state)
+    if request.fusion.strategy is FusionStrategy.CASCADE:
+        return SOURCES[:1]
+    return (*SOURCES, "retrieve_memory") if request.asks_memory else SOURCES
 
-    Where both sources ran at once, both arrive at fusion in one superstep, so it runs once.
+
+def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_results"]]:
+    """Under the cascade, on to the vector store (and a user's memories) where the graph is not enough; else to fusion.
+
+    Sources that ran at once arrive at fusion in one superstep, so it runs once.
     """
-    parameters = Request.of(state).fusion
+    request = Request.of(state)
+    parameters = request.fusion
     if parameters.strategy is not FusionStrategy.CASCADE:
-        return "fuse_results"
+        return ["fuse_results"]
     enough = decide_tier(results_of(state, "graphiti") or [], *parameters.enough())
     if enough["tier"] == 2 and parameters.use_lancedb_fallback:
-        return "retrieve_lancedb"
-    return "fuse_results"
+        return ["retrieve_lancedb", "retrieve_memory"] if request.asks_memory else ["retrieve_lancedb"]
+    return ["fuse_results"]
 
 
 def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answer"]:

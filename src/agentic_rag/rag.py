@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from agentic_rag.domain.identity import dataset_name, digest, group_id
+from agentic_rag.domain.identity import digest, group_id, notes_dataset
 from agentic_rag.domain.ports import (
     Chat,
     ChunkStore,
@@ -150,6 +150,7 @@ class Rag:
         as_of: str | None = None,
         top_k: int = DEFAULT_TOP_K,
         messages: Sequence[AnyMessage] = (),
+        user_id: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         thread_id: str | None = None,
     ) -> Answer:
@@ -163,6 +164,7 @@ class Rag:
             as_of: ISO 8601: what was known then.
             top_k: results to give, 1 to 1000.
             messages: the conversation before; a question that points back is completed from it.
+            user_id: whose memories are asked besides the dataset.
             parameters: of this call alone: ``{"fusion": {"k": 20}}``.
             thread_id: of the conversation, where a checkpointer keeps it; else a new one.
 
@@ -185,6 +187,7 @@ class Rag:
             "as_of": as_of,
             "top_k": top_k,
             "messages": list(messages),
+            "user_id": user_id,
         }
         thread: Any = {"configurable": {"thread_id": thread_id or str(uuid4())}}
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
@@ -207,6 +210,7 @@ class Rag:
             StoreError, ModelError: something failed; run again to finish.
         """
         given = _as_paths(paths)
+        notes_dataset(dataset)
         async with self._pipeline(dataset) as pipeline:
             return await pipeline.run(given, dataset, kind, progress)
 
@@ -244,6 +248,7 @@ class Rag:
         """
         from agentic_rag.stores.lancedb.reindex import Reindexable, reindexed
 
+        notes_dataset(dataset)
         stores = [store for store in (self.chunks, self.knowledge) if isinstance(store, Reindexable)]
         if len(stores) < 2:
             raise ConfigError(
@@ -254,7 +259,7 @@ class Rag:
     async def require_dataset(self, dataset: str) -> None:
         """Raises ``UnknownDataset`` where nothing was ingested under the name, or all of it was taken out."""
         known = await self.ledger.datasets()
-        if dataset_name(dataset) not in known:
+        if notes_dataset(dataset) not in known:
             raise UnknownDataset(dataset, known)
 
     async def search(
@@ -269,6 +274,7 @@ class Rag:
         as_of: datetime | None = None,
     ) -> list[RetrievalResult]:
         """The vector store alone; see ``RetrievalEngine.search``."""
+        notes_dataset(dataset)
         return await self.retrieval.search(
             dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
         )
@@ -357,7 +363,7 @@ async def open_rag(
             RuleReader() if talker is None else ChatReader(talker),
             Router({agent.memory_type: agent.strategies for agent in AGENTS}, talker),
         )
-        parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter())
+        parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter(), memory)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger, memory)
 

@@ -137,7 +137,9 @@ class CallerKeys(TypedDict, total=False):
         Field(description="ISO 8601: what was known then. A date alone means its end, in UTC."),
     ]
     top_k: Annotated[int | None, Field(description="Results to show, 1 to 1000. Unset: 10.", ge=1, le=1000)]
-    user_id: Annotated[str | None, Field(description="Kept in the state; nothing reads it yet.")]
+    user_id: Annotated[
+        str | None, Field(description="Whose memories are asked besides the notes. Unset: nobody's.")
+    ]
 
 
 class Retry(TypedDict, total=False):
@@ -156,7 +158,11 @@ class CanvasRAGState(CallerKeys, total=False):
     graphiti_outcome: Annotated[Outcome | None, Field(description="How asking the graph went.")]
     lancedb_results: Annotated[list[Hit], Field(description="Hits of the vector store, best first."), Packed]
     lancedb_outcome: Annotated[Outcome | None, Field(description="How asking the vector store went.")]
-    fused_results: Annotated[list[dict[str, Any]], Field(description="Results of both, fused."), Packed]
+    memory_results: Annotated[
+        list[Hit], Field(description="Memories of the user, best first; empty without a user."), Packed
+    ]
+    memory_outcome: Annotated[Outcome | None, Field(description="How asking the memories went.")]
+    fused_results: Annotated[list[dict[str, Any]], Field(description="Results of all, fused."), Packed]
     fusion: Annotated[dict[str, Any], Field(description="Operation, strategy, parameters, tier, and why.")]
     outcomes: Annotated[dict[str, Any], Field(description='By source its outcome, or "skipped".')]
     reranked_results: Annotated[

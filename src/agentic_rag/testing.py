@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, cast
 
 import numpy as np
 
-from agentic_rag.domain import Chunk, Findings, Hit
+from agentic_rag.domain import Chunk, Findings, Hit, new_hit
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.domain.token_vectors import QuestionTokens, packed
@@ -216,6 +216,51 @@ class FakeRetrievalEngine(_Told):
 
     async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:
         return f"no {dataset_id} pass {filters}" if filters else None
+
+
+class FakeMemory:
+    """``retrieval.ports.MemorySearch``: of each user what it is told to find, with relevance, best first.
+
+    ``asked`` holds the arguments of every search; ``error`` is raised by each instead, after ``seconds``.
+    """
+
+    def __init__(
+        self,
+        found: Mapping[str, Sequence[tuple[str, float]]],
+        *,
+        seconds: float = 0.0,
+        error: Exception | None = None,
+        degraded: Sequence[str] = (),
+    ) -> None:
+        self.found = found
+        self.seconds = seconds
+        self.error = error
+        self.degraded = list(degraded)
+        self.asked: list[dict[str, Any]] = []
+
+    async def find(self, user_id: str, query: str, *, limit: int, **how: Any) -> Findings:
+        self.asked.append({"user_id": user_id, "query": query, "limit": limit, **how})
+        await asyncio.sleep(self.seconds)
+        if self.error is not None:
+            raise self.error
+        hits = [
+            new_hit(
+                f"memory-{user_id}-{rank}",
+                text,
+                "document",
+                rank=rank,
+                score=score,
+                metadata={
+                    "document_id": f"memory-{user_id}-{rank}",
+                    "path": "memory/semantic",
+                    "title": "",
+                    "start": 0,
+                    "kind": "memory",
+                },
+            )
+            for rank, (text, score) in enumerate(self.found.get(user_id, ())[:limit], start=1)
+        ]
+        return Findings(hits, {"degraded": self.degraded})
 
 
 class ScriptedChat:

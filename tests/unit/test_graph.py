@@ -628,8 +628,8 @@ async def test_every_node_writes_only_what_is_its_own():
 def test_it_draws_every_node_by_its_name():
     drawn = compiled(in_graph(), found()).get_graph()
     assert set(drawn.nodes) == {
-        "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "fuse_results", "rerank",
-        "check_quality", "rewrite_query", "answer", "__end__",
+        "__start__", "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "fuse_results",
+        "rerank", "check_quality", "rewrite_query", "answer", "__end__",
     }  # fmt: skip
 
 

@@ -60,6 +60,21 @@ def memory_dataset(user_id: str) -> str:
         raise InputError(f"a memory needs the id of its user, not {user_id!r}") from error
 
 
+def notes_dataset(dataset: str) -> str:
+    """The name of a dataset of notes, as ``dataset_name`` gives it.
+
+    Raises:
+        InputError: as ``dataset_name``; or it is that of a user's memories.
+    """
+    name = dataset_name(dataset)
+    if name.startswith(MEMORY_PREFIX):
+        raise InputError(
+            f"a dataset of notes cannot be called {dataset!r}: {MEMORY_PREFIX} stands for users' memories; "
+            "ask them with user_id, or by the memory commands"
+        )
+    return name
+
+
 def is_unicode(text: str) -> bool:
     """False for a text with a lone surrogate, which no store and no model can hold."""
     return not _SURROGATE.search(text)

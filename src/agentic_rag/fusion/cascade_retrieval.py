@@ -139,16 +139,19 @@ def fuse_tiers(
     k: int = 60,
     weights: tuple[float, float] = (1.0, 1.0),
     limit: int | None = None,
+    memory: tuple[Sequence[Hit], float] | None = None,
 ) -> tuple[list[UnifiedResult], CascadeReport]:
     """What the decided tier returns; ``lancedb_hits`` None means that the vector store was not asked.
 
     Tier 1 is the graph alone, in its own order (score 1 / (k + rank)); tier 2 is RRF of both, with
-    ``weights`` (graph, vector store).
+    ``weights`` (graph, vector store), and of a user's ``memory`` (hits, weight) where it was asked.
     """
     told: CascadeReport = {**report}
     if report["decision"] == "fallback" and use_lancedb_fallback and lancedb_hits is not None:
         told["lancedb_count"] = len(lancedb_hits)
         sources = {"graphiti": (graphiti_hits, weights[0]), "lancedb": (lancedb_hits, weights[1])}
+        if memory is not None:
+            sources["memory"] = memory
     else:
         told["tier"] = 1
         if report["decision"] == "fallback":

@@ -12,7 +12,13 @@ from agentic_rag.domain import Hit
 from agentic_rag.domain.odds import probability
 from agentic_rag.errors import ConfigError, UnknownOperation
 from agentic_rag.fusion.cascade_retrieval import decide_tier, fuse_tiers
-from agentic_rag.fusion.hits import GraphitiResults, LanceDBResults, read_graphiti, read_lancedb
+from agentic_rag.fusion.hits import (
+    GraphitiResults,
+    LanceDBResults,
+    read_graphiti,
+    read_hits,
+    read_lancedb,
+)
 from agentic_rag.fusion.rrf_fusion import fuse_ranks
 from agentic_rag.fusion.unified_result import UnifiedResult
 from agentic_rag.fusion.weighted_fusion import fuse_scores, normalise
@@ -64,6 +70,8 @@ DEFAULT_WEIGHTS: Mapping[FusionStrategy, tuple[float, float]] = {
 """Weights (graph, vector store) of the weighted strategies where neither is given."""
 SOURCES = ("graphiti", "lancedb")
 """In the order of every pair of weights."""
+MEMORY = "memory"
+"""The third source, where a user is given."""
 
 
 def parse_operation(name: CanvasOperation | str) -> CanvasOperation:
@@ -114,7 +122,7 @@ def resolve_parameters(
     What the caller set stands. What is unset has the value of ``OPERATIONS`` where the strategy is the
     operation's own, else the strategy's default: weights of 1 under RRF and in the cascade's second tier,
     0.7 and 0.3 or 0.3 and 0.7 under a weighted one; 5 hits of 0.7 under the cascade. Of a weighted
-    strategy's two weights one given alone is completed to 1.
+    strategy's two weights one given alone is completed to 1. A user's memories have weight 0 under a weighted strategy.
 
     Args:
         operation: by either of its names.
@@ -139,6 +147,7 @@ def resolve_parameters(
             "strategy": strategy,
             "graphiti_weight": weights[0],
             "lancedb_weight": weights[1],
+            "memory_weight": memory_weight(given.model_copy(update={"strategy": strategy})),
             "graphiti_threshold": count if given.graphiti_threshold is None else given.graphiti_threshold,
             "graphiti_min_score": score if given.graphiti_min_score is None else given.graphiti_min_score,
         }
@@ -176,8 +185,10 @@ def execute_fusion(
     graphiti_results: GraphitiResults | None,
     lancedb_results: LanceDBResults | None,
     parameters: FusionParameters | None = None,
+    *,
+    memory_results: Sequence[Hit] | None = None,
 ) -> FusionOutcome:
-    """Fuse two given lists by a strategy.
+    """Fuse given lists by a strategy.
 
     Args:
         strategy: carried out as given; ``choose_strategy`` is where ``parameters.strategy`` counts.
@@ -185,6 +196,8 @@ def execute_fusion(
         lancedb_results: hits or rows; None means not asked (which the cascade tells from empty).
         parameters: default ``FusionParameters()``. What is unset has the strategy's default, 5 hits of 0.7
             under the cascade; for an operation's own give those of ``resolve_parameters``.
+        memory_results: hits of a user's memories, of weight ``memory_weight``; None means not asked. Under a
+            weighted strategy the two others share the rest; under the cascade they belong to the second tier.
 
     Raises:
         ConfigError: an unknown strategy, or weights that do not sum to 1 under a weighted one.
@@ -195,10 +208,17 @@ def execute_fusion(
     vector = None if lancedb_results is None else read_lancedb(lancedb_results)
     settings = FusionParameters() if parameters is None else parameters
     weights = _weights(chosen, settings)
+    remembered = None if memory_results is None else read_hits(memory_results, MEMORY)
+    share = 0.0 if remembered is None else memory_weight(settings.model_copy(update={"strategy": chosen}))
+    if chosen in DEFAULT_WEIGHTS:
+        weights = (weights[0] * (1.0 - share), weights[1] * (1.0 - share))
     sources = {"graphiti": (graph, weights[0]), "lancedb": (vector or [], weights[1])}
-    results, own, told = _STRATEGIES[chosen](sources, vector is not None, settings)
+    extra = {} if remembered is None else {MEMORY: (remembered, share)}
+    results, own, told = _STRATEGIES[chosen]({**sources, **extra}, vector is not None, settings)
     used = {**own, "graphiti_weight": weights[0], "lancedb_weight": weights[1], "limit": settings.limit}
     counts = {"graphiti": len(graph), "lancedb": len(vector or []), "fused": len(results)}
+    if remembered is not None:
+        used["memory_weight"], counts[MEMORY] = share, len(remembered)
     report = {"strategy": chosen.value, "tier": None, "counts": counts, "parameters": used, **told}
     return FusionOutcome(results, report)
 
@@ -220,8 +240,9 @@ def fuse_for_operation(
     parameters: FusionParameters | None = None,
     *,
     telling: float | None = None,
+    memory_results: Sequence[Hit] | None = None,
 ) -> FusionOutcome:
-    """Fuse two given lists as an operation asks, the weights following what the graph knows of the question.
+    """Fuse given lists as an operation asks, the weights following what the graph knows of the question.
 
     Args:
         operation: by either of its names.
@@ -229,6 +250,7 @@ def fuse_for_operation(
         parameters: the caller's; what they leave unset is the operation's.
         telling: specificity of the names in the question, in [0, 1] (see ``adapted_weights``); None: unknown.
             It adapts the weights only if the caller gave none and ``parameters.adapt`` is on.
+        memory_results: as for ``execute_fusion``.
 
     Returns:
         As ``execute_fusion``; the report has ``weights`` too: ``given`` (the caller's or the operation's) and
@@ -245,13 +267,25 @@ def fuse_for_operation(
     acting = telling if caller.adapt and not by_caller else None
     used = given if acting is None else adapted_weights(given, acting)
     adapted = resolved.model_copy(update=dict(zip(("graphiti_weight", "lancedb_weight"), used, strict=True)))
-    outcome = execute_fusion(choose_strategy(operation, resolved), graphiti_results, lancedb_results, adapted)
+    outcome = execute_fusion(
+        choose_strategy(operation, resolved),
+        graphiti_results,
+        lancedb_results,
+        adapted,
+        memory_results=memory_results,
+    )
     weights = {
         "given": dict(zip(SOURCES, given, strict=True)),
         "used": dict(zip(SOURCES, used, strict=True)),
         "telling": acting,
     }
     return FusionOutcome(outcome.results, {**outcome.report, "weights": weights})
+
+
+def memory_weight(parameters: FusionParameters) -> float:
+    """Weight of a user's memories: what is set, else 0 under a weighted strategy and 1 under RRF and the cascade."""
+    given = parameters.memory_weight
+    return (0.0 if parameters.strategy in DEFAULT_WEIGHTS else 1.0) if given is None else given
 
 
 _Sources = Mapping[str, tuple[Sequence[Hit], float]]
@@ -284,6 +318,7 @@ def _cascade(sources: _Sources, asked: bool, parameters: FusionParameters) -> _T
         k=parameters.k,
         weights=(graph_weight, vector_weight),
         limit=parameters.limit,
+        memory=sources.get(MEMORY),
     )
     own = {
         "graphiti_threshold": threshold,

@@ -109,22 +109,23 @@ def decided(asked: Asked, found: Sequence[Evidence], choose: Choice) -> RoutingD
     return RoutingDecision(
         target_memory_types=tuple(ranked),
         selected_strategies={target: chosen[target] for target in ranked},
-        strategy_weights={target: weight(target, sums[target], top) for target in ranked},
+        strategy_weights={target: weight(target, sums[target]) for target in ranked},
         reasons=(*(why or ["No words speak for a memory type, so each has its least weight."]), *how),
         confidence=top / total if total else 0.0,
     )
 
 
-def weight(target: MemoryType, own: float, top: float) -> float:
-    """A target's weight by its evidence and the top's: ``least + (1 - least) own / (top + 1)``.
+def weight(target: MemoryType, own: float) -> float:
+    """A target's weight by its evidence: ``least + (1 - least) own² / (own² + 1)``.
 
-    So a type that the routing misjudged ranks lower, and is still found; little evidence adds little.
+    Little evidence adds little, and other types' evidence takes nothing away: a question may need several. A type that
+    the routing misjudged ranks lower, and is still found.
 
-    >>> round(weight(MemoryType.CORE, 2.5, 2.5), 6)
-    0.8
+    >>> round(weight(MemoryType.CORE, 2.0), 6)
+    0.86
     """
     least = LEAST_WEIGHTS[target]
-    return least + (1.0 - least) * own / (top + 1.0)
+    return least + (1.0 - least) * own**2 / (own**2 + 1.0)
 
 
 def _chosen(asked: Asked, choose: Choice) -> tuple[dict[MemoryType, RetrievalStrategy], tuple[str, ...]]:

@@ -39,6 +39,12 @@ _PAST = (
 _MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
 _DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _OPEN = r"(?:open|left|missing|pending|due|outstanding|unfinished)"
+_ADVICE = _pattern(
+    r"suggest|recommend~?|advi[cs]e|what should i|which …should i|help me (?:plan|choose|decide|find|pick)",
+    r"(?:can|could|would|will) you (?:show|help|explain|walk|guide|give|teach|design|draft|write|plan|tell me how)|how should i",
+    r"i(?:'m|’m| am) (?:planning|looking|trying|thinking|considering|preparing|working) (?:to|for|of|about|on)",
+    r"建议|推荐(?!过)|帮我(?:想|选|挑|规划|安排|设计|写)|[能可]不?[能可]?以?[帮给]我(?:解释|讲|介绍|设计|写)|我(?:想|打算|准备)",
+)
 _RULES: tuple[tuple[MemoryType, float, str, re.Pattern[str]], ...] = (
     (_CORE, 2.0, "asks who the person is or what suits them", _pattern(
         r"(?:do|would|will|could|can|might|should) i (?:\w+ )?(?:like|love|enjoy|prefer|hate|dislike|speak|believe|eat|drink|want"
@@ -65,12 +71,8 @@ _RULES: tuple[tuple[MemoryType, float, str, re.Pattern[str]], ...] = (
         r"叫我|[跟和对]我说话",
         r"(?:语气|口吻|风格|方式).{0,6}(?:[跟和对]|回答|称呼)",
     )),
-    (_CORE, 2.0, "asks for advice or help, which depends on what the person prefers", _pattern(
-        r"suggest|recommend~?|advi[cs]e|what should i|which …should i|help me (?:plan|choose|decide|find|pick)",
-        r"(?:can|could|would|will) you (?:show|help|explain|walk|guide|give|teach|design|draft|write|plan|tell me how)|how should i",
-        r"i(?:'m|’m| am) (?:planning|looking|trying|thinking|considering|preparing|working) (?:to|for|of|about|on)",
-        r"建议|推荐(?!过)|帮我(?:想|选|挑|规划|安排|设计|写)|[能可]不?[能可]?以?[帮给]我(?:解释|讲|介绍|设计|写)|我(?:想|打算|准备)",
-    )),
+    (_CORE, 2.0, "asks for advice or help, which depends on what the person prefers", _ADVICE),
+    (_PROCEDURAL, 1.5, "asks for advice or help, for which a standing instruction may hold", _ADVICE),
     (_EPISODIC, 2.0, "asks of a time in the past", _pattern(
         r"when (?:did|was|were|had|have|has)|(?:what|which) (?:day|date|time|year|month) (?:did|was|were)|yesterday|the other day",
         r"how long (?:ago|since)|(?<!minute )(?<!moment )(?<!second )(?<!minutes )(?<!seconds )ago|(?:first|last) time",

@@ -30,7 +30,7 @@ def choose_strategy(
         has: what the agent implements, its default first; at least one.
 
     >>> choose_strategy("What became of INV-2041?", MemoryType.SEMANTIC, tuple(RetrievalStrategy))[0].value
-    'bm25'
+    'context_aware'
     """
     text = query[:LONGEST].strip()
     for strategies, sign in _SIGNS:
@@ -63,9 +63,11 @@ def _is_a_name(text: str, _: MemoryType) -> str | None:
     return "is a name alone, which may be spelled otherwise" if whole else None
 
 
+_BY_WORDS_TOO = (RetrievalStrategy.CONTEXT_AWARE, RetrievalStrategy.HYBRID, RetrievalStrategy.STRING_MATCH)
+"""Words alone find less than words and vectors together, even for quoted text (LoCoMo's conv-26)."""
 _SIGNS: tuple[tuple[tuple[RetrievalStrategy, ...], _Sign], ...] = (
     ((RetrievalStrategy.TEMPORAL,), _states_a_time),
-    ((RetrievalStrategy.BM25, RetrievalStrategy.STRING_MATCH), _is_exact),
+    (_BY_WORDS_TOO, _is_exact),
     ((RetrievalStrategy.SEMANTIC_GRAPH,), _names_several),
     ((RetrievalStrategy.FUZZY,), _is_a_name),
 )

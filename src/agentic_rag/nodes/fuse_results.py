@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import AllSourcesFailed
-from agentic_rag.fusion.strategy_selector import SOURCES, fuse_for_operation
+from agentic_rag.fusion.strategy_selector import MEMORY, SOURCES, fuse_for_operation
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.schemas import chunk_metadata
@@ -27,7 +27,8 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
         AllSourcesFailed: every source that was asked is degraded.
     """
     request = Request.of(state)
-    found = {name: outcome_of(state, name) for name in SOURCES}
+    names = SOURCES if request.user_id is None else (*SOURCES, MEMORY)
+    found = {name: outcome_of(state, name) for name in names}
     asked = {name: outcome for name, outcome in found.items() if outcome is not None}
     if asked and all(outcome["status"] == "degraded" for outcome in asked.values()):
         raise AllSourcesFailed({name: str(outcome["reason"]) for name, outcome in asked.items()})
@@ -37,6 +38,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
         results_of(state, "lancedb"),
         request.parameters.fusion,
         telling=telling_of(state),
+        memory_results=results_of(state, MEMORY) if found.get(MEMORY) is not None else None,
     )
     chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
     return {

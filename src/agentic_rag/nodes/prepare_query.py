@@ -20,6 +20,8 @@ _PASS: dict[str, Any] = {
     "graphiti_outcome": None,
     "lancedb_results": [],
     "lancedb_outcome": None,
+    "memory_results": [],
+    "memory_outcome": None,
     "fused_results": [],
     "fusion": {},
     "outcomes": {},

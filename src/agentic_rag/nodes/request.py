@@ -16,12 +16,13 @@ from langchain_core.messages import AnyMessage, HumanMessage
 
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.filters import Expression, as_dict, parse_filters
-from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.identity import memory_dataset, notes_dataset
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.operation_choice import choose_operation
 from agentic_rag.fusion.strategy_selector import (
     DEFAULT_OPERATION,
     CanvasOperation,
+    memory_weight,
     parse_operation,
     resolve_parameters,
 )
@@ -65,6 +66,8 @@ class Request:
     filters: Expression | None
     as_of: datetime | None
     top_k: int
+    user_id: str | None
+    """Whose memories are asked besides the dataset."""
     started: float
     """Seconds since 1970."""
     parameters: Parameters
@@ -89,6 +92,7 @@ class Request:
             "filters": None if self.filters is None else as_dict(self.filters),
             "as_of": None if self.as_of is None else self.as_of.isoformat(),
             "top_k": self.top_k,
+            "user_id": self.user_id,
             "started": self.started,
             "parameters": self.parameters.model_dump(mode="json"),
         }
@@ -105,6 +109,11 @@ class Request:
         return cls(**{**plain, **read})
 
     @property
+    def asks_memory(self) -> bool:
+        """Whether a user is given, whose memories have a weight."""
+        return self.user_id is not None and memory_weight(self.fusion) > 0
+
+    @property
     def fusion(self) -> FusionParameters:
         """The parameters in effect for the operation."""
         return resolve_parameters(self.operation, self.parameters.fusion)
@@ -118,7 +127,7 @@ def normalised(state: CanvasRAGState, parameters: Parameters) -> Request:
         parameters: in effect for this call.
 
     Raises:
-        InputError: no question, an unknown operation, a date or filter that cannot be read, a dataset without a name.
+        InputError: no question, an unknown operation, a date or filter that cannot be read, a dataset without a name, a user without an id.
     """
     query, as_message = question_of(state)
     messages = state.get("messages") or []
@@ -136,13 +145,22 @@ def normalised(state: CanvasRAGState, parameters: Parameters) -> Request:
         heard=last_heard(messages),
         operation=operation,
         operation_reason=reason,
-        dataset=DEFAULT_DATASET if dataset in (None, "") else dataset_name(dataset),
+        dataset=DEFAULT_DATASET if dataset in (None, "") else notes_dataset(dataset),
         filters=parse_filters(state.get("filters")),
         as_of=parse_as_of(state.get("as_of")),
         top_k=DEFAULT_TOP_K if top_k is None else top_k,
+        user_id=_user_of(state),
         started=time.time(),
         parameters=parameters,
     )
+
+
+def _user_of(state: CanvasRAGState) -> str | None:
+    """The user's id, checked; None where none is given."""
+    user_id = state.get("user_id")
+    if user_id is not None:
+        memory_dataset(user_id)
+    return user_id
 
 
 def _operation(name: str, question: str) -> tuple[CanvasOperation, str | None]:

@@ -1,4 +1,4 @@
-"""Search the two sources: the knowledge graph's hits, and the vector store's results as hits.
+"""Search the sources: the knowledge graph's hits, the vector store's results as hits, and a user's memories.
 
 Each source gives its hits and an honest outcome, whatever happens.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from agentic_rag.domain import Findings, Hit, new_hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
 from agentic_rag.nodes.request import Request
-from agentic_rag.retrieval.ports import GraphSearch, VectorSearch
+from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.state import CanvasRAGState, Outcome, shortened_hits
 
@@ -78,6 +78,32 @@ async def retrieve_lancedb(state: CanvasRAGState, *, engine: VectorSearch) -> di
 
     hits, outcome = await search_source(search, parameters.timeout_seconds, why_empty, ready)
     return {"lancedb_results": shortened_hits(hits, request.top_k), "lancedb_outcome": outcome}
+
+
+async def retrieve_memory(state: CanvasRAGState, *, memory: MemorySearch | None) -> dict[str, Any]:
+    """Writes ``memory_results`` and ``memory_outcome``; where there is no memory to ask, that it was not asked.
+
+    Agents that fail while others answer are named in the outcome's reason.
+    """
+    request = Request.of(state)
+    user_id, parameters = request.user_id, request.parameters.retrieval
+    if memory is None or user_id is None:
+        return {"memory_results": [], "memory_outcome": None}
+
+    async def search() -> Findings:
+        return await memory.find(
+            user_id,
+            state["search_query"],
+            limit=parameters.candidates,
+            as_of=request.as_of,
+            judged_as=request.question,
+        )
+
+    hits, outcome = await search_source(search, parameters.timeout_seconds)
+    if failed := outcome["question"].get("degraded"):
+        outcome["reason"] = f"without {', '.join(failed)}, which failed"
+    # Never shortened: no chunk store of notes has them, by which they could be read again.
+    return {"memory_results": hits, "memory_outcome": outcome}
 
 
 def as_hit(result: RetrievalResult, rank: int) -> Hit:

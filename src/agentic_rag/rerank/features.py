@@ -129,8 +129,27 @@ def relevance_odds(results: Sequence[Result]) -> list[float]:
     The vector store judges the passage's words and vectors, the graph its place in the graph. As the two know
     different things, their log-odds add up. A passage that the vector store did not find is judged there like the last
     one it found. The graph only adds: a passage that lies far from what the question names may answer all the same. A
-    source that found nothing, or was left out, says nothing of any.
+    source that found nothing, or was left out, says nothing of any. What comes from a user's memories is judged by the
+    memories themselves.
     """
+    own = _memory_odds(results)
+    return [
+        odds if remembered is None else remembered if alone else max(odds, remembered)
+        for odds, (remembered, alone) in zip(_by_notes(results), own, strict=True)
+    ]
+
+
+def _memory_odds(results: Sequence[Result]) -> list[tuple[float | None, bool]]:
+    """Log-odds by the memories, None where they say nothing; and whether they alone found it."""
+    found = [(result["sources"].get("memory"), len(result["sources"]) == 1) for result in results]
+    return [
+        (None if said is None else log_odds(UNKNOWN if said["raw"] is None else said["raw"]), alone)
+        for said, alone in found
+    ]
+
+
+def _by_notes(results: Sequence[Result]) -> list[float]:
+    """Log-odds by the graph and the vector store."""
     read, walked = _of_source(results, "lancedb"), _of_source(results, "graphiti")
     if read is None:
         return walked or [log_odds(UNKNOWN)] * len(results)

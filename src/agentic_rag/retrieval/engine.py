@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk
 from agentic_rag.domain.filters import Expression, keys_of, parse_filters
-from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
 from agentic_rag.domain.ports import ChunkSearch, Embedding, FloatArray, Restriction, TokenEmbedding
 from agentic_rag.errors import InputError, UnknownDataset
 from agentic_rag.retrieval.config import (
@@ -168,7 +168,8 @@ class RetrievalEngine:
         if chosen == "hybrid":
             judged = await self._late_interaction.judged(dataset_id, question, found)
         if not found and dataset_name(dataset_id) not in (known := await self._store.datasets()):
-            raise UnknownDataset(dataset_id, known)
+            # Who has memories is nobody else's business.
+            raise UnknownDataset(dataset_id, [name for name in known if not name.startswith(MEMORY_PREFIX)])
         return judged._replace(
             results=[result for result in judged.results[:top_k] if result.score >= threshold]
         )

@@ -1,4 +1,4 @@
-"""What the main graph asks of its two sources; ``GraphEngine`` and ``RetrievalEngine`` are the implementations."""
+"""What the main graph asks of its sources; ``GraphEngine``, ``RetrievalEngine`` and ``Memories`` are the implementations."""
 
 from __future__ import annotations
 
@@ -87,3 +87,26 @@ class VectorSearch(Protocol):
 
     async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:
         """What the filters name that nothing in the dataset has; None where that is not why."""
+
+
+@runtime_checkable
+class MemorySearch(Protocol):
+    """Searches what is remembered of one user."""
+
+    async def find(
+        self,
+        user_id: str,
+        query: str,
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        judged_as: str | None = None,
+    ) -> Findings:
+        """Up to ``limit`` hits, best first, each with its relevance in [0, 1] where it is calibrated.
+
+        ``Findings.question`` may have ``degraded``: names of agents that failed while others answered.
+
+        Raises:
+            InputError: a user id that cannot be one.
+            StoreError, ModelError: nobody answered.
+        """

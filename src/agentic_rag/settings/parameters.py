@@ -59,6 +59,12 @@ class FusionParameters(Section):
         le=1,
         description="Weight of the vector store; 0 leaves it out. Unset: 0.3 or 0.7 by strategy, 1 under RRF.",
     )
+    memory_weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Weight of the user's memories, where a user is given; 0 leaves them out. Under a weighted strategy the others share the rest. Unset: 0 there, else 1.",
+    )
     normalization: Literal["min_max", "z_score"] = Field(
         default="min_max",
         description="How weighted fusion brings scores to one scale, a source's best to 1: min_max (by the range) or z_score (by standard deviations).",

@@ -177,7 +177,7 @@ def test_a_chat_model_rates_the_types():
     decision = result.decision
     assert (result.method, result.fallback_reason) == ("chat", None)
     assert decision.target_memory_types == (EPISODIC, WORKING, SEMANTIC, CORE, PROCEDURAL)
-    assert decision.strategy_weights[WORKING] == pytest.approx(weight(WORKING, 3.0, 9.0))
+    assert decision.strategy_weights[WORKING] == pytest.approx(weight(WORKING, 3.0))
     assert decision.selected_strategies[EPISODIC] is TEMPORAL
     assert decision.confidence == pytest.approx(9 / 12)
     assert decision.reasons == (

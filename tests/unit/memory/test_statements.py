@@ -69,7 +69,7 @@ def test_what_is_asked_at_the_end_is_no_part_of_what_is_told():
 
 def test_a_how_to_has_its_steps():
     text = "Thanks!\n\n### How to descale a kettle\n1. Fill it.\n2. Add vinegar.\n3. Boil.\n\nDone."
-    (found,) = [one for one in read(text, is_person=False)]
+    (found,) = read(text, is_person=False)
     assert (found.memory_type, found.trigger) == (PROCEDURAL, "How to descale a kettle")
     assert found.steps == ("Fill it.", "Add vinegar.", "Boil.")
     assert text[found.start : found.end] == found.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -112,7 +113,7 @@ def test_the_order_in_which_sayings_come_in_changes_nothing(history: list[Said],
 @given(histories())
 def test_values_follow_each_other_without_overlap(history: list[Said]):
     found = intervals(history)
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert before.invalid_at is not None
         assert after.valid_at is not None
         assert before.invalid_at <= after.valid_at

@@ -17,6 +17,7 @@ def test_defaults():
         "k": 60,
         "graphiti_weight": None,
         "lancedb_weight": None,
+        "memory_weight": None,
         "normalization": "min_max",
         "graphiti_threshold": None,
         "graphiti_min_score": None,
