@@ -28,6 +28,8 @@ AT_ONCE = 4
 """Users at a time."""
 MOST_IDS = 10
 """Forgotten in one call."""
+NOTES = "notes"
+"""A dataset that the main graph is asked beside the memories."""
 _VISIBLE = re.compile(rb"zq(?:[bcdfghjklm][aeiou]){8}[bcdfghjklm]")
 """A word but for its last letter, which a stemmer may have taken."""
 _SAID = (
@@ -102,6 +104,8 @@ async def answers(rag: Rag, plan: Plan, *, every_agent: bool) -> tuple[int, int]
         }
         if every_agent:
             found |= await _agents_find(rag, plan.user, word)
+            answer = await rag.ask(word, dataset=NOTES, user_id=plan.user)
+            found |= {word in str(result["content"]).casefold() for result in answer.results}
         if word in plan.forgotten:
             still += True in found
         else:
@@ -150,6 +154,9 @@ async def run(keep: Path | None, *, quick: bool, verbose: bool) -> list[Row]:
                 async with turn:
                     return await remembered(rag, plan)
 
+            note = folder / "note.md"
+            await asyncio.to_thread(note.write_text, "# Tide\n\nThe ferry leaves at noon.\n", "utf-8")
+            await rag.ingest(note, dataset=NOTES)
             started = time.perf_counter()
             ids = await asyncio.gather(*map(told, every))
             before = gone & await asyncio.to_thread(visible, folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -60,9 +60,9 @@ def _orchestrator(seconds: Mapping[MemoryType, float], timeout_ms: int) -> Memor
     return MemoryOrchestrator(agents, router, timeout_ms=timeout_ms)
 
 
-async def _seconds(work: Callable[[], Awaitable[object]]) -> float:
+async def _seconds(work: Awaitable[object]) -> float:
     started = time.perf_counter()
-    await work()
+    await work
     return time.perf_counter() - started
 
 
@@ -70,11 +70,9 @@ async def sleeping_rows() -> list[Row]:
     """Agents that only wait; then with one that waits for longer than it is given."""
     request = RetrievalRequest("what is there?", "somebody", target_memory_types=tuple(MemoryType))
     slow = dict.fromkeys(MemoryType, SLOW_SECONDS)
-    alone = await _seconds(
-        lambda: SleepingAgent(MemoryType.CORE, SLOW_SECONDS).execute_task(_task("somebody", "?"))
-    )
+    alone = await _seconds(SleepingAgent(MemoryType.CORE, SLOW_SECONDS).execute_task(_task("somebody", "?")))
     waiting = _orchestrator(slow, 5000)
-    together = median([await _seconds(lambda: waiting.execute_retrieval(request)) for _ in range(3)])
+    together = median([await _seconds(waiting.execute_retrieval(request)) for _ in range(3)])
     hanging = _orchestrator({**slow, MemoryType.SEMANTIC: 3600.0}, HANGING_TIMEOUT_MS)
     started = time.perf_counter()
     response = await hanging.execute_retrieval(request)
@@ -102,10 +100,10 @@ async def real_rows(rag: Rag, user: str, questions: list[str]) -> list[Row]:
     for text in questions:
         response = await rag.memory.search(text, user, memory_types=types)
         strategies = response.routing.decision.selected_strategies
-        together.append(await _seconds(lambda: rag.memory.search(text, user, memory_types=types)))
+        together.append(await _seconds(rag.memory.search(text, user, memory_types=types)))
         for kind, agent in rag.memory.agents.items():
             task = _task(user, text, strategies[kind])
-            alone[kind].append(await _seconds(lambda: agent.execute_task(task)))
+            alone[kind].append(await _seconds(agent.execute_task(task)))
     each = {kind: median(found) for kind, found in alone.items()}
     slowest = max(each, key=lambda kind: each[kind])
     return [

@@ -13,7 +13,13 @@ from typing import Any
 
 from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.lancedb.connection import AT_ONCE, KEEP_VERSIONS, folder_bytes, needed_bytes, translated
+from agentic_rag.stores.lancedb.connection import (
+    AT_ONCE,
+    KEEP_VERSIONS,
+    folder_bytes,
+    needed_bytes,
+    translated,
+)
 from agentic_rag.stores.lancedb.manifests import of_generation
 
 STALE_FACTOR = 1.5
