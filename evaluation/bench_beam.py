@@ -100,7 +100,9 @@ def messages(found: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(str(metadata["message"]) for metadata in found if "message" in metadata))
 
 
-async def measured(rag: Rag, data: Path, names: Sequence[str], *, control: bool) -> tuple[list[Question], Rankings]:
+async def measured(
+    rag: Rag, data: Path, names: Sequence[str], *, control: bool
+) -> tuple[list[Question], Rankings]:
     """All questions of some conversations, and what each system found for them."""
     questions: list[Question] = []
     rankings: Rankings = {}
@@ -113,7 +115,10 @@ async def measured(rag: Rag, data: Path, names: Sequence[str], *, control: bool)
             questions.append(question)
             for system, ranking in (await asked(rag, question, user)).items():
                 rankings.setdefault(system, []).append(ranking)
-        print(f"{user}: {len(conversation.messages)} messages, {time.perf_counter() - started:.0f} s", file=sys.stderr)
+        print(
+            f"{user}: {len(conversation.messages)} messages, {time.perf_counter() - started:.0f} s",
+            file=sys.stderr,
+        )
     return questions, rankings
 
 
@@ -134,7 +139,9 @@ def table(title: str, questions: Sequence[Question], rankings: Rankings) -> Tabl
     return made
 
 
-def rows_of(what: str, questions: Sequence[Question], rankings: Rankings, floors: Mapping[str, float]) -> list[Row]:
+def rows_of(
+    what: str, questions: Sequence[Question], rankings: Rankings, floors: Mapping[str, float]
+) -> list[Row]:
     """Of all agents together, beside the best baseline."""
     figures = {system: score(questions, found)["six_kinds"] for system, found in rankings.items()}
     rows = []

@@ -26,7 +26,7 @@ from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDatas
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.memories import Memories
-from agentic_rag.memory.reading import ChatReader, RuleReader
+from agentic_rag.memory.reading import ChatStatements, RuleStatements
 from agentic_rag.memory.routing import Router
 from agentic_rag.memory.searching import SearchParts
 from agentic_rag.memory.store import MemoryStore, Turn
@@ -360,7 +360,7 @@ async def open_rag(
         store = MemoryStore(chunks, knowledge, embedding, token_counter(), _turns(connection))
         memory = Memories(
             SearchParts(store, engine, graph_engine, config.rerank),
-            RuleReader() if talker is None else ChatReader(talker),
+            RuleStatements() if talker is None else ChatStatements(talker),
             Router({agent.memory_type: agent.strategies for agent in AGENTS}, talker),
         )
         parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter(), memory)

@@ -15,15 +15,15 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain.identity import digest, entity_key
 from agentic_rag.memory.records import MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, moment_text
-from agentic_rag.memory.statements import Statement
-from agentic_rag.memory.timeline import Interval, Said, intervals
+from agentic_rag.memory.statements import MemoryStatement
+from agentic_rag.memory.timeline import Said, ValueInterval, intervals
 
 BLOCK_CHARACTERS = 10_000
 """That a core block of one user holds, about 2,500 tokens; the oldest lines leave it first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MemoryChange:
     """One memory that a text made, confirmed or ended."""
 
     record: MemoryRecord
@@ -32,7 +32,7 @@ class Change:
     reason: str
 
 
-def says(statements: Iterable[Statement]) -> list[dict[str, Any]]:
+def says(statements: Iterable[MemoryStatement]) -> list[dict[str, Any]]:
     """What a text says of slots, as its evidence keeps it: JSON values, each saying once."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for one in statements:
@@ -107,7 +107,7 @@ def _core_line(fact: MemoryRecord, block: str) -> MemoryRecord:
     )
 
 
-def _fact(subject: str, slot: str, interval: Interval, latest: MemoryRecord) -> MemoryRecord:
+def _fact(subject: str, slot: str, interval: ValueInterval, latest: MemoryRecord) -> MemoryRecord:
     first, last = interval.first, interval.last
     return MemoryRecord(
         id=f"fact-{digest(slot_key(subject, slot), first.evidence, str(first.start), size=10)}",
@@ -124,7 +124,7 @@ def _fact(subject: str, slot: str, interval: Interval, latest: MemoryRecord) -> 
 
 def slot_changes(
     slots: Iterable[str], evidence: Sequence[MemoryRecord], stored: Mapping[str, MemoryRecord]
-) -> tuple[list[Change], list[str]]:
+) -> tuple[list[MemoryChange], list[str]]:
     """What becomes of the facts of some slots: those that change, and the ids of those that no evidence says any more.
 
     Args:
@@ -134,7 +134,7 @@ def slot_changes(
     """
     derived = {fact.id: fact for slot in slots for fact in facts_of(slot, evidence)}
     changes = [
-        Change(fact, *_difference(stored.get(name), fact))
+        MemoryChange(fact, *_difference(stored.get(name), fact))
         for name, fact in derived.items()
         if stored.get(name) != fact
     ]
@@ -150,7 +150,9 @@ def _difference(before: MemoryRecord | None, after: MemoryRecord) -> tuple[str, 
     return "repeated", what
 
 
-def kept_statement(statement: Statement, evidence: MemoryRecord, expires_at: datetime | None) -> MemoryRecord:
+def kept_statement(
+    statement: MemoryStatement, evidence: MemoryRecord, expires_at: datetime | None
+) -> MemoryRecord:
     """The record of what a text says besides slots: the same words are the same memory."""
     kind = statement.memory_type
     details: dict[str, Any] = {"order": evidence.details["order"], "subject": statement.subject}

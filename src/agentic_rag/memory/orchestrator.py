@@ -237,7 +237,9 @@ def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[
     results = [one for one in response.result.get("results", ()) if isinstance(one.get("id"), str)]
     # The agent says which strategy it used: the weight is that of the one it was asked to use, or its own choice.
     strategy = response.result.get("strategy", task["strategy"])
-    best = max([1.0, *(float(one.get("score", 1.0)) for one in results)])
+    given = [float(one.get("score", 1.0)) for one in results]
+    best = max([1.0, *given])
+    bases = [max(0.0, score) / best for score in given]
     return [
         {
             "id": one["id"],
@@ -246,14 +248,11 @@ def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[
             "agent": agent_id,
             "strategy": strategy,
             "rank": place + 1,
-            "base_score": float(one.get("score", 1.0)),
-            "score": max(0.0, float(one.get("score", 1.0)))
-            / best
-            * task["weight"]
-            * max(FLOOR, 1 - PENALTY * place),
+            "base_score": base,
+            "score": base * task["weight"] * max(FLOOR, 1 - PENALTY * place),
             "metadata": _metadata(one),
         }
-        for place, one in enumerate(results)
+        for place, (one, base) in enumerate(zip(results, bases, strict=True))
     ]
 
 

@@ -18,7 +18,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.statements import Statement, parts_of, statements
+from agentic_rag.memory.statements import MemoryStatement, parts_of, statements
 from agentic_rag.text import asked_about, content_tokens
 from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
 from agentic_rag.text.sentences import split_sentences
@@ -34,35 +34,39 @@ _ARRAY = re.compile(r"\[.*\]", re.DOTALL)
 _LOGGER = logging.getLogger(__name__)
 
 
-class RuleReader:
+class RuleStatements:
     """Reads by rules, English and Chinese."""
 
-    async def read(self, text: str, *, speaker: str, at: datetime | None, is_person: bool) -> list[Statement]:
+    async def read(
+        self, text: str, *, speaker: str, at: datetime | None, is_person: bool
+    ) -> list[MemoryStatement]:
         """The statements of the rules, and the sentences in which a person says something."""
         found = statements(text, speaker=speaker, at=at, is_person=is_person)
         return [*found, *said_sentences(text, speaker, found)] if is_person else found
 
 
 @dataclass(frozen=True, slots=True)
-class ChatReader:
+class ChatStatements:
     """Reads by a chat model; by rules where it fails."""
 
     chat: Chat
 
-    async def read(self, text: str, *, speaker: str, at: datetime | None, is_person: bool) -> list[Statement]:
+    async def read(
+        self, text: str, *, speaker: str, at: datetime | None, is_person: bool
+    ) -> list[MemoryStatement]:
         """The statements that the model finds and the text has, and the sentences in which a person says something."""
         if not is_person:
-            return await RuleReader().read(text, speaker=speaker, at=at, is_person=is_person)
+            return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
         try:
             reply = await self.chat.complete(REMEMBER_SYSTEM, fenced([text[:MOST_READ]]))
             found = replied(reply, text, speaker)
         except ModelError as error:
             _LOGGER.warning("the chat model failed, reading by rules instead: %s", error)
-            return await RuleReader().read(text, speaker=speaker, at=at, is_person=is_person)
+            return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
         return [*found, *said_sentences(text, speaker, found)]
 
 
-def said_sentences(text: str, speaker: str, found: Sequence[Statement]) -> list[Statement]:
+def said_sentences(text: str, speaker: str, found: Sequence[MemoryStatement]) -> list[MemoryStatement]:
     """The sentences of a person's text that say something, code and what the statements have left out."""
     blank = _CODE.sub(lambda match: " " * len(match.group()), text)
     taken = {(one.start, one.end) for one in found if one.memory_type is MemoryType.SEMANTIC}
@@ -73,7 +77,7 @@ def said_sentences(text: str, speaker: str, found: Sequence[Statement]) -> list[
         if span in taken or len(sentence) > MOST_CHARACTERS or not _says_something(sentence):
             continue
         made.append(
-            Statement(
+            MemoryStatement(
                 memory_type=MemoryType.SEMANTIC,
                 text=text[span[0] : span[1]],
                 start=span[0],
@@ -97,7 +101,7 @@ def _says_something(sentence: str) -> bool:
     return len(content_tokens(sentence)) >= LEAST_TERMS and bool(asked_about(sentence))
 
 
-def replied(reply: str, text: str, speaker: str) -> list[Statement]:
+def replied(reply: str, text: str, speaker: str) -> list[MemoryStatement]:
     """The statements of a model's reply; what the text does not have verbatim is left out.
 
     Raises:
@@ -114,7 +118,7 @@ def replied(reply: str, text: str, speaker: str) -> list[Statement]:
     return [one for one in found if one is not None]
 
 
-def _statement(item: dict[str, Any], text: str, speaker: str) -> Statement | None:
+def _statement(item: dict[str, Any], text: str, speaker: str) -> MemoryStatement | None:
     sentence, kind = item.get("text"), item.get("type")
     start = text.find(sentence) if isinstance(sentence, str) and sentence.strip() else -1
     if start < 0 or kind not in ("semantic", "core", "procedural", "working"):
@@ -122,7 +126,7 @@ def _statement(item: dict[str, Any], text: str, speaker: str) -> Statement | Non
     subject, slot, value = (_text(item.get(name)) for name in ("subject", "slot", "value"))
     block = item.get("block") if item.get("block") in ("persona", "human", "preferences") else None
     steps = item.get("steps")
-    made = Statement(
+    made = MemoryStatement(
         memory_type=MemoryType(kind),
         text=str(sentence),
         start=start,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.memory.routing_decision import Asked, Strategies, decided, lacking, settled
-from agentic_rag.memory.routing_rules import LONGEST, Evidence, evidence
+from agentic_rag.memory.routing_rules import LONGEST, RoutingEvidence, evidence
 from agentic_rag.memory.routing_strategies import choose_strategy
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
 from agentic_rag.text.prompts import ROUTING_SYSTEM, fenced
@@ -107,7 +107,7 @@ def _by_reply(asked: Asked, reply: str) -> RoutingResult:
     """
     replied = _replied(asked, reply)
     found = [
-        Evidence(target, rating, f"the chat model rates it {rating} of {MOST}")
+        RoutingEvidence(target, rating, f"the chat model rates it {rating} of {MOST}")
         for target, (rating, _) in replied.items()
         if rating
     ]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from agentic_rag.errors import InputError
-from agentic_rag.memory.routing_rules import Evidence
+from agentic_rag.memory.routing_rules import RoutingEvidence
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingDecision
 
 LEAST_WEIGHTS: Mapping[MemoryType, float] = {
@@ -95,7 +95,7 @@ def settled(asked: Asked) -> RoutingDecision:
     return RoutingDecision(tuple(asked.targets), chosen, dict.fromkeys(asked.targets, 1.0), reasons, 1.0)
 
 
-def decided(asked: Asked, found: Sequence[Evidence], choose: Choice) -> RoutingDecision:
+def decided(asked: Asked, found: Sequence[RoutingEvidence], choose: Choice) -> RoutingDecision:
     """Targets by their evidence; ``choose`` says how each is searched where the request prefers nothing."""
     of_targets = [one for one in found if one.memory_type in asked.targets]
     sums = dict.fromkeys(asked.targets, 0.0)

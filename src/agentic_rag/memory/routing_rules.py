@@ -18,7 +18,7 @@ _CORE, _EPISODIC, _SEMANTIC, _PROCEDURAL, _WORKING = MemoryType
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RoutingEvidence:
     """What speaks for a type, how much (above 0), and why, in words that follow the type's name."""
 
     memory_type: MemoryType
@@ -177,7 +177,7 @@ _WEAK, _NAMED, _DATED = 0.5, 1.0, 1.0
 """Of a first person, a name and a date. A name beside a first person is worth as little as that."""
 
 
-def evidence(query: str) -> tuple[Evidence, ...]:
+def evidence(query: str) -> tuple[RoutingEvidence, ...]:
     """Everything in a query that speaks for a memory type, in a fixed order; none where nothing does.
 
     >>> [found.reason for found in evidence("How do you descale a kettle?")]
@@ -188,19 +188,21 @@ def evidence(query: str) -> tuple[Evidence, ...]:
     person = _FIRST_PERSON.search(plain)
     found = list(_by_words(text, plain))
     if person:
-        found.append(Evidence(_CORE, _WEAK, f'the query is about the person ("{_quoted(text, person)}")'))
+        found.append(
+            RoutingEvidence(_CORE, _WEAK, f'the query is about the person ("{_quoted(text, person)}")')
+        )
     if asked_interval(text):
-        found.append(Evidence(_EPISODIC, _DATED, "the query states a time"))
+        found.append(RoutingEvidence(_EPISODIC, _DATED, "the query states a time"))
     if things := named_things(text):
         weight = _WEAK if person else _NAMED
-        found.append(Evidence(_SEMANTIC, weight, f'the query names something ("{things[0].name}")'))
+        found.append(RoutingEvidence(_SEMANTIC, weight, f'the query names something ("{things[0].name}")'))
     return tuple(found)
 
 
-def _by_words(text: str, plain: str) -> Iterator[Evidence]:
+def _by_words(text: str, plain: str) -> Iterator[RoutingEvidence]:
     for memory_type, weight, says, pattern in _RULES:
         if match := pattern.search(plain):
-            yield Evidence(memory_type, weight, f'the query {says} ("{_quoted(text, match)}")')
+            yield RoutingEvidence(memory_type, weight, f'the query {says} ("{_quoted(text, match)}")')
 
 
 def _quoted(text: str, match: re.Match[str]) -> str:

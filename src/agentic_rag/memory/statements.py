@@ -24,7 +24,7 @@ CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class MemoryStatement:
     """``text[start:end]`` of what was said, and what it says."""
 
     memory_type: MemoryType
@@ -102,7 +102,9 @@ _REQUEST = re.compile(
 )
 
 
-def statements(text: str, *, speaker: str, at: datetime | None, is_person: bool = True) -> list[Statement]:
+def statements(
+    text: str, *, speaker: str, at: datetime | None, is_person: bool = True
+) -> list[MemoryStatement]:
     """The statements of a message, in order of place; linear in its length.
 
     Args:
@@ -143,10 +145,10 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int] | None:
     return (begins, begins + len(piece.strip())) if piece.strip() else None
 
 
-def _of_sentence(sentence: str, start: int, speaker: str, at: datetime | None) -> Iterator[Statement]:
+def _of_sentence(sentence: str, start: int, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
     """What one sentence of a person says."""
 
-    def made(kind: MemoryType, reason: str, **given: object) -> Statement:
+    def made(kind: MemoryType, reason: str, **given: object) -> MemoryStatement:
         values: dict[str, object] = {
             "subject": speaker,
             "slot": None,
@@ -158,7 +160,7 @@ def _of_sentence(sentence: str, start: int, speaker: str, at: datetime | None) -
             "valid_at": None,
             **given,
         }
-        return Statement(kind, sentence, start, start + len(sentence), reason=reason, **values)  # type: ignore[arg-type]
+        return MemoryStatement(kind, sentence, start, start + len(sentence), reason=reason, **values)  # type: ignore[arg-type]
 
     told = told_part(sentence)
     for one in slot_values(told, at):
@@ -198,7 +200,7 @@ def told_part(sentence: str) -> str:
     return sentence[: asks.start()] if asks else ""
 
 
-def _how_tos(text: str, speaker: str) -> Iterator[Statement]:
+def _how_tos(text: str, speaker: str) -> Iterator[MemoryStatement]:
     """Headings that say how to do something, each with the steps beneath it."""
     for heading in _HOW_TO.finditer(text):
         end, steps = heading.end(), []
@@ -208,7 +210,7 @@ def _how_tos(text: str, speaker: str) -> Iterator[Statement]:
         if len(steps) < 2:
             continue
         start = heading.start() + len(heading.group()) - len(heading.group().lstrip())
-        yield Statement(
+        yield MemoryStatement(
             memory_type=MemoryType.PROCEDURAL,
             text=text[start:end],
             start=start,

@@ -50,7 +50,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ValueInterval:
     """The time in which a value holds: valid_at ≤ t < invalid_at; a missing bound is open."""
 
     value: str
@@ -79,27 +79,27 @@ class Interval:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenValue:
     """The interval that holds so far."""
 
     value: str
     since: datetime
     said: list[Said] = field(default_factory=list)
 
-    def closed(self, until: datetime | None) -> Interval:
+    def closed(self, until: datetime | None) -> ValueInterval:
         said = tuple(sorted(self.said, key=lambda one: (one.order, one.start)))
         since = None if self.since == _ALWAYS else self.since
-        return Interval(said[-1].value, said[-1].text, since, until, said)
+        return ValueInterval(said[-1].value, said[-1].text, since, until, said)
 
 
-def intervals(said: Iterable[Said]) -> tuple[Interval, ...]:
+def intervals(said: Iterable[Said]) -> tuple[ValueInterval, ...]:
     """The values of a slot, by time, none overlapping another.
 
     A value holds until another one is said, or until it is said to hold no longer; said again while it holds, it stays
     one interval with more evidence. What ends a value that does not hold changes nothing.
     """
-    found: list[Interval] = []
-    current: _Open | None = None
+    found: list[ValueInterval] = []
+    current: _OpenValue | None = None
     for one in sorted(said, key=lambda saying: saying.place):
         same = current is not None and current.value == entity_key(one.value)
         if current is not None and not one.ends and same:
@@ -108,10 +108,10 @@ def intervals(said: Iterable[Said]) -> tuple[Interval, ...]:
             found.append(current.closed(one.moment))
             current = None
         if current is None and not one.ends:
-            current = _Open(entity_key(one.value), one.moment, [one])
+            current = _OpenValue(entity_key(one.value), one.moment, [one])
     return (*found, *([current.closed(None)] if current is not None else ()))
 
 
-def current(values: Sequence[Interval], at: datetime) -> Interval | None:
+def current(values: Sequence[ValueInterval], at: datetime) -> ValueInterval | None:
     """The interval that holds at a moment; None where none does."""
     return next((one for one in values if one.holds(at)), None)

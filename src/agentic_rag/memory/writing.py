@@ -15,7 +15,7 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.values import jsonable, valid_unicode
 from agentic_rag.memory.derivation import (
-    Change,
+    MemoryChange,
     confirmed,
     crowded_out,
     ended,
@@ -25,7 +25,7 @@ from agentic_rag.memory.derivation import (
 )
 from agentic_rag.memory.records import MemoryRecord, without
 from agentic_rag.memory.schemas import MemoryType, Remembered
-from agentic_rag.memory.statements import Statement
+from agentic_rag.memory.statements import MemoryStatement
 from agentic_rag.memory.store import MemoryStore
 
 WORKING_HOURS = 24.0
@@ -41,7 +41,9 @@ _ORDER_DIGITS = 9
 class StatementReader(Protocol):
     """Finds what in a text is worth remembering as more than what was said."""
 
-    async def read(self, text: str, *, speaker: str, at: datetime | None, is_person: bool) -> list[Statement]:
+    async def read(
+        self, text: str, *, speaker: str, at: datetime | None, is_person: bool
+    ) -> list[MemoryStatement]:
         """See ``statements.statements``."""
 
 
@@ -130,7 +132,7 @@ class MemoryWriter:
         self,
         user_id: str,
         evidence: MemoryRecord,
-        statements: Sequence[Statement],
+        statements: Sequence[MemoryStatement],
         *,
         expires_at: datetime | None = None,
     ) -> Remembered:
@@ -150,7 +152,7 @@ class MemoryWriter:
 
     async def _slot_changes(
         self, user_id: str, added: MemoryRecord | None, gone: Collection[str] = (), slots: Iterable[str] = ()
-    ) -> tuple[list[Change], list[str]]:
+    ) -> tuple[list[MemoryChange], list[str]]:
         """Of the facts of the slots that evidence which comes or goes says something of."""
         touched = {*slots, *(added.slots if added is not None else ())}
         stored = await self._store.of_slots(user_id, touched)
@@ -162,9 +164,9 @@ class MemoryWriter:
         self,
         user_id: str,
         evidence: MemoryRecord,
-        statements: Sequence[Statement],
+        statements: Sequence[MemoryStatement],
         expires_at: datetime | None,
-    ) -> list[Change]:
+    ) -> list[MemoryChange]:
         expires = expires_at or as_utc(evidence.at or self._clock()) + timedelta(hours=WORKING_HOURS)
         said: dict[str, tuple[MemoryRecord, str]] = {}
         for statement in statements:
@@ -173,9 +175,9 @@ class MemoryWriter:
                 said.setdefault(record.id, (record, statement.reason))
         stored = await self._store.read(user_id, said)
         made = {name: confirmed(stored.get(name), record) for name, (record, _) in said.items()}
-        return [Change(record, kind, said[name][1]) for name, (record, kind) in made.items()]
+        return [MemoryChange(record, kind, said[name][1]) for name, (record, kind) in made.items()]
 
-    async def _crowded_out(self, user_id: str, kept: Sequence[Change]) -> list[Change]:
+    async def _crowded_out(self, user_id: str, kept: Sequence[MemoryChange]) -> list[MemoryChange]:
         """End the oldest lines of core blocks that now hold too much."""
         blocks = {change.record.details["block"] for change in kept if "block" in change.record.details}
         if not blocks:
@@ -183,7 +185,7 @@ class MemoryWriter:
         lines = await self._store.of_types(user_id, {MemoryType.CORE}, current=True)
         now = self._clock()
         leaving = [
-            Change(ended(line, now), "ended", f"the block {block} is full; its oldest line left")
+            MemoryChange(ended(line, now), "ended", f"the block {block} is full; its oldest line left")
             for block in sorted(blocks)
             for line in crowded_out([one for one in lines if one.details.get("block") == block])
         ]
@@ -264,10 +266,10 @@ class MemoryWriter:
             await self._store.change(user_id, [change.record for change in changes], gone)
 
 
-def _as_statement(record: MemoryRecord) -> Statement:
+def _as_statement(record: MemoryRecord) -> MemoryStatement:
     """What is given to an agent, as if it had been read from its own text."""
     details = record.details
-    return Statement(
+    return MemoryStatement(
         memory_type=record.memory_type,
         text=record.content,
         start=0,
@@ -284,7 +286,7 @@ def _as_statement(record: MemoryRecord) -> Statement:
     )
 
 
-def _shown(change: Change) -> dict[str, Any]:
+def _shown(change: MemoryChange) -> dict[str, Any]:
     record = change.record
     return {
         "id": record.id,

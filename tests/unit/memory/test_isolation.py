@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import unicodedata
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import InputError
-from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.exchange import read_export
 from agentic_rag.memory.memories import Memories
-from agentic_rag.memory.reading import RuleReader
-from agentic_rag.memory.routing import Router
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, TaskRequest
-from agentic_rag.memory.searching import SearchParts
-from agentic_rag.memory.store import MemoryStore
-from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
-from agentic_rag.retrieval.engine import RetrievalEngine
-from agentic_rag.retrieval.graph_engine import GraphEngine
-from agentic_rag.settings.parameters import RerankParameters
-from agentic_rag.stores.in_memory import InMemoryChunkStore
-from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
-from agentic_rag.testing import HashingEmbedding
+from memories_in_memory import opened
 
 NO_USERS = (None, "", "   ", "\0", "\ud800", 3, ["ada"])
 ALIKE = (
@@ -66,24 +54,6 @@ texts = st.sampled_from(
     )
 ) | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40).filter(str.strip)
 said = st.lists(st.tuples(user_ids, texts), min_size=2, max_size=6)
-
-
-@asynccontextmanager
-async def turn(dataset: str) -> AsyncIterator[None]:
-    yield
-
-
-def opened() -> Memories:
-    embedding = HashingEmbedding()
-    chunks, graph = InMemoryChunkStore(dimension=embedding.dimension), InMemoryGraphStore(embedding)
-    calibration = EmbeddingCalibration(embedding)
-    store = MemoryStore(chunks, graph, embedding, lambda batch: [len(text.split()) for text in batch], turn)
-    engines = (
-        RetrievalEngine(chunks, embedding, calibration),
-        GraphEngine(graph, chunks, embedding, calibration),
-    )
-    router = Router({agent.memory_type: agent.strategies for agent in AGENTS}, None)
-    return Memories(SearchParts(store, *engines, RerankParameters()), RuleReader(), router)
 
 
 def one(user: str) -> str:

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.statements import Statement, statements, told_part
+from agentic_rag.memory.statements import MemoryStatement, statements, told_part
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
 AT = datetime(2024, 5, 5, tzinfo=UTC)
 
 
-def read(text: str, *, is_person: bool = True) -> list[Statement]:
+def read(text: str, *, is_person: bool = True) -> list[MemoryStatement]:
     return statements(text, speaker="user", at=AT, is_person=is_person)
 
 

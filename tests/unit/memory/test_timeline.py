@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.memory.timeline import Interval, Said, current, intervals
+from agentic_rag.memory.timeline import Said, ValueInterval, current, intervals
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 OSLO, BERGEN, LUND = "Oslo", "Bergen", "Lund"
@@ -37,7 +37,7 @@ def said(
     )
 
 
-def shown(values: tuple[Interval, ...]) -> list[tuple[str, int | None, int | None]]:
+def shown(values: tuple[ValueInterval, ...]) -> list[tuple[str, int | None, int | None]]:
     """Values with the days from and until which they hold."""
 
     def number(moment: datetime | None) -> int | None:

@@ -89,7 +89,7 @@ class StoredAgent:
             error = f"{type(failure).__name__}: {failure}"
         if error is not None:
             # The query and the memory are the user's own; a log gets neither.
-            _LOGGER.warning("%s failed to %s: %s", self.agent_id, task.operation, type(error).__name__)
+            _LOGGER.warning("%s failed to %s: %s", self.agent_id, task.operation, error.partition(":")[0])
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         return TaskResponse(task.task_id, error is None, result, error, milliseconds)
 
@@ -164,7 +164,7 @@ class StoredAgent:
         name = id_given(given)
 
         def changed(record: MemoryRecord) -> MemoryRecord:
-            fresh = self.record_of({"content": record.content, "at": given.get("at"), **given})
+            fresh = self.record_of({**record.details, "content": record.content, **given})
             return replace(
                 record,
                 content=fresh.content,

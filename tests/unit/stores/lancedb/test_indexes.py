@@ -162,7 +162,7 @@ async def test_a_large_table_is_not_copied_again_at_once(table: Any, monkeypatch
 async def test_a_write_is_done_though_tidying_fails(
     table: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def full(*_: Any) -> None:
+    async def full(*_: Any, **how: Any) -> None:
         raise OSError("no space left on device")
 
     for _ in range(MOST_PIECES + 1):

@@ -1,0 +1,51 @@
+"""Memories on in-memory stores, for tests that need no file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agentic_rag.memory.agents import AGENTS
+from agentic_rag.memory.memories import Memories
+from agentic_rag.memory.reading import RuleStatements
+from agentic_rag.memory.routing import Router
+from agentic_rag.memory.searching import SearchParts
+from agentic_rag.memory.store import MemoryStore, Turn
+from agentic_rag.memory.writing import StatementReader
+from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration
+from agentic_rag.retrieval.engine import RetrievalEngine
+from agentic_rag.retrieval.graph_engine import GraphEngine
+from agentic_rag.settings.parameters import RerankParameters
+from agentic_rag.stores.in_memory import InMemoryChunkStore
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag.testing import HashingEmbedding
+
+
+def turns() -> Turn:
+    """One at a time a dataset, in this event loop."""
+    locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @asynccontextmanager
+    async def turn(dataset: str) -> AsyncIterator[None]:
+        async with locks[dataset]:
+            yield
+
+    return turn
+
+
+def opened(reader: StatementReader | None = None) -> Memories:
+    """Empty memories that read by rules."""
+    embedding = HashingEmbedding()
+    chunks, graph = InMemoryChunkStore(dimension=embedding.dimension), InMemoryGraphStore(embedding)
+    calibration = EmbeddingCalibration(embedding)
+    store = MemoryStore(
+        chunks, graph, embedding, lambda batch: [len(text.split()) for text in batch], turns()
+    )
+    engines = (
+        RetrievalEngine(chunks, embedding, calibration),
+        GraphEngine(graph, chunks, embedding, calibration),
+    )
+    router = Router({agent.memory_type: agent.strategies for agent in AGENTS}, None)
+    return Memories(SearchParts(store, *engines, RerankParameters()), reader or RuleStatements(), router)

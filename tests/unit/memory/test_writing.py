@@ -1,0 +1,182 @@
+"""Remembering, changing and forgetting: what is kept of what was said, and what goes with it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentic_rag.errors import InputError, ModelError
+from agentic_rag.memory.memories import Memories
+from agentic_rag.memory.reading import ChatStatements
+from agentic_rag.memory.schemas import MemoryType, Remembered
+from agentic_rag.testing import ScriptedChat
+from memories_in_memory import opened
+
+CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
+
+
+@pytest.fixture
+def memories() -> Memories:
+    return opened()
+
+
+def changes(kept: Remembered) -> list[tuple[str, str, str]]:
+    return [(one["change"], one["memory_type"], one["content"]) for one in kept.memories]
+
+
+async def facts(memories: Memories, **how: Any) -> list[tuple[str, str]]:
+    """Slots and values of what holds."""
+    held = await memories.list("ada", SEMANTIC, **how)
+    return [(one.details["slot"], one.details["value"]) for one in held if one.slot]
+
+
+async def test_what_was_said_is_kept_verbatim_with_what_follows_from_it(memories: Memories):
+    text = "I live in Oslo, and I prefer tea!  "
+    kept = await memories.remember(text, "ada", at="2024-01-01", metadata={"from": "a test"})
+    (said,) = await memories.list("ada", EPISODIC)
+    assert (said.id, said.content, said.metadata) == (kept.evidence_id, text, {"from": "a test"})
+    assert said.at == datetime(2024, 1, 1, tzinfo=UTC)
+    assert changes(kept) == [
+        ("new", "semantic", "I live in Oslo"),
+        ("new", "core", "I live in Oslo"),
+        ("new", "core", "I prefer tea!"),
+    ]
+    derived = [one for one in await memories.list("ada") if one.memory_type is not EPISODIC]
+    assert all(one.evidence == (said.id,) and one.content in text for one in derived)
+
+
+async def test_what_is_said_again_is_confirmed(memories: Memories):
+    first = await memories.remember("I prefer tea.", "ada")
+    second = await memories.remember("I prefer tea.", "ada")
+    assert {change for change, _, _ in changes(second)} == {"repeated"}
+    (line,) = await memories.list("ada", CORE)
+    assert line.evidence == (first.evidence_id, second.evidence_id)
+
+
+async def test_a_fact_that_changed_is_closed_and_kept(memories: Memories):
+    await memories.remember("I live in Oslo.", "ada", at="2020-01-01")
+    await memories.remember("I moved to Bergen.", "ada", at="2022-01-01")
+    assert await facts(memories) == [("lives in", "Bergen")]
+    assert await facts(memories, include_ended=True) == [("lives in", "Oslo"), ("lives in", "Bergen")]
+    core = await memories.list("ada", CORE)
+    assert [one.details["value"] for one in core] == ["Bergen"]
+
+
+async def test_nothing_of_others_is_closed(memories: Memories):
+    for text in ("I live in Oslo.", "My sister lives in Rome.", "Bo lives in Lund.", "I work at Equinor."):
+        await memories.remember(text, "ada")
+    await memories.remember("I moved to Bergen.", "ada")
+    assert sorted(await facts(memories)) == [
+        ("lives in", "Bergen"),
+        ("lives in", "Lund"),
+        ("lives in", "Rome"),
+        ("works at", "Equinor"),
+    ]
+
+
+async def test_what_is_forgotten_takes_along_what_rests_on_it_alone(memories: Memories):
+    await memories.remember("I live in Oslo.", "ada", at="2020-01-01")
+    moved = await memories.remember("I moved to Bergen. I prefer tea.", "ada", at="2022-01-01")
+    await memories.remember("I prefer tea.", "ada", at="2023-01-01")
+    told = await memories.forget("ada", [moved.evidence_id])
+    assert (told.memories, told.found) == (3, 0)
+    # The earlier fact holds again, and what was said twice stays on what is left of it.
+    assert await facts(memories) == [("lives in", "Oslo")]
+    assert [one.content for one in await memories.list("ada", CORE)] == ["I live in Oslo.", "I prefer tea."]
+
+
+async def test_a_derived_memory_is_forgotten_with_what_was_said(memories: Memories):
+    kept = await memories.remember("I prefer tea.", "ada")
+    line = next(one["id"] for one in kept.memories if one["memory_type"] == "core")
+    await memories.forget("ada", [line])
+    assert await memories.list("ada", include_ended=True) == []
+
+
+async def test_forgetting_everything_leaves_nothing(memories: Memories):
+    for text in ("I live in Oslo.", "I moved to Bergen.", "Remind me to call Bo."):
+        await memories.remember(text, "ada")
+    assert (await memories.forget("ada")).found == 0
+    assert await memories.list("ada", include_ended=True) == []
+    assert (await memories.forget("ada")).memories == 0
+
+
+async def test_the_order_of_arrival_goes_on(memories: Memories):
+    first = await memories.remember("one thing was said", "ada")
+    second = await memories.remember("another thing was said", "ada")
+    assert [one.id for one in await memories.list("ada", EPISODIC)] == [first.evidence_id, second.evidence_id]
+
+
+async def test_an_assistants_words_tell_nothing_of_the_person(memories: Memories):
+    kept = await memories.remember(
+        "I live in the cloud. I prefer tea.", "ada", metadata={"role": "assistant"}
+    )
+    assert kept.memories == ()
+
+
+async def test_many_at_once_lose_nothing(memories: Memories):
+    texts = [f"thing number {number} was said today" for number in range(12)]
+    await asyncio.gather(*(memories.remember(text, user) for text in texts for user in ("ada", "bo")))
+    for user in ("ada", "bo"):
+        said = await memories.list(user, EPISODIC)
+        assert sorted(one.content for one in said) == sorted(texts)
+        assert [one.details["order"] for one in said] == list(range(1, 13))
+
+
+async def test_the_next_works_after_one_that_was_cancelled(memories: Memories):
+    task = asyncio.create_task(memories.remember("I live in Oslo.", "ada"))
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await memories.remember("I moved to Bergen.", "ada")
+    assert ("lives in", "Bergen") in await facts(memories)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"text": " "}, "there is nothing to remember"),
+        ({"text": 3}, "there is nothing to remember"),
+        ({"text": "x", "at": "soon"}, "at must be an ISO date"),
+        ({"text": "x", "metadata": [1]}, "metadata must be a mapping"),
+        ({"text": "x", "metadata": {1: 2}}, "metadata must be a mapping"),
+    ],
+)
+async def test_bad_input_keeps_nothing(memories: Memories, given: dict[str, Any], told: str):
+    with pytest.raises(InputError, match=told):
+        await memories.remember(given.pop("text"), "ada", **given)
+    assert await memories.list("ada") == []
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=3_000).filter(
+        str.strip
+    )
+)
+def test_any_text_comes_back_as_it_was_said(text: str):
+    async def run() -> None:
+        memories = opened()
+        await memories.remember(text, "ada", metadata={"speaker": "Ada"})
+        (said,) = await memories.list("ada", EPISODIC)
+        assert said.content == text
+
+    asyncio.run(run())
+
+
+async def test_a_chat_model_reads_where_there_is_one():
+    reply = (
+        '[{"type": "semantic", "text": "I reside in Oslo", "subject": "user", "slot": "lives in", "value": "Oslo"},'
+        ' {"type": "core", "text": "made up", "subject": "user"}]'
+    )
+    memories = opened(ChatStatements(ScriptedChat(reply, ModelError("gone"))))
+    kept = await memories.remember("Well, I reside in Oslo, you know.", "ada")
+    assert ("new", "semantic", "I reside in Oslo") in changes(kept)
+    assert not any("made up" in content for _, _, content in changes(kept))
+    # Where it fails the rules read.
+    again = await memories.remember("I moved to Bergen.", "ada")
+    assert ("superseded", "semantic", "I reside in Oslo") in changes(again)
