@@ -151,7 +151,7 @@ async def run(keep: Path | None, quick: bool) -> list[Row]:
     """All rows."""
     users = QUICK_USERS if quick else USERS
     searches, cross = (QUICK_SEARCHES, QUICK_CROSS) if quick else (SEARCHES, CROSS)
-    with data_folder(keep, "scale") as folder:
+    with data_folder(keep, f"scale-{users}") as folder:
         config = RagConfig(data_dir=folder)
         async with open_rag(config, embedding=HashingEmbedding(DIMENSION)) as rag:
             importing = await stored(rag, folder, users)
