@@ -45,7 +45,7 @@ async def run(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = options(__doc__, "fewer users, histories and deletions, one conversation", DATA)
+    parser = options(__doc__, "fewer users, histories and deletions, the beginning of one conversation", DATA)
     parser.add_argument("--part", action="append", choices=PARTS, help="only this one; may be given again")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="data folder that is kept for the next run")
     parser.add_argument("--verbose", action="store_true", help="print every failing history and deletion")

@@ -26,6 +26,8 @@ from memory_people import data_folder
 FILE = Path("locomo") / "locomo_conv26_conv30_conv49.json"
 CHOSEN_ON, HELD_BACK = ("conv-26",), ("conv-30", "conv-49")
 """Weights of the memory agents were chosen on the former."""
+QUICK_SESSIONS = 4
+"""Of the first held-back conversation, in the quick form."""
 DEPTH = 10
 TOGETHER, MAIN_GRAPH = "all agents", "main graph"
 
@@ -49,6 +51,19 @@ class Found:
             {name: [*self.recall.get(name, []), *values] for name, values in other.recall.items()},
             {name: [*self.reciprocal.get(name, []), *values] for name, values in other.reciprocal.items()},
         )
+
+
+def beginning(sample: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """A conversation's first sessions, with the questions all of whose evidence is in them."""
+    kept = {f"session_{number}" for number in range(1, count + 1)}
+    spoken_in = {
+        name: value
+        for name, value in sample["conversation"].items()
+        if name in kept or name.removesuffix("_date_time") in kept or name.startswith("speaker")
+    }
+    turns = {turn["dia_id"] for name in kept & spoken_in.keys() for turn in spoken_in[name]}
+    asked_of = [one for one in sample["qa"] if set(one.get("evidence") or ()) <= turns]
+    return {**sample, "conversation": spoken_in, "qa": asked_of}
 
 
 async def remembered(rag: Rag, said: Sequence[RawSession]) -> None:
@@ -138,16 +153,19 @@ def rows_of(what: str, found: Found, *, floors: bool) -> list[Row]:
 
 
 async def run(data: Path, keep: Path | None, quick: bool) -> list[Row]:
-    """All rows; none where the data are not there. The quick form has one conversation, without floors."""
+    """All rows; none where the data are not there. The quick form has the beginning of one, without floors."""
     if not (data / FILE).exists():
         print(f"{data / FILE} is not there: LoCoMo is left out", file=sys.stderr)
         return []
     samples = {one["sample_id"]: one for one in json.loads((data / FILE).read_text("utf-8"))}
-    groups = {"conv-30": HELD_BACK[:1]} if quick else {"conv-26": CHOSEN_ON, "conv-30 and 49": HELD_BACK}
+    groups = {"conv-26": CHOSEN_ON, "conv-30 and 49": HELD_BACK}
+    if quick:
+        groups = {f"conv-30, {QUICK_SESSIONS} sessions": HELD_BACK[:1]}
+        samples["conv-30"] = beginning(samples["conv-30"], QUICK_SESSIONS)
     every = Found()
     rows: list[Row] = []
     console = Console(highlight=False)
-    with data_folder(keep, "locomo") as folder:
+    with data_folder(keep, "locomo-quick" if quick else "locomo") as folder:
         async with open_rag(RagConfig(data_dir=folder)) as rag:
             for what, names in groups.items():
                 found = Found()

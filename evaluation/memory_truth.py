@@ -26,7 +26,7 @@ from figures import Row, row
 from memory_histories import FAMILIES, FORMS, Event, Family, History, changes, histories, value_at
 from memory_people import DIMENSION, data_folder
 
-HISTORIES, QUICK_HISTORIES = 1_000, 66
+HISTORIES, QUICK_HISTORIES = 1_000, 33
 SEED = 28
 AT_ONCE = 4
 """Users at a time."""

@@ -112,7 +112,8 @@ Strategies = Mapping[RetrievalStrategy, Callable[[SearchParts, Search], Awaitabl
 
 async def _by_engine(
     parts: SearchParts, search: Search, strategy: Strategy, least: int = CANDIDATES
-) -> list[RetrievalResult]:
+) -> list[tuple[MemoryRecord, RetrievalResult]]:
+    """Passages that may be found, each with the record it is of."""
     try:
         found = await parts.vectors.find(
             memory_dataset(search.user_id),
@@ -124,7 +125,8 @@ async def _by_engine(
         )
     except UnknownDataset:
         return []
-    return [result for result in found.results if search.passes(of_chunk(result.chunk))]
+    passages = [(of_chunk(result.chunk), result) for result in found.results]
+    return [passage for passage in passages if search.passes(passage[0])]
 
 
 def _best(found: Sequence[tuple[MemoryRecord, float]], limit: int) -> list[FoundMemory]:
@@ -138,7 +140,7 @@ def _best(found: Sequence[tuple[MemoryRecord, float]], limit: int) -> list[Found
 def _engine(strategy: Strategy) -> Callable[[SearchParts, Search], Awaitable[list[FoundMemory]]]:
     async def run(parts: SearchParts, search: Search) -> list[FoundMemory]:
         found = await _by_engine(parts, search, strategy)
-        return _best([(of_chunk(result.chunk), result.score) for result in found], search.limit)
+        return _best([(record, result.score) for record, result in found], search.limit)
 
     return run
 
@@ -158,8 +160,8 @@ async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory
     """Hybrid, then by what stands around: the rerank of the main graph (the turns before and after, who speaks, the time
     that the query states), and the person's own words before an assistant's."""
     found = await _by_engine(parts, search, "hybrid", TURNS)
-    ranked = rerank_offline(search.query, [_as_turn(result) for result in found], parts.rerank)
-    by_id = {result.id: of_chunk(result.chunk) for result in found}
+    ranked = rerank_offline(search.query, [_as_turn(result) for _, result in found], parts.rerank)
+    by_id = {result.id: record for record, result in found}
     scored = []
     for result in ranked:
         record = by_id[result["id"]]
@@ -199,8 +201,8 @@ async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemor
         _by_engine(parts, search, "hybrid"),
         parts.graph.find(dataset, search.query, limit=limit, filters=search.filters(), as_of=search.as_of),
     )
-    odds = {result.id: log_odds(result.score) for result in near}
-    known = {result.id: of_chunk(result.chunk) for result in near}
+    odds = {result.id: log_odds(result.score) for _, result in near}
+    known = {result.id: record for record, result in near}
     lowest = min(odds.values(), default=log_odds(UNKNOWN))
     # The graph may lie behind: the chunk store says what there is, and until when it holds.
     more = [hit["id"] for hit in walked.hits if hit["id"] not in known]

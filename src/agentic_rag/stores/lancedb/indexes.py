@@ -101,7 +101,7 @@ async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = Fals
     for attempt in range(TRIES):
         try:
             with translated(f"indexing {called}"):
-                await _tidy(table, plan, purge=purge)
+                await _tidy(table, plan, purge)
             return
         except StoreError as error:
             if "conflict" not in str(error).lower():
@@ -112,7 +112,7 @@ async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = Fals
     _LOGGER.info("%s is written to all the time; its indexes are left to a later write", called)
 
 
-async def _tidy(table: Any, plan: IndexPlan, *, purge: bool) -> None:
+async def _tidy(table: Any, plan: IndexPlan, purge: bool) -> None:
     if purge and await table.count_rows():
         key = (await table.schema()).names[0]
         await table.update(updates_sql={key: key})

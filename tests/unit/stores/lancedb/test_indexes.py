@@ -189,3 +189,27 @@ async def test_stats(table: Any, connection: LanceConnection) -> None:
 @pytest.mark.parametrize(("rows", "wanted"), [(0, 1), (1_500, 1), (20_000, 2), (1_000_000, 122)])
 def test_partitions(rows: int, wanted: int) -> None:
     assert partitions(rows) == wanted
+
+
+async def test_a_purge_leaves_no_row_that_was_removed_in_a_file(
+    connection: LanceConnection, table: Any
+) -> None:
+    await add(table, 60)
+    await tidied(table, PLAN, "rows")
+    await table.delete("id = 'k7'")
+    folder = Path(connection.uri) / "rows.1.lance"
+    await tidied(table, PLAN, "rows")
+    assert list((folder / "_deletions").glob("*"))  # one row of a piece: LanceDB only notes that it is gone
+    await tidied(table, PLAN, "rows", purge=True)
+    assert not list((folder / "_deletions").glob("*"))
+    assert len(await table.list_versions()) == 1
+    assert await table.count_rows() == 59
+    assert {index.num_indexed_rows for index in await table.list_indices()} == {59}
+
+
+async def test_a_purge_drops_the_indexes_that_no_longer_pay(table: Any) -> None:
+    await add(table, 60)
+    await tidied(table, PLAN, "rows")
+    await table.delete("id != 'k7'")
+    await tidied(table, PLAN, "rows", purge=True)
+    assert {index.columns[0] for index in await table.list_indices()} == {"text"}
