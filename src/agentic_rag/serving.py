@@ -59,6 +59,14 @@ class SharedRag:
             await self._stack.aclose()
 
 
+_RAGS: dict[Path, SharedRag] = {}
+
+
+def shared_rag(config: RagConfig) -> SharedRag:
+    """The one of this process and data folder, for all graphs that stand on it."""
+    return _RAGS.setdefault(config.data_dir.absolute(), SharedRag(config))
+
+
 FOLDER = "memory-studio"
 """Of the stores, in the data folder."""
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import json
 import os
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentic_rag.cli.memory_commands import memory_app
 from agentic_rag.cli.options import (
     AsOf,
     Charts,
@@ -32,6 +30,7 @@ from agentic_rag.cli.options import (
     configured,
     prepare,
 )
+from agentic_rag.cli.running import print_json, run
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,9 +45,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-T = TypeVar("T")
-INTERRUPTED = 130
-"""Exit code: 128 and the number of the signal."""
+app.add_typer(memory_app, name="memory")
 
 
 def _print_version(wanted: bool) -> None:
@@ -66,28 +63,6 @@ def options(
     ] = False,
 ) -> None:
     """Ask your notes: a knowledge graph and a vector store searched together, answers with citations."""
-
-
-def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = False) -> T:
-    """The one place where the command line enters the event loop.
-
-    ``goes_on``: the same command, run again, goes on where this one was interrupted, which is then said; without
-    ``fresh``, which begins anew.
-    """
-    gc.freeze()
-    gc.enable()  # a long ingest must not keep its garbage; see cli.main
-    try:
-        return asyncio.run(work)
-    except KeyboardInterrupt:
-        same = "the same command without --fresh" if fresh else "the same command"
-        hint = f"; {same} goes on where it was" if goes_on else ""
-        sys.stderr.write(f"\ninterrupted{hint}\n")
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def print_json(value: Any) -> None:
-    """One JSON value on stdout, UTF-8."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
 
 
 @app.command()

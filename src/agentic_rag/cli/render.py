@@ -287,8 +287,16 @@ def _memory_test() -> Any:
     return build_test_graph(nothing, nothing, nothing, nothing)
 
 
+def _memory_retrieval() -> Any:
+    from agentic_rag.memory.orchestrator import MemoryOrchestrator
+    from agentic_rag.memory.routing import Router
+
+    return MemoryOrchestrator({}, Router({})).graph
+
+
 DRAWINGS: dict[str, Callable[[], Any]] = {
     "agentic_rag": _main_graph,
+    "memory_retrieval": _memory_retrieval,
     "memory_main": _memory_main,
     "memory_insert": _memory_insert,
     "memory_test": _memory_test,

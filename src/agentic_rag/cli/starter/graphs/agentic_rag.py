@@ -1,4 +1,6 @@
-"""The main graph for LangGraph Studio and ``langgraph dev``: stores and models opened once per process.
+"""The main graph and the one over a user's memories, for LangGraph Studio and ``langgraph dev``.
+
+Stores and models are opened once per process.
 
 Configuration comes from the environment (AGENTIC_RAG_…), ``.env`` and the data folder's settings file.
 """
@@ -7,12 +9,17 @@ from __future__ import annotations
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.serving import SharedRag
+from agentic_rag.serving import shared_rag
 from agentic_rag.settings.environment import load_config
 
-_shared = SharedRag(load_config())
+_shared = shared_rag(load_config())
 
 
 async def graph() -> CompiledStateGraph:  # type: ignore[type-arg]
     """The compiled graph; the server asks for it at every run and gets the same one."""
     return (await _shared.get()).graph
+
+
+async def memory_retrieval() -> CompiledStateGraph:  # type: ignore[type-arg]
+    """Asks all memories of a user together."""
+    return (await _shared.get()).memory.orchestrator.graph
