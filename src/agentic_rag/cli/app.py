@@ -13,6 +13,7 @@ import typer
 
 from agentic_rag.cli.memory_commands import memory_app
 from agentic_rag.cli.options import (
+    AskedUser,
     AsOf,
     Charts,
     Control,
@@ -173,6 +174,7 @@ def ask(
     top_k: TopK = 10,
     filters: Filters = None,
     as_of: AsOf = None,
+    user_id: AskedUser = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option(
@@ -194,7 +196,16 @@ def ask(
     context = parse_assignments(assignments or [])
     result = run(
         answer_json(
-            config, question, dataset, operation, top_k, filters or [], as_of, context, explain=explain
+            config,
+            question,
+            dataset,
+            operation,
+            top_k,
+            filters or [],
+            as_of,
+            context,
+            user_id=user_id,
+            explain=explain,
         )
     )
     result["seconds"] = round(time.perf_counter() - started, 3)

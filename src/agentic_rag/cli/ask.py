@@ -33,6 +33,7 @@ async def answer_json(
     as_of: str | None,
     context: dict[str, Any],
     *,
+    user_id: str | None = None,
     explain: bool = False,
 ) -> dict[str, Any]:
     """The answer as the contract's JSON; ``explain`` adds ``fusion.moved`` (see ``rerank.offline.moved``).
@@ -53,6 +54,7 @@ async def answer_json(
             filters=None if expression is None else as_dict(expression),
             as_of=as_of,
             top_k=top_k,
+            user_id=user_id,
             parameters=context,
         )
     return {

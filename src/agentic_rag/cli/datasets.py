@@ -12,7 +12,7 @@ from rich.table import Table
 
 from agentic_rag.cli.options import prepare
 from agentic_rag.cli.render import bars, console
-from agentic_rag.domain.identity import dataset_name
+from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
 from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.pipeline import IngestReport
@@ -104,7 +104,7 @@ async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]
             raise UnknownDataset(dataset, [])
         return []
     async with open_rag(config) as rag:
-        known = await rag.chunks.datasets()
+        known = [name for name in await rag.chunks.datasets() if not name.startswith(MEMORY_PREFIX)]
         if dataset is not None and dataset_name(dataset) not in known:
             raise UnknownDataset(dataset, known)
         return [await _of(rag, name) for name in (known if dataset is None else [dataset_name(dataset)])]

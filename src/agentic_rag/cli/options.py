@@ -51,7 +51,12 @@ AsOf = Annotated[
         "--as-of", metavar="DATE", help="Only what was valid then: ISO date (its end, UTC) or date and time."
     ),
 ]
-UserId = Annotated[str, typer.Option("--user-id", metavar="ID", help="Whose memories.")]
+UserId = Annotated[
+    str, typer.Option("--user-id", metavar="ID", help="Whose memories; nobody else's are touched.")
+]
+AskedUser = Annotated[
+    str | None, typer.Option("--user-id", metavar="ID", help="Whose memories are asked besides the notes.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
 Split = Annotated[
     str | None,

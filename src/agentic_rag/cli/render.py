@@ -111,7 +111,8 @@ def explain_table(result: dict[str, Any]) -> Table:
     table = Table(title="why these results", title_justify="left", box=SIMPLE_HEAD, show_lines=False)
     table.add_column("#", justify="right")
     table.add_column("result, and what the graph says of it", overflow="fold", ratio=1)
-    for name in ("scores", "graphiti", "lancedb"):
+    remembered = "memory" in result["outcomes"]
+    for name in ("scores", "graphiti", "lancedb", *(["memory"] if remembered else [])):
         table.add_column(name, no_wrap=True)
     for number, found in enumerate(result["results"], start=1):
         facts = "".join(f"\n[dim]{escape(arrow(fact))}[/dim]" for fact in _telling(found["facts"]))
@@ -122,6 +123,7 @@ def explain_table(result: dict[str, Any]) -> Table:
             f"rerank {_number(found['rerank_score'])}\nfused {_number(found['fused_score'], 4)}{tier}",
             _said(found["sources"].get("graphiti")),
             _said(found["sources"].get("lancedb")),
+            *([_said(found["sources"].get("memory"))] if remembered else []),
         )
     return table
 

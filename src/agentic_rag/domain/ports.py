@@ -246,8 +246,12 @@ class ChunkWriter(ChunkReader, Protocol):
     async def document_ids(self, dataset: str) -> set[str]:
         """Every document that has a chunk."""
 
-    async def optimize(self, dataset: str) -> None:
-        """Compact and index what was written since; search is right without it, only slower."""
+    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
+        """Compact and index what was written since; search is right without it, only slower.
+
+        ``purge``: nothing of what was removed stays in files either, as far as the store decides that. All of the
+        dataset is written anew; who is in the middle of reading it may fail.
+        """
 
 
 @runtime_checkable
@@ -334,8 +338,8 @@ class GraphStore(Protocol):
     async def counts(self, dataset: str) -> GraphCounts:
         """Numbers of things held; zeros for an unknown dataset."""
 
-    async def optimize(self, dataset: str) -> None:
-        """Compact and index what was written since."""
+    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
+        """Compact and index what was written since; see ``ChunkWriter``."""
 
     async def stats(self, dataset: str) -> StoreStats:
         """A table each of ``entities``, ``facts``, ``episodes`` and ``mentions`` where they exist; see ``ChunkStore``."""

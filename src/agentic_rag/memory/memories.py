@@ -119,8 +119,6 @@ class Memories:
                 f"this user has no memory {', '.join(map(repr, sorted(ids)))}; list shows the ids"
             )
         deleted = await self._writer.forget(user_id, ids)
-        if deleted:
-            await self._store.tidy(user_id)
         searched, found = await self._probed(user_id, deleted)
         if found:
             raise StoreError(

@@ -298,7 +298,7 @@ def _merged(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _metadata(one: Mapping[str, Any]) -> dict[str, Any]:
     """What a memory was given with, and what is known of it."""
-    known = ("evidence", "at", "valid_at", "invalid_at", "expires_at")
+    known = ("evidence", "at", "valid_at", "invalid_at", "expires_at", "ended")
     shown = ("subject", "slot", "value", "block", "trigger", "steps", "speaker", "person", "order")
     details = one.get("details") or {}
     return {

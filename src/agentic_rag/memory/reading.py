@@ -18,7 +18,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.statements import Statement, statements
+from agentic_rag.memory.statements import Statement, parts_of, statements
 from agentic_rag.text import asked_about, content_tokens
 from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
 from agentic_rag.text.sentences import split_sentences
@@ -67,10 +67,9 @@ def said_sentences(text: str, speaker: str, found: Sequence[Statement]) -> list[
     blank = _CODE.sub(lambda match: " " * len(match.group()), text)
     taken = {(one.start, one.end) for one in found if one.memory_type is MemoryType.SEMANTIC}
     made = []
-    for start, end in split_sentences(blank):
-        sentence = blank[start:end].strip()
-        begins = start + len(blank[start:end]) - len(blank[start:end].lstrip())
-        span = (begins, begins + len(sentence))
+    spans = [span for start, end in split_sentences(blank) for span in parts_of(blank, start, end, None)]
+    for span in spans:
+        sentence = blank[slice(*span)]
         if span in taken or len(sentence) > MOST_CHARACTERS or not _says_something(sentence):
             continue
         made.append(

@@ -115,8 +115,11 @@ def lead(record: MemoryRecord) -> str:
 
 
 def _title(record: MemoryRecord) -> str:
-    """The day, where people speak with each other."""
+    """What a fact says, in few words; of what people say to each other, the day."""
     at = record.at
+    if record.slot is not None:
+        subject, slot, value = (str(record.details[name]) for name in ("subject", "slot", "value"))
+        return f"{subject} {slot}: {value}"
     return "" if at is None or not lead(record) else f"{at.day} {MONTHS[at.month - 1]} {at.year}"
 
 

@@ -87,6 +87,11 @@ _WORKING = re.compile(
     r"|\bremind me\b|\bto-?do\b|\bnext step\b|\bin progress\b|我(?:们)?(?:现在|目前)?正在|待办|今天(?:要|得|需要)|提醒我|下一步|还没(?:做|写|完成|弄)|明天要",
     re.IGNORECASE,
 )
+_NEW_CLAUSE = re.compile(
+    r"(?:[,;]\s*|\s+)(?:and|but|so|while|because|although)\s+(?=(?:I|my|we|our|I'm|I’m|I've|I’ve)\b)|[;；]\s*|[，,]\s*(?=我)",
+    re.IGNORECASE,
+)
+"""Between two clauses of which the second has its own subject."""
 _ASKING = re.compile(
     r"^\s*(?:and |but |so |ok,? |okay,? )*(?:who|what|when|where|why|how|which|whose|can|could|would|will|do|does|did|is|are|am|was|were|have|has|should|shall|may|might)\b",
     re.IGNORECASE,
@@ -113,12 +118,29 @@ def statements(text: str, *, speaker: str, at: datetime | None, is_person: bool 
     found = list(_how_tos(blank, speaker))
     if is_person:
         for start, end in split_sentences(blank):
-            begins = start + len(blank[start:end]) - len(blank[start:end].lstrip())
-            sentence = blank[start:end].strip()
-            if sentence and len(sentence) <= MOST_CHARACTERS:
-                found += _of_sentence(sentence, begins, speaker, at)
+            if end - start <= MOST_CHARACTERS:
+                for begins, ends in parts_of(blank, start, end, at):
+                    found += _of_sentence(blank[begins:ends], begins, speaker, at)
     verbatim = [replace(one, text=text[one.start : one.end]) for one in found]
     return sorted(verbatim, key=lambda one: (one.start, one.end, one.memory_type, one.slot or ""))
+
+
+def parts_of(text: str, start: int, end: int, at: datetime | None) -> list[tuple[int, int]]:
+    """Spans of a sentence, without white space around them: its clauses where one of them says something of a slot, so
+    that what ends one day takes nothing else along; else the whole sentence."""
+    sentence = text[start:end]
+    cuts = [match.span() for match in _NEW_CLAUSE.finditer(sentence)]
+    edges = [0, *(edge for cut in cuts for edge in cut), len(sentence)]
+    parts = list(zip(edges[::2], edges[1::2], strict=True))
+    if not cuts or not any(slot_values(told_part(sentence[a:b]), at) for a, b in parts):
+        parts = [(0, len(sentence))]
+    return [span for a, b in parts if (span := _stripped(text, start + a, start + b)) is not None]
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int] | None:
+    piece = text[start:end]
+    begins = start + len(piece) - len(piece.lstrip())
+    return (begins, begins + len(piece.strip())) if piece.strip() else None
 
 
 def _of_sentence(sentence: str, start: int, speaker: str, at: datetime | None) -> Iterator[Statement]:

@@ -138,10 +138,10 @@ class MemoryStore:
         return (set(ids) & await self._chunks.document_ids(dataset)) | {first[name] for name in episodes}
 
     async def tidy(self, user_id: str) -> None:
-        """Compact and index what was written."""
+        """Compact and index what was written; no file keeps what was removed."""
         dataset = memory_dataset(user_id)
-        await self._chunks.optimize(dataset)
-        await self._graph.optimize(dataset)
+        await self._chunks.optimize(dataset, purge=True)
+        await self._graph.optimize(dataset, purge=True)
 
     async def _mend(self, dataset: str) -> None:
         """Write to the graph what it lacks after a crash."""

@@ -105,6 +105,9 @@ class MemoryWriter:
     async def insert(self, user_id: str, record: MemoryRecord) -> MemoryRecord:
         """Keep one memory as it is given, its content as the evidence of itself.
 
+        Returns:
+            The memory, or the one that it ends; the evidence, where it changed nothing.
+
         Raises:
             InputError, StoreError, ModelError: as ``remember``.
         """
@@ -112,10 +115,16 @@ class MemoryWriter:
         evidence = replace(record, memory_type=MemoryType.EPISODIC, details=details, expires_at=None)
         statements = [] if record.memory_type is MemoryType.EPISODIC else [_as_statement(record)]
         kept = await self.keep(user_id, evidence, statements, expires_at=record.expires_at)
-        name = kept.evidence_id
-        if record.memory_type is not MemoryType.EPISODIC:
-            name = next(one["id"] for one in kept.memories if one["memory_type"] == record.memory_type.value)
-        return (await self._store.read(user_id, [name]))[name]
+        said = kept.evidence_id
+        kind = record.memory_type.value
+        changed = [one["id"] for one in kept.memories if one["memory_type"] == kind]
+        stored = await self._store.read(user_id, [*changed, said])
+        # Among what has changed are the facts that it supersedes.
+        return max(
+            (stored[name] for name in changed),
+            key=lambda one: said in one.evidence,
+            default=stored[said],
+        )
 
     async def keep(
         self,
@@ -241,6 +250,8 @@ class MemoryWriter:
             going -= {one.id for one in staying}
             deleted = [*said.values(), *(one for one in derived if one.id in going and one.id not in said)]
             await self._store.change(user_id, staying, going)
+            if going:
+                await self._store.tidy(user_id)
         return [one for one in deleted if one.id in going]
 
     async def restore(self, user_id: str, records: Sequence[MemoryRecord]) -> None:

@@ -128,7 +128,7 @@ class InMemoryChunkStore(BothLegsApart):
     async def datasets(self) -> list[str]:
         return sorted(self._datasets)
 
-    async def optimize(self, dataset: str) -> None:
+    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         return None
 
     async def stats(self, dataset: str) -> StoreStats:

@@ -127,7 +127,7 @@ class InMemoryGraphStore:
             ),
         )
 
-    async def optimize(self, dataset: str) -> None:
+    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         """Nothing to do."""
 
     async def stats(self, dataset: str) -> StoreStats:

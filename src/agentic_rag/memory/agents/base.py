@@ -22,7 +22,7 @@ from agentic_rag.memory.schemas import (
     TaskRequest,
     TaskResponse,
 )
-from agentic_rag.memory.searching import STRATEGIES, Search, SearchParts
+from agentic_rag.memory.searching import STRATEGIES, FoundMemory, Search, SearchParts
 from agentic_rag.memory.writing import MemoryWriter, checked_metadata
 
 MOST_RESULTS = 1000
@@ -103,8 +103,12 @@ class StoredAgent:
         strategy = self._strategy(given.get("strategy"))
         search = self.asked(given)
         found = await STRATEGIES[strategy](self._parts.search, search) if search.query.strip() else []
-        shown = [shown_memory(one.record, one.score) for one in found]
+        shown = await self.told(search, found)
         return {"results": shown, "total_count": len(shown), "strategy": strategy.value}
+
+    async def told(self, search: Search, found: list[FoundMemory]) -> list[dict[str, Any]]:
+        """What was found, as JSON values, best first."""
+        return [shown_memory(one.record, one.score) for one in found]
 
     def asked(self, given: Mapping[str, Any]) -> Search:
         """What the parameters of a search or list ask for; ``InputError`` where they are wrong."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from agentic_rag.memory.agents.base import StoredAgent
-from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
+from collections.abc import Sequence
+from typing import Any
+
+from agentic_rag.domain.identity import entity_key
+from agentic_rag.memory.agents.base import StoredAgent, shown_memory
+from agentic_rag.memory.records import MemoryRecord, slot_key
+from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, moment_text
+from agentic_rag.memory.searching import FoundMemory, Search
+
+OUTDATED = 0.5
+"""Weight of what was said where none of the facts that it tells holds any more; what holds stands before it."""
 
 
 class EpisodicAgent(StoredAgent):
     """Episodes of the temporal knowledge graph, which are the passages of what was said.
 
     Parameters of its own: ``after`` and ``before`` (ISO 8601) narrow a search to a time, half-open; ``speaker`` to one
-    who spoke. What was said cannot be changed, only its metadata.
+    who spoke. What was said cannot be changed, only its metadata. A result that tells facts which hold no longer has
+    them in ``ended``: ``subject``, ``slot``, ``value``, ``until``.
     """
 
     memory_type = MemoryType.EPISODIC
@@ -24,3 +34,35 @@ class EpisodicAgent(StoredAgent):
         RetrievalStrategy.STRING_MATCH,
     )
     fields = ("speaker",)
+
+    async def told(self, search: Search, found: list[FoundMemory]) -> list[dict[str, Any]]:
+        slots = {slot for one in found for slot in one.record.slots}
+        stored = await self._parts.search.store.of_slots(search.user_id, slots)
+        facts = [one for one in stored if one.memory_type is MemoryType.SEMANTIC]
+        shown = [_with_ended(one, facts, search) for one in found]
+        return sorted(shown, key=lambda one: (-one["score"], one["id"]))
+
+
+def _with_ended(found: FoundMemory, facts: Sequence[MemoryRecord], search: Search) -> dict[str, Any]:
+    said = [one for one in found.record.details.get("says", ()) if not one["ends"]]
+    ended = [
+        {"subject": one["subject"], "slot": one["slot"], "value": one["value"], "until": until}
+        for one in said
+        if (until := _until(one, facts, search)) is not None
+    ]
+    outdated = bool(ended) and len(ended) == len(said) and not search.ended
+    shown = shown_memory(found.record, found.score * (OUTDATED if outdated else 1.0))
+    return {**shown, "ended": ended} if ended else shown
+
+
+def _until(said: dict[str, Any], facts: Sequence[MemoryRecord], search: Search) -> str | None:
+    """Until when what was said held; None where it holds."""
+    key = slot_key(said["subject"], said["slot"])
+    of_value = [
+        fact
+        for fact in facts
+        if fact.slot == key and entity_key(str(fact.details["value"])) == entity_key(said["value"])
+    ]
+    if not of_value or any(fact.holds(search.as_of, search.now) for fact in of_value):
+        return None
+    return max(filter(None, (moment_text(fact.invalid_at) for fact in of_value)), default=None)

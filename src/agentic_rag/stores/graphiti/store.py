@@ -167,11 +167,11 @@ class GraphitiStore:
                 mentions=await self._tables.count(group, "mentions"),
             )
 
-    async def optimize(self, dataset: str) -> None:
+    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         group = group_id(dataset)
         with translated_failure(f"indexing {dataset!r}"):
             async with self._tables.writing([group]):
-                await self._tables.optimize(group)
+                await self._tables.optimize(group, purge=purge)
 
     async def stats(self, dataset: str) -> StoreStats:
         with translated_failure(f"looking at {dataset!r}"):

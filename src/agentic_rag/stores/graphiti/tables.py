@@ -205,12 +205,12 @@ class GraphTables:
             if await table.count_rows(where):
                 await table.delete(where)
 
-    async def optimize(self, group: str) -> None:
-        """Compact, and index what pays to be indexed; the caller is ``writing``."""
+    async def optimize(self, group: str, *, purge: bool = False) -> None:
+        """Compact, and index what pays to be indexed; the caller is ``writing``. ``purge``: see ``indexes.tidied``."""
         for kind in KINDS:
             table = await self._opened(group, kind, any_model=True)
             if table is not None:
-                await tidied(table, _plan(kind), kind)
+                await tidied(table, _plan(kind), kind, purge=purge)
         await self._manifests.drop_superseded(group, [table_name(group, kind) for kind in WITH_VECTOR])
 
     @asynccontextmanager

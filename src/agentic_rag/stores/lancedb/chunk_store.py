@@ -214,15 +214,15 @@ class LanceChunkStore:
     async def datasets(self) -> list[str]:
         return await self._manifests.names()
 
-    async def optimize(self, dataset: str) -> None:
+    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         group = group_id(dataset)
         async with process_lock(self._connection.uri, f"indexing-{group}"):
             async with writing(self._connection.uri, [group]):
                 table = await self._opened(dataset, now=True)
                 if table is None:
                     return
-                await tidied(table, _plan(), repr(dataset))
-                await self._values.tidy(dataset, table)
+                await tidied(table, _plan(), repr(dataset), purge=purge)
+                await self._values.tidy(dataset, table, purge=purge)
             await self._manifests.drop_superseded(group, [_chunks_name(dataset)])
 
     async def stats(self, dataset: str) -> StoreStats:

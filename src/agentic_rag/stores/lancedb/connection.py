@@ -27,7 +27,7 @@ and read what they found for seconds at most."""
 FREED_FROM = 0.1
 """Share of the latest version's bytes from which old ones are removed as soon as nobody can read them: to remove
 them LanceDB may compact the table, which copies it."""
-_AT_ONCE = timedelta(milliseconds=1)
+AT_ONCE = timedelta(milliseconds=1)
 
 KEYS_PER_DELETE = 4_000
 
@@ -225,7 +225,7 @@ async def _cleaned(table: Any, uri: str) -> None:
     """Remove all versions but the latest where that frees enough; for the only one who has the table open."""
     folder = Path(uri) / f"{table.name}.lance"
     if await asyncio.to_thread(folder_bytes, folder) > (1 + FREED_FROM) * await needed_bytes(table, folder):
-        await table.optimize(cleanup_older_than=_AT_ONCE)
+        await table.optimize(cleanup_older_than=AT_ONCE)
 
 
 async def needed_bytes(table: Any, folder: Path) -> int:

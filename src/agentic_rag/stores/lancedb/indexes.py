@@ -13,7 +13,13 @@ from typing import Any
 
 from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
-from agentic_rag.stores.lancedb.connection import KEEP_VERSIONS, folder_bytes, needed_bytes, translated
+from agentic_rag.stores.lancedb.connection import (
+    AT_ONCE,
+    KEEP_VERSIONS,
+    folder_bytes,
+    needed_bytes,
+    translated,
+)
 from agentic_rag.stores.lancedb.manifests import of_generation
 
 STALE_FACTOR = 1.5
@@ -83,8 +89,11 @@ class IndexPlan:
     """Rows from which an approximate vector index beats the exact scan; None: no vectors."""
 
 
-async def tidied(table: Any, plan: IndexPlan, called: str) -> None:
+async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = False) -> None:
     """Compact a table, index what was written since, and build or renew what pays now.
+
+    ``purge``: no file holds rows that were removed either. Without, LanceDB keeps them in older versions, in pieces
+    most rows of which stay, and in indexes; who is in the middle of reading an older version fails.
 
     Searches are right before, meanwhile and after, and only quicker for it. A write that comes in between
     goes before; where writes never pause, this is left to whoever ends last.
@@ -92,7 +101,7 @@ async def tidied(table: Any, plan: IndexPlan, called: str) -> None:
     for attempt in range(TRIES):
         try:
             with translated(f"indexing {called}"):
-                await _tidy(table, plan)
+                await _tidy(table, plan, purge=purge)
             return
         except StoreError as error:
             if "conflict" not in str(error).lower():
@@ -103,16 +112,23 @@ async def tidied(table: Any, plan: IndexPlan, called: str) -> None:
     _LOGGER.info("%s is written to all the time; its indexes are left to a later write", called)
 
 
-async def _tidy(table: Any, plan: IndexPlan) -> None:
+async def _tidy(table: Any, plan: IndexPlan, *, purge: bool) -> None:
+    if purge and await table.count_rows():
+        key = (await table.schema()).names[0]
+        await table.update(updates_sql={key: key})
     stale = await _counting_removed(table)
     await table.optimize(cleanup_older_than=KEEP_VERSIONS)
     rows = await table.count_rows()
-    have = {index.columns[0] for index in await table.list_indices()}
+    have = {index.columns[0]: index.name for index in await table.list_indices()}
     for planned in plan.columns:
-        if rows >= planned.rows and (planned.column not in have or planned.column in stale):
+        if rows >= planned.rows and (purge or planned.column not in have or planned.column in stale):
             await table.create_index(planned.column, config=planned.make(), replace=True)
+        elif purge and planned.column in have:
+            await table.drop_index(have[planned.column])
     if plan.vector_from is not None and rows >= plan.vector_from:
         await _vector_index(table, rows)
+    if purge:
+        await table.optimize(cleanup_older_than=AT_ONCE)
 
 
 async def _counting_removed(table: Any) -> set[str]:

@@ -94,7 +94,7 @@ class MetadataValues:
             rows = await table.query().select(["key"]).to_arrow()
         return {json.loads(key) for key in rows["key"].unique().to_pylist()}
 
-    async def tidy(self, dataset: str, chunks: Any) -> None:
+    async def tidy(self, dataset: str, chunks: Any, *, purge: bool = False) -> None:
         """Delete values that no row of the chunk table has any more: they could reveal the content of removed notes."""
         values = await self._connection.table(_name(dataset))
         if values is None:
@@ -102,7 +102,7 @@ class MetadataValues:
         with translated(f"tidying the values of {dataset!r}"):
             async with process_lock(self._connection.uri, RECORDING_VALUES):
                 await _drop_unused(values, chunks)
-        await tidied(values, IndexPlan(), f"the values of {dataset!r}")
+        await tidied(values, IndexPlan(), f"the values of {dataset!r}", purge=purge)
 
 
 async def _drop_unused(values: Any, chunks: Any) -> None:

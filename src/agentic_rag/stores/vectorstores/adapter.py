@@ -214,7 +214,7 @@ class VectorStoreChunks(BothLegsApart):
         entries = await self._threaded("listing datasets", lambda: self._entries(EVERY_ROW))
         return sorted(entry.name for entry in entries)
 
-    async def optimize(self, dataset: str) -> None:
+    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         doing = f"indexing {dataset!r}"
         await self._asked(doing, dataset, lambda opened: self._backend.optimize(opened.collection), None)
 

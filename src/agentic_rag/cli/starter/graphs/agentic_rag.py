@@ -1,6 +1,4 @@
-"""The main graph and the one over a user's memories, for LangGraph Studio and ``langgraph dev``.
-
-Stores and models are opened once per process.
+"""The main graph and the memories' for LangGraph Studio and ``langgraph dev``: opened once per process.
 
 Configuration comes from the environment (AGENTIC_RAG_…), ``.env`` and the data folder's settings file.
 """

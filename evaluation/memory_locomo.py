@@ -1,0 +1,162 @@
+"""Evidence recall on LoCoMo: conversations remembered turn by turn, all agents together beside each alone and the main graph."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.evaluation.locomo import LoCoMoQuestion, read_locomo
+from agentic_rag.fusion import CanvasOperation
+from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
+from agentic_rag.memory.schemas import MemoryType
+from figures import Row, row
+from memory_people import data_folder
+
+FILE = Path("locomo") / "locomo_conv26_conv30_conv49.json"
+CHOSEN_ON, HELD_BACK = ("conv-26",), ("conv-30", "conv-49")
+"""Weights of the memory agents were chosen on the former."""
+DEPTH = 10
+TOGETHER, MAIN_GRAPH = "all agents", "main graph"
+
+
+@dataclass(slots=True)
+class Found:
+    """Of each system, for every question: recall@10 of its evidence and the reciprocal rank of the first."""
+
+    recall: dict[str, list[float]] = field(default_factory=dict)
+    reciprocal: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, system: str, ranking: Sequence[str], evidence: Sequence[str]) -> None:
+        """One question's ranking of turns."""
+        places = [rank for rank, turn in enumerate(ranking, start=1) if turn in evidence]
+        self.recall.setdefault(system, []).append(len(places) / len(evidence))
+        self.reciprocal.setdefault(system, []).append(1 / places[0] if places else 0.0)
+
+    def joined(self, other: Found) -> Found:
+        """The questions of both."""
+        return Found(
+            {name: [*self.recall.get(name, []), *values] for name, values in other.recall.items()},
+            {name: [*self.reciprocal.get(name, []), *values] for name, values in other.reciprocal.items()},
+        )
+
+
+async def remembered(rag: Rag, said: Sequence[RawSession]) -> None:
+    """Every turn of a conversation through ``remember``, once; the conversation is the user."""
+    user = said[0].conversation
+    if await rag.memory.list(user, MemoryType.EPISODIC):
+        return
+    for session in said:
+        at = parse_session_date(session.date_text)
+        for turn in session.turns:
+            speaker, text = spoken(turn)
+            if text.strip():
+                given = {"speaker": speaker, "session": str(session.number), "dia_id": str(turn["dia_id"])}
+                await rag.memory.remember(text, user, at=at, metadata=given)
+
+
+async def asked(rag: Rag, question: LoCoMoQuestion) -> dict[str, list[str]]:
+    """The turns (``D1:3``) that each system finds, best first."""
+    systems = {TOGETHER: None, **{kind.value: [kind] for kind in MemoryType}}
+    found = {name: await _of_memory(rag, question, kinds) for name, kinds in systems.items()}
+    answer = await rag.ask(
+        question.text,
+        operation=CanvasOperation.DOCUMENT_RETRIEVAL.value,
+        dataset=question.conversation,
+        top_k=DEPTH,
+    )
+    found[MAIN_GRAPH] = [_turn(result["id"]) for result in answer.results]
+    return found
+
+
+async def _of_memory(rag: Rag, question: LoCoMoQuestion, kinds: Sequence[MemoryType] | None) -> list[str]:
+    response = await rag.memory.search(
+        question.text, question.conversation, max_results=DEPTH, memory_types=kinds
+    )
+    return list(dict.fromkeys(str(one.metadata["dia_id"]) for one in response.memories))
+
+
+def _turn(chunk: str) -> str:
+    """``conv-26/session_1#D1:3`` → ``D1:3``."""
+    return chunk.rpartition("#")[2]
+
+
+async def measured(rag: Rag, sample: Mapping[str, Any], folder: Path) -> Found:
+    """All questions of one conversation with evidence, but the adversarial ones."""
+    name = str(sample["sample_id"])
+    started = time.perf_counter()
+    await remembered(rag, list(sessions(dict(sample), name=name)))
+    file = folder / f"{name}.json"
+    await asyncio.to_thread(file.write_text, json.dumps([sample]), "utf-8")
+    await rag.ingest(file, dataset=name, kind="locomo")
+    stored = time.perf_counter() - started
+    found = Found()
+    questions = [one for one in read_locomo(sample).questions if one.answerable and one.evidence]
+    for question in questions:
+        evidence = [_turn(chunk) for chunk in question.evidence]
+        for system, ranking in (await asked(rag, question)).items():
+            found.add(system, ranking, evidence)
+    seconds = time.perf_counter() - started - stored
+    print(f"{name}: stored in {stored:.0f} s, {len(questions)} questions in {seconds:.0f} s", file=sys.stderr)
+    return found
+
+
+def table(title: str, found: Found) -> Table:
+    """A line a system."""
+    made = Table("system", title=title, title_justify="left")
+    for name in (f"recall@{DEPTH}", f"MRR@{DEPTH}"):
+        made.add_column(name, justify="right")
+    for system, values in found.recall.items():
+        made.add_row(system, f"{np.mean(values):.3f}", f"{np.mean(found.reciprocal[system]):.3f}")
+    return made
+
+
+def rows_of(what: str, found: Found, *, floors: bool) -> list[Row]:
+    """All agents together, beside the best single agent and beside the main graph."""
+    mean = {system: float(np.mean(values)) for system, values in found.recall.items()}
+    first = {system: float(np.mean(values)) for system, values in found.reciprocal.items()}
+    best = max((kind.value for kind in MemoryType), key=lambda name: mean[name])
+    # Above, not equal: one question more of all of them.
+    above = mean[best] + 1 / (2 * len(found.recall[best]) * DEPTH)
+    return [
+        row(f"{what}, recall@{DEPTH} above any agent's", "share", mean[TOGETHER], bound="min",
+            floor=above if floors else None, peer=best, theirs=mean[best]),
+        row(f"{what}, recall@{DEPTH} not below the main graph's", "share", mean[TOGETHER], bound="min",
+            floor=mean[MAIN_GRAPH] if floors else None, peer=MAIN_GRAPH, theirs=mean[MAIN_GRAPH]),
+        row(f"{what}, MRR@{DEPTH}", "", first[TOGETHER], bound="min", peer=MAIN_GRAPH, theirs=first[MAIN_GRAPH]),
+    ]  # fmt: skip
+
+
+async def run(data: Path, keep: Path | None, quick: bool) -> list[Row]:
+    """All rows; none where the data are not there. The quick form has one conversation, without floors."""
+    if not (data / FILE).exists():
+        print(f"{data / FILE} is not there: LoCoMo is left out", file=sys.stderr)
+        return []
+    samples = {one["sample_id"]: one for one in json.loads((data / FILE).read_text("utf-8"))}
+    groups = {"conv-30": HELD_BACK[:1]} if quick else {"conv-26": CHOSEN_ON, "conv-30 and 49": HELD_BACK}
+    every = Found()
+    rows: list[Row] = []
+    console = Console(highlight=False)
+    with data_folder(keep, "locomo") as folder:
+        async with open_rag(RagConfig(data_dir=folder)) as rag:
+            for what, names in groups.items():
+                found = Found()
+                for name in names:
+                    found = found.joined(await measured(rag, samples[name], folder))
+                console.print(table(what, found))
+                rows += rows_of(what, found, floors=False)
+                every = every.joined(found)
+    if quick:
+        return rows
+    console.print(table("all three", every))
+    return [*rows, *rows_of("all three", every, floors=True)]
