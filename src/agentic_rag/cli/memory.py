@@ -324,7 +324,7 @@ def _about(record: Mapping[str, Any]) -> Iterator[str]:
     else:
         yield str(details.get("speaker") or details.get("subject") or "")
     yield str(details.get("block") or "")
-    yield f"when: {details['trigger']}" if details.get("trigger") else ""
+    yield f"trigger: {details['trigger']}" if details.get("trigger") else ""
     held = [record.get("invalid_at"), *(one["until"] for one in record.get("ended", ()))]
     yield f"held until {max(map(_date, filter(None, held)))}" if any(held) else ""
     yield f"expires {record['expires_at'][:16].replace('T', ' ')}" if record.get("expires_at") else ""
