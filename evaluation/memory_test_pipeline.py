@@ -2,7 +2,7 @@
 
     python evaluation/memory_test_pipeline.py --config configs/locomo_tim_pipeline.yaml --task_id conv-26 --data locomo10.json
 
-``--help`` lists the other options; docs/memory.md says what the figures mean.
+``--help`` lists the other options; docs/memory-designs.md says what the figures mean.
 """
 
 from __future__ import annotations

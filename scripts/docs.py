@@ -31,6 +31,9 @@ from agentic_rag import errors
 from agentic_rag.cli.app import app
 from agentic_rag.cli.render import drawing
 from agentic_rag.lab.config import RuntimeConfig
+from agentic_rag.memory.agents import AGENTS
+from agentic_rag.memory.routing_decision import LEAST_WEIGHTS
+from agentic_rag.memory.schemas import RetrievalStrategy
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters
 
@@ -96,6 +99,21 @@ def memory_graphs() -> str:
     return "\n\n".join(f"```mermaid\n{drawing(name).strip()}\n```" for name in names)
 
 
+def memory_retrieval() -> str:
+    """The graph that searches a user's memories."""
+    return f"```mermaid\n{drawing('memory_retrieval').strip()}\n```"
+
+
+def memory_strategies() -> str:
+    """Which agent implements which strategy, and what it weighs where nothing speaks for it."""
+    names = [f"`{strategy.value}`" for strategy in RetrievalStrategy]
+    rows = [f"| agent | `least` | {' | '.join(names)} |", "|---" * (len(names) + 2) + "|"]
+    for agent in AGENTS:
+        has = ["default" if one is agent.strategies[0] else "yes" if one in agent.strategies else "–" for one in RetrievalStrategy]  # fmt: skip
+        rows.append(f"| {agent.memory_type.value} | {LEAST_WEIGHTS[agent.memory_type]} | {' | '.join(has)} |")
+    return "\n".join(rows)
+
+
 def memory_runtime() -> str:
     """``runtime`` of a memory design."""
     return _table("runtime", RuntimeConfig.model_fields)
@@ -107,12 +125,19 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "errors": error_tree,
     "graph": graph,
     "memory-graphs": memory_graphs,
+    "memory-retrieval": memory_retrieval,
     "memory-runtime": memory_runtime,
+    "memory-strategies": memory_strategies,
 }
 
 DOCUMENT = ["--operation", "document_retrieval"]
+BO = ["--user-id", "bo"]
 CHART = ["ask", "Which chart is in force?", *DOCUMENT, "--set", "answer.sentences=2"]
-EXAMPLES: Mapping[str, str] = {"python": "README.md", "memory-python": "docs/memory.md"}
+EXAMPLES: Mapping[str, str] = {
+    "python": "README.md",
+    "memory-python": "docs/memory.md",
+    "memory-designs-python": "docs/memory-designs.md",
+}
 """By name: the page whose first block of Python is run."""
 OUTPUTS: Mapping[str, tuple[list[str], int | None]] = {
     "ingest": (["ingest", "examples/vault"], None),
@@ -123,6 +148,12 @@ OUTPUTS: Mapping[str, tuple[list[str], int | None]] = {
     ),
     "as-of": ([*CHART, "--as-of", "2024-06-30"], 5),
     "abstain": (["ask", "What is the capital of Mongolia?"], 8),
+    "memory-add": (
+        ["memory", "add", "I live in Oslo. I prefer short answers.", *BO, "--at", "2024-01-10"],
+        None,
+    ),
+    "memory-change": (["memory", "add", "I live in Bergen now.", *BO, "--at", "2024-06-05"], None),
+    "memory-search": (["memory", "search", "Where do I live?", *BO, "--top-k", "2", "--explain"], None),
 }
 """By name: the command, and how many lines of what it prints are shown."""
 

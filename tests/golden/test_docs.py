@@ -11,6 +11,12 @@ import pytest
 import typer.main
 
 from agentic_rag.cli.app import app
+from agentic_rag.memory.agents import AGENTS
+from agentic_rag.memory.derivation import BLOCK_CHARACTERS
+from agentic_rag.memory.exchange import FORMAT, VERSION
+from agentic_rag.memory.orchestrator import FLOOR, PENALTY
+from agentic_rag.memory.schemas import DEFAULT_TIMEOUT_MS, OPERATIONS
+from agentic_rag.memory.writing import NOT_A_PERSON, WORKING_HOURS
 from agentic_rag.state import CanvasRAGState
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,9 +58,26 @@ def test_every_output_has_its_page(docs: ModuleType) -> None:
     assert named == {*docs.OUTPUTS, *docs.EXAMPLES}
 
 
-def test_the_memory_example_prints_what_its_page_says(docs: ModuleType, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["memory-python", "memory-designs-python"])
+def test_the_memory_examples_print_what_their_pages_say(docs: ModuleType, tmp_path: Path, name: str) -> None:
+    page = (ROOT / docs.EXAMPLES[name]).read_text(encoding="utf-8")
+    assert f"```text\n{docs.example(name, tmp_path)}\n```" in page
+
+
+def test_the_memory_page_has_every_parameter_and_bound() -> None:
     page = (ROOT / "docs" / "memory.md").read_text(encoding="utf-8")
-    assert f"```text\n{docs.example('memory-python', tmp_path)}\n```" in page
+    for operation in OPERATIONS:
+        assert f"| `{operation}` |" in page
+    own = {name for agent in AGENTS for name in agent.fields} - {"block"}
+    for parameter in (*own, "block_type", "name_query", "trigger", "steps", "expires_at", "after", "before"):
+        assert f"`{parameter}`" in page
+    assert f"{BLOCK_CHARACTERS:,} characters" in page
+    assert f"Each agent has {DEFAULT_TIMEOUT_MS // 1000} seconds" in page
+    assert f"max({FLOOR}, 1 - {PENALTY} · place)" in page
+    assert f'"format": "{FORMAT}", "version": {VERSION}' in page
+    assert WORKING_HOURS == 24
+    for role in NOT_A_PERSON:
+        assert f"`{role}`" in page
 
 
 def test_every_generated_part_has_its_page(docs: ModuleType) -> None:

@@ -15,7 +15,7 @@ pytest.importorskip("ipykernel")
 pytest.importorskip("matplotlib")
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
-NAMES = ("walkthrough", "fusion_study")
+NAMES = ("walkthrough", "fusion_study", "memory_agent")
 AGAIN = "execute it again: .venv/bin/python notebooks/execute.py"
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 LARGEST = 1_000_000

@@ -22,7 +22,7 @@ pytest.importorskip("langgraph_api", reason="LangGraph's server is not installed
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 45.0
 NODES = [
-    "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "fuse_results", "rerank", "check_quality",
+    "prepare_query", "retrieve_graphiti", "retrieve_lancedb", "retrieve_memory", "fuse_results", "rerank", "check_quality",
     "rewrite_query", "answer",
 ]  # fmt: skip
 QUESTION = {"query": "What does shading do to theanine?", "operation": "document_retrieval"}
@@ -158,6 +158,7 @@ def test_stores_are_opened_once_and_nothing_blocks(server: Server) -> None:
 
 
 MEMORY_NODES = {
+    "memory_retrieval": ["route", "ask_agent", "merge_memories"],
     "memory_main": ["MemorySource", "PipelineCaller", "MemorySink"],
     "memory_insert": ["PreInsert", "MemoryInsert", "PostInsert"],
     "memory_test": ["PreRetrieval", "MemoryRetrieval", "PostRetrieval", "MemoryTest"],
@@ -176,6 +177,20 @@ def test_the_memory_graphs_are_drawn(server: Server, name: str) -> None:
     (assistant,) = posted(server, "/assistants/search", {"graph_id": name})
     drawn = server.client.get(f"/assistants/{assistant['assistant_id']}/graph").json()
     assert {node["id"] for node in drawn["nodes"]} == {"__start__", *MEMORY_NODES[name], "__end__"}
+
+
+def test_a_users_memories_are_asked(server: Server) -> None:
+    (assistant,) = posted(server, "/assistants/search", {"graph_id": "memory_retrieval"})
+    schema = server.client.get(f"/assistants/{assistant['assistant_id']}/schemas").json()["input_schema"]
+    assert all(value.get("description") for value in schema["properties"].values())
+    assert {"query", "user_id", "max_results", "memory_types", "strategy"} <= schema["properties"].keys()
+    asked = {"query": "Where do I live?", "user_id": "nobody"}
+    state = posted(server, "/runs/wait", {"assistant_id": "memory_retrieval", "input": asked})
+    assert state["memories"] == []
+    assert {outcome["status"] for outcome in state["outcomes"].values()} == {"empty"}
+    assert state["routing"]["reasons"]
+    error = posted(server, "/runs/wait", {"assistant_id": "memory_retrieval", "input": {"query": "Where?"}})
+    assert "a memory needs the id of its user" in error["__error__"]["message"]
 
 
 def test_what_is_inserted_is_found(server: Server) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import json
 import os
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentic_rag.cli.memory_commands import memory_app
 from agentic_rag.cli.options import (
     AskedUser,
     AsOf,
@@ -27,14 +25,13 @@ from agentic_rag.cli.options import (
     Half,
     Json,
     Limit,
-    MemoryKind,
     Operation,
     Split,
     TopK,
-    UserId,
     configured,
     prepare,
 )
+from agentic_rag.cli.running import print_json, run
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,15 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-memory = typer.Typer(
-    help="What is remembered of a user: add, search, list, forget, export, import.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(memory, name="memory")
-T = TypeVar("T")
-INTERRUPTED = 130
-"""Exit code: 128 and the number of the signal."""
+app.add_typer(memory_app, name="memory")
 
 
 def _print_version(wanted: bool) -> None:
@@ -75,28 +64,6 @@ def options(
     ] = False,
 ) -> None:
     """Ask your notes: a knowledge graph and a vector store searched together, answers with citations."""
-
-
-def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = False) -> T:
-    """The one place where the command line enters the event loop.
-
-    ``goes_on``: the same command, run again, goes on where this one was interrupted, which is then said; without
-    ``fresh``, which begins anew.
-    """
-    gc.freeze()
-    gc.enable()  # a long ingest must not keep its garbage; see cli.main
-    try:
-        return asyncio.run(work)
-    except KeyboardInterrupt:
-        same = "the same command without --fresh" if fresh else "the same command"
-        hint = f"; {same} goes on where it was" if goes_on else ""
-        sys.stderr.write(f"\ninterrupted{hint}\n")
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def print_json(value: Any) -> None:
-    """One JSON value on stdout, UTF-8."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
 
 
 @app.command()
@@ -514,147 +481,3 @@ def bench_compare(
         print_json(found)
     else:
         print_comparison(found)
-
-
-@memory.command("add")
-@configured
-def memory_add(
-    config: RagConfig,
-    text: Annotated[str, typer.Argument(help="What was said, verbatim.")],
-    user_id: UserId,
-    at: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="When it was said: ISO date or date and time; default now."),
-    ] = None,
-    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who said it; default user.")] = None,
-    role: Annotated[
-        str | None,
-        typer.Option(metavar="ROLE", help="user or assistant, whose words tell nothing of the person."),
-    ] = None,
-    metadata: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Kept with it; repeatable.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Remember what was said, and what follows from it."""
-    from agentic_rag.cli.memory import added, print_added
-
-    given = [*(metadata or ()), *_named("speaker", speaker), *_named("role", role)]
-    result = run(added(config, text, user_id, at, given))
-    if as_json:
-        print_json(result)
-    else:
-        print_added(result)
-
-
-def _named(name: str, value: str | None) -> list[str]:
-    return [] if value is None else [f"{name}={value}"]
-
-
-@memory.command("search")
-@configured
-def memory_search(
-    config: RagConfig,
-    query: Annotated[str, typer.Argument(help="The question, in any language.")],
-    user_id: UserId,
-    top_k: TopK = 10,
-    types: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Ask only this kind of memory; repeatable."),
-    ] = None,
-    strategy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="embedding, bm25, hybrid, string_match, fuzzy, semantic_graph, temporal or context_aware.",
-        ),
-    ] = None,
-    as_of: AsOf = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each agent said, and why.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Ask all memories of a user together."""
-    from agentic_rag.cli.memory import print_found, searched
-
-    result = run(searched(config, query, user_id, top_k=top_k, types=types, strategy=strategy, as_of=as_of))
-    if as_json:
-        print_json(result)
-    else:
-        print_found(result, explain=explain)
-
-
-@memory.command("list")
-@configured
-def memory_list(
-    config: RagConfig,
-    user_id: UserId,
-    kind: MemoryKind = None,
-    ended: Annotated[bool, typer.Option("--ended", help="Also what holds no longer.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Show what is remembered of a user, in the order in which it was said."""
-    from agentic_rag.cli.memory import listed, print_listed
-
-    records = run(listed(config, user_id, kind, ended=ended))
-    if as_json:
-        print_json({"user_id": user_id, "memories": records})
-    else:
-        print_listed(records, user_id)
-
-
-@memory.command("forget")
-@configured
-def memory_forget(
-    config: RagConfig,
-    user_id: UserId,
-    ids: Annotated[list[str] | None, typer.Argument(help="Ids of memories, as list shows them.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All that is known of the user.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Delete memories, with what was said of them and all that rests on it alone."""
-    from agentic_rag.cli.memory import forgotten
-
-    if everything == bool(ids):
-        raise InputError("name the ids to forget, or give --all for everything; not both")
-    result = run(forgotten(config, user_id, None if everything else ids))
-    if as_json:
-        print_json(result)
-    else:
-        told = f"{result['memories']} memories deleted; {result['searched']} searches for them found {result['found']}"
-        typer.echo(told)
-
-
-@memory.command("export")
-@configured
-def memory_export(
-    config: RagConfig,
-    file: Annotated[Path, typer.Argument(help="File to write, a line a memory.")],
-    user_id: UserId,
-    as_json: Json = False,
-) -> None:
-    """Write all memories of a user to a file of JSON lines."""
-    from agentic_rag.cli.memory import exported
-
-    result = run(exported(config, user_id, file))
-    if as_json:
-        print_json(result)
-    else:
-        typer.echo(f"{result['memories']} memories written to {file}")
-
-
-@memory.command("import")
-@configured
-def memory_import(
-    config: RagConfig,
-    file: Annotated[Path, typer.Argument(help="File that export wrote.")],
-    user_id: UserId,
-    as_json: Json = False,
-) -> None:
-    """Add the memories of an exported file to a user's; done again, it changes nothing."""
-    from agentic_rag.cli.memory import imported
-
-    result = run(imported(config, user_id, file))
-    if as_json:
-        print_json(result)
-    else:
-        typer.echo(f"{result['memories']} memories read from {file}")

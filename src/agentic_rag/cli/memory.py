@@ -2,184 +2,349 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import json
+import logging
+import shlex
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from agentic_rag.cli.options import is_new, warm
 from agentic_rag.cli.render import console
+from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.errors import InputError
 from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.records import plain
-from agentic_rag.memory.schemas import RetrievalResponse
+from agentic_rag.memory.schemas import MemoryType, RetrievalResponse, RetrievalStrategy
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 
-NOTHING = "nothing is remembered of {!r} yet; say something: agentic-rag memory add TEXT --user-id {}"
-SHOWN = 300
-"""Characters of a memory in a table."""
+LONGEST = 300
+"""Characters of a memory that are printed; ``--json`` has all."""
+KINDS: Mapping[str, str] = {
+    "core": "who the person is",
+    "semantic": "what is true",
+    "procedural": "how things are done",
+    "working": "what is going on now",
+    "episodic": "what was said",
+}
+COLOURS: Mapping[str, str] = {"new": "green", "repeated": "dim", "superseded": "yellow", "ended": "yellow"}
 
 
 @asynccontextmanager
-async def opened(config: RagConfig, user_id: str) -> AsyncIterator[Memories]:
-    """The memories; a user id that cannot be one is refused before anything is opened."""
+async def _opened(config: RagConfig, user_id: str) -> AsyncIterator[Memories]:
+    """All memories; ``InputError`` before anything is opened where the user's id cannot be one."""
     memory_dataset(user_id)
+    # What an agent failed at is told below what was found.
+    logging.getLogger("agentic_rag.memory").setLevel(logging.ERROR)
+    warm(config)
     async with open_rag(config) as rag:
         yield rag.memory
 
 
-async def added(
-    config: RagConfig, text: str, user_id: str, at: str | None, given: Sequence[str]
+def metadata_given(pairs: Sequence[str], speaker: str | None, role: str | None) -> dict[str, Any]:
+    """Metadata of ``KEY=VALUE``; a value that is JSON is read as JSON.
+
+    Raises:
+        InputError: a pair without a key or without ``=``.
+    """
+    given = dict(map(_pair, pairs))
+    named = {"speaker": speaker, "role": role}
+    return given | {key: value for key, value in named.items() if value is not None}
+
+
+def _pair(pair: str) -> tuple[str, Any]:
+    key, sign, text = pair.partition("=")
+    if not sign or not key.strip():
+        raise InputError(f"cannot read --metadata {pair!r}; write KEY=VALUE, such as session=12")
+    try:
+        return key.strip(), json.loads(text)
+    except ValueError:
+        return key.strip(), text
+
+
+async def add_memory(
+    config: RagConfig, user_id: str, text: str, at: str | None, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What became of a text."""
-    metadata = dict(map(_pair, given))
-    async with opened(config, user_id) as memory:
-        kept = await memory.remember(text, user_id, at=at, metadata=metadata)
-    return {"user_id": user_id, "evidence_id": kept.evidence_id, "memories": list(kept.memories)}
+    """What became of a text.
+
+    Raises:
+        InputError: a blank text or user id, or a date that cannot be read.
+    """
+    if not text.strip():
+        raise InputError(
+            'there is nothing to remember; write it in quotes: agentic-rag memory add "…" --user-id ID'
+        )
+    async with _opened(config, user_id) as memories:
+        kept = await memories.remember(text, user_id, at=at, metadata=metadata)
+    return {"user_id": user_id, "text": text, **asdict(kept)}
 
 
-def _pair(given: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not equals or not name.strip():
-        raise InputError(f"metadata are given as NAME=VALUE, not {given!r}")
-    return name.strip(), value
-
-
-async def searched(
+async def search_memories(
     config: RagConfig,
-    query: str,
     user_id: str,
-    *,
+    query: str,
     top_k: int,
-    types: Sequence[str] | None,
-    strategy: str | None,
+    types: Sequence[MemoryType] | None,
+    strategy: RetrievalStrategy | None,
     as_of: str | None,
 ) -> dict[str, Any]:
-    """What all agents found together, and how it came about."""
-    context = {} if as_of is None else {"as_of": as_of}
-    async with opened(config, user_id) as memory:
-        found = await memory.search(
-            query, user_id, max_results=top_k, context=context, memory_types=types or None, strategy=strategy
+    """What was found, how the question was routed and how asking each agent went; ``known`` is 0 for an unknown user.
+
+    Raises:
+        InputError: a blank question or user id, or a date that cannot be read.
+    """
+    if not query.strip():
+        raise InputError(
+            'the question is empty; write it in quotes: agentic-rag memory search "…" --user-id ID'
         )
-    return {"user_id": user_id, "query": query, **_response(found)}
+    parse_as_of(as_of)
+    memory_dataset(user_id)
+    asked = {"user_id": user_id, "query": query}
+    if is_new(config):
+        return {**asked, "known": 0, "memories": [], "routing": None, "outcomes": {}, "seconds": 0.0}
+    context = {} if as_of is None else {"as_of": as_of}
+    async with _opened(config, user_id) as memories:
+        found = await memories.search(
+            query, user_id, max_results=top_k, context=context, memory_types=types, strategy=strategy
+        )
+        known = len(found.memories) or len(await memories.list(user_id, include_ended=True))
+    return {**asked, "known": known, **_response(found)}
 
 
 def _response(found: RetrievalResponse) -> dict[str, Any]:
-    shown = asdict(found)
+    routing = found.routing
     return {
-        "memories": list(shown["memories"]),
-        "routing": shown["routing"],
-        "outcomes": shown["outcomes"],
-        "seconds": round(found.processing_time_ms / 1000, 4),
+        "memories": [asdict(memory) for memory in found.memories],
+        "routing": {
+            **asdict(routing.decision),
+            "method": routing.method,
+            "fallback_reason": routing.fallback_reason,
+        },
+        "outcomes": {name: asdict(outcome) for name, outcome in found.outcomes.items()},
+        "seconds": round(found.processing_time_ms / 1000, 3),
     }
 
 
-async def listed(config: RagConfig, user_id: str, kind: str | None, *, ended: bool) -> list[dict[str, Any]]:
-    """What is known of a user."""
-    async with opened(config, user_id) as memory:
-        records = await memory.list(user_id, kind, include_ended=ended)
-    return [plain(record) for record in records]
+async def list_memories(
+    config: RagConfig, user_id: str, kind: MemoryType | None, *, ended: bool
+) -> dict[str, Any]:
+    """The memories of a user, in the order in which they were said; ``known`` as for ``search_memories``.
+
+    Raises:
+        InputError: a blank user id.
+    """
+    memory_dataset(user_id)
+    if is_new(config):
+        return {"user_id": user_id, "known": 0, "memories": []}
+    async with _opened(config, user_id) as memories:
+        records = await memories.list(user_id, kind, include_ended=ended)
+        known = len(records) or len(await memories.list(user_id, include_ended=True))
+    return {"user_id": user_id, "known": known, "memories": [plain(record) for record in records]}
 
 
-async def forgotten(config: RagConfig, user_id: str, ids: Sequence[str] | None) -> dict[str, Any]:
-    """What was deleted, and the proof."""
-    async with opened(config, user_id) as memory:
-        return {"user_id": user_id, **asdict(await memory.forget(user_id, ids))}
+async def count_memories(config: RagConfig, user_id: str) -> int:
+    """How many there are, history too."""
+    return len((await list_memories(config, user_id, None, ended=True))["memories"])
 
 
-async def exported(config: RagConfig, user_id: str, path: Path) -> dict[str, Any]:
-    """How many memories were written."""
-    async with opened(config, user_id) as memory:
-        count = await memory.export(user_id, path)
-    return {"user_id": user_id, "file": str(path), "memories": count}
+async def forget_memories(config: RagConfig, user_id: str, ids: Sequence[str] | None) -> dict[str, Any]:
+    """How many were deleted, and what searching found afterwards; None: everything of the user.
+
+    Raises:
+        InputError: a blank user id, or none of the ids is a memory of this user.
+        StoreError: something is still found.
+    """
+    memory_dataset(user_id)
+    if is_new(config) and ids is None:
+        return {"user_id": user_id, "deleted": 0, "searched": 0, "found": 0}
+    async with _opened(config, user_id) as memories:
+        gone = await memories.forget(user_id, ids)
+    return {"user_id": user_id, "deleted": gone.memories, "searched": gone.searched, "found": gone.found}
 
 
-async def imported(config: RagConfig, user_id: str, path: Path) -> dict[str, Any]:
-    """How many memories were read."""
-    async with opened(config, user_id) as memory:
-        count = await memory.import_(user_id, path)
-    return {"user_id": user_id, "file": str(path), "memories": count}
+async def export_memories(config: RagConfig, user_id: str, file: Path) -> dict[str, Any]:
+    """How many memories were written.
+
+    Raises:
+        InputError: a blank user id, or the file cannot be written.
+    """
+    async with _opened(config, user_id) as memories:
+        count = await memories.export(user_id, file)
+    return {"user_id": user_id, "file": str(file), "memories": count}
 
 
-def print_added(result: dict[str, Any]) -> None:
-    """A line for the text, and one for each memory that it made, confirmed or ended."""
+async def import_memories(config: RagConfig, user_id: str, file: Path) -> dict[str, Any]:
+    """How many memories were read.
+
+    Raises:
+        InputError: a blank user id, or the file is no export; nothing was imported.
+    """
+    async with _opened(config, user_id) as memories:
+        count = await memories.import_(user_id, file)
+    return {"user_id": user_id, "file": str(file), "memories": count}
+
+
+def print_added(result: Mapping[str, Any]) -> None:
+    """What was kept, and each memory that it made, confirmed or ended; one in several kinds once."""
     out = console()
-    out.print(f"kept as [cyan]{escape(result['evidence_id'])}[/cyan]")
+    out.print(f"kept verbatim as [cyan]{escape(result['evidence_id'])}[/cyan]")
+    if not result["memories"]:
+        out.print("nothing else follows from it", style="dim")
+        return
+    kinds: dict[tuple[str, str, str], list[str]] = {}
     for memory in result["memories"]:
-        out.print(
-            f"  {memory['change']:<10} [green]{memory['memory_type']:<10}[/green] {escape(_short(memory['content'], 60))}"
-            f"\n             [dim]{escape(memory['reason'])}[/dim]"
-        )
+        told = (memory["change"], _short(memory["content"]), memory["reason"])
+        kinds.setdefault(told, []).append(memory["memory_type"])
+    shown = _columns("change")
+    for (change, content, reason), several in kinds.items():
+        why = f"[dim]{escape(' and '.join(sorted(several)))}: {escape(reason)}[/dim]"
+        shown.add_row(f"[{COLOURS[change]}]{change}[/{COLOURS[change]}]", f"{escape(content)}\n{why}")
+    out.print(shown)
 
 
-def print_found(result: dict[str, Any], *, explain: bool) -> None:
-    """Memories, best first; with ``explain`` what each agent said and why it was asked so."""
+def print_found(result: Mapping[str, Any], *, explain: bool) -> None:
+    """The memories, best first; with ``explain`` every source of each, the routing, and each agent's outcome."""
+    out = console()
+    if not result["known"]:
+        _print_unknown(out, result["user_id"])
+        return
+    if not result["memories"]:
+        out.print("nothing found", style="yellow")
+    shown = _columns("#", "score")
+    for number, memory in enumerate(result["memories"], start=1):
+        told = [escape(_short(memory["content"])), f"[dim]{escape(_about_found(memory))}[/dim]"]
+        told += [f"[dim]{escape(_source(one))}[/dim]" for one in memory["sources"] if explain]
+        shown.add_row(f"{number}.", f"{memory['relevance_score']:.2f}", "\n".join(told))
+    out.print(shown)
+    if explain:
+        _print_routing(out, result["routing"])
+    for name, outcome in result["outcomes"].items():
+        _print_outcome(out, name, outcome, explain=explain)
+
+
+def _print_routing(out: Console, routing: Mapping[str, Any]) -> None:
+    weights = [
+        f"{kind} {weight:.2f} ({routing['selected_strategies'][kind]})"
+        for kind, weight in routing["strategy_weights"].items()
+    ]
+    out.print(f"\nrouting by {routing['method']}: {', '.join(weights)}", markup=False, style="dim")
+    for reason in filter(None, [*routing["reasons"], routing["fallback_reason"]]):
+        out.print(f"  {reason}", markup=False, style="dim")
+
+
+def _print_outcome(out: Console, name: str, outcome: Mapping[str, Any], *, explain: bool) -> None:
+    failed = outcome["status"] in ("failed", "timeout")
+    if failed or explain:
+        counted = outcome["reason"] or f"{outcome['count']} in {outcome['ms']:.0f} ms"
+        told = f"{outcome['status']}: {name}: {counted}"
+        out.print(told, markup=False, style="red" if failed else "dim")
+
+
+def print_listed(result: Mapping[str, Any]) -> None:
+    """The memories by kind, each with its date, what it tells and its id."""
     out = console()
     if not result["memories"]:
-        out.print("no memory was found", style="yellow")
-    for number, memory in enumerate(result["memories"], start=1):
-        known = memory["metadata"]
-        when = (known.get("valid_at") or known.get("at") or "")[:10]
-        who = known.get("speaker") or known.get("subject") or ""
-        place = " · ".join(filter(None, [memory["memory_type"], when, who, _ended(known)]))
+        _print_none(out, result)
+    by_kind = {
+        kind: [record for record in result["memories"] if record["memory_type"] == kind] for kind in KINDS
+    }
+    for number, (kind, records) in enumerate((kind, held) for kind, held in by_kind.items() if held):
+        if number:
+            out.print()
+        meaning = KINDS[kind]
+        out.print(f"[bold]{kind}[/bold] [dim]· {meaning} ({len(records)})[/dim]")
+        shown = _columns("date")
+        for record in records:
+            details = " · ".join(filter(None, [*_about(record), record["id"]]))
+            told = f"{escape(_short(record['content']))}\n[dim]{escape(details)}[/dim]"
+            shown.add_row(_date(record.get("valid_at") or record.get("at")), told)
+        out.print(shown)
+
+
+def _print_none(out: Console, result: Mapping[str, Any]) -> None:
+    if result["known"]:
         out.print(
-            f"{number:>2} {memory['relevance_score']:.2f} [cyan]{escape(place)}[/cyan]\n   {escape(_short(memory['content']))}"
+            f"none of this kind; {_memories(result['known'])} with --ended and without --type", style="yellow"
         )
-        if explain:
-            for source in memory["sources"]:
-                out.print(
-                    f"     [dim]{source['agent']} by {source['strategy']}: rank {source['rank']}, "
-                    f"{source['base_score']:.2f} → {source['score']:.2f}[/dim]"
-                )
-    if explain:
-        out.print()
-        for reason in result["routing"]["decision"]["reasons"]:
-            out.print(f"[dim]{escape(reason)}[/dim]")
-    for name, outcome in result["outcomes"].items():
-        if outcome["status"] in ("failed", "timeout"):
-            out.print(f"{outcome['status']}: {name}: {outcome['reason']}", style="red", markup=False)
-        elif explain:
-            told = f"{name}: {outcome['status']}, {outcome['count']} in {outcome['ms']:.0f} ms"
-            out.print(told, style="dim", markup=False)
+    else:
+        _print_unknown(out, result["user_id"])
 
 
-def print_listed(records: Sequence[dict[str, Any]], user_id: str) -> None:
-    """A table of memories, in the order in which they were said."""
-    if not records:
-        console().print(NOTHING.format(user_id, user_id), style="yellow", markup=False)
+def print_forgotten(result: Mapping[str, Any]) -> None:
+    """How much was deleted, and the proof."""
+    out = console()
+    if not result["deleted"]:
+        _print_unknown(out, result["user_id"])
         return
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("id", no_wrap=True)
-    table.add_column("when", no_wrap=True)
-    table.add_column("memory", overflow="fold", ratio=1)
-    for record in records:
-        when = (record.get("valid_at") or record.get("at") or "")[:10]
-        ended = _ended(record)
-        told = f"[dim]{' · '.join(filter(None, [record['memory_type'], _about(record), ended]))}[/dim]"
-        table.add_row(escape(record["id"]), when, f"{escape(_short(record['content']))}\n{told}")
-    console().print(table)
+    searches = f"{result['searched']} searches for {'it' if result['deleted'] == 1 else 'them'}"
+    out.print(f"deleted {_memories(result['deleted'])}; {searches} found {result['found'] or 'none'}")
 
 
-def _about(record: dict[str, Any]) -> str:
-    """What it tells beyond its words: the slot of a fact, the block of a core memory, the trigger of a procedure."""
+def print_moved(result: Mapping[str, Any], where: str) -> None:
+    """How many memories went into a file or came from it."""
+    told = f"{_memories(result['memories'])} of {result['user_id']!r} {where} {result['file']}"
+    console().print(told, markup=False, soft_wrap=True)
+
+
+def _print_unknown(out: Console, user_id: str) -> None:
+    command = f'agentic-rag memory add "…" --user-id {shlex.quote(user_id)}'
+    out.print(f"nothing is known of {user_id!r} yet", markup=False, style="yellow")
+    out.print(f"tell something: {command}", markup=False, style="dim", soft_wrap=True)
+
+
+def _columns(*names: str) -> Table:
+    """Narrow columns, and a wide one for a memory and what is known of it."""
+    shown = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in names:
+        shown.add_column(name, no_wrap=True, justify="right" if name == "#" else "left")
+    shown.add_column("memory", overflow="fold")
+    return shown
+
+
+def _about_found(memory: Mapping[str, Any]) -> str:
+    """Kind, date, who said it, what it tells, until when it held."""
+    known = memory["metadata"]
+    date = _date(known.get("valid_at") or known.get("at"))
+    return " · ".join(filter(None, [memory["memory_type"], date, *_about({**known, "details": known})]))
+
+
+def _about(record: Mapping[str, Any]) -> Iterator[str]:
+    """Who said it or whom it is about, what of them it tells, and until when."""
     details = record["details"]
     if details.get("slot"):
-        return escape(f"{details['subject']}: {details['slot']} = {details['value']}")
-    return escape(str(details.get("block") or details.get("trigger") or details.get("speaker") or ""))
+        yield f"{details['subject']}, {details['slot']}: {details.get('value') or '–'}"
+    else:
+        yield str(details.get("speaker") or details.get("subject") or "")
+    yield str(details.get("block") or "")
+    yield f"trigger: {details['trigger']}" if details.get("trigger") else ""
+    held = [record.get("invalid_at"), *(one["until"] for one in record.get("ended", ()))]
+    yield f"held until {max(map(_date, filter(None, held)))}" if any(held) else ""
+    yield f"expires {record['expires_at'][:16].replace('T', ' ')}" if record.get("expires_at") else ""
 
 
-def _ended(values: dict[str, Any]) -> str:
-    until = [values.get("invalid_at"), *(one["until"] for one in values.get("ended", ()))]
-    known = [moment[:10] for moment in until if moment]
-    return f"held until {max(known)}" if known else ""
+def _source(source: Mapping[str, Any]) -> str:
+    return (
+        f"{source['agent']} by {source['strategy']}: rank {source['rank']}, "
+        f"base {source['base_score']:.2f}, score {source['score']:.2f}"
+    )
 
 
-def _short(text: str, limit: int = SHOWN) -> str:
+def _date(moment: str | None) -> str:
+    return "" if moment is None else moment[:10]
+
+
+def _memories(count: int) -> str:
+    return f"{count} {'memory' if count == 1 else 'memories'}"
+
+
+def _short(text: str) -> str:
     joined = " ".join(text.split())
-    return joined if len(joined) <= limit else f"{joined[: limit - 1]}…"
+    return joined if len(joined) <= LONGEST else f"{joined[: LONGEST - 1]}…"

@@ -57,10 +57,6 @@ UserId = Annotated[
 AskedUser = Annotated[
     str | None, typer.Option("--user-id", metavar="ID", help="Whose memories are asked besides the notes.")
 ]
-MemoryKind = Annotated[
-    str | None,
-    typer.Option("--type", metavar="TYPE", help="core, episodic, semantic, procedural or working."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
 Split = Annotated[
     str | None,
@@ -144,8 +140,18 @@ def prepare(config: RagConfig, dataset: str) -> None:
     Raises:
         UnknownDataset: there is no data folder yet; asking must not make one.
     """
-    if config.lancedb_uri is None and not config.data_dir.exists():
+    if is_new(config):
         raise UnknownDataset(dataset, [])
+    warm(config)
+
+
+def is_new(config: RagConfig) -> bool:
+    """Whether nothing can have been stored yet."""
+    return config.lancedb_uri is None and not config.data_dir.exists()
+
+
+def warm(config: RagConfig) -> None:
+    """Import the stores while the bundled model, if it is the one, loads in a thread."""
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import load_ahead
 

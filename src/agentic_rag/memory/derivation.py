@@ -142,7 +142,7 @@ def slot_changes(
 
 
 def _difference(before: MemoryRecord | None, after: MemoryRecord) -> tuple[str, str]:
-    what = f"{after.details['slot']} of {after.details['subject']}: {after.details['value']}"
+    what = f"{after.details['subject']}, {after.details['slot']}: {after.details['value']}"
     if before is None:
         return "new", what
     if before.invalid_at != after.invalid_at and after.invalid_at is not None:

@@ -1,0 +1,171 @@
+"""The commands of ``agentic-rag memory``: what is remembered of each user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.cli.options import AsOf, Json, TopK, UserId, configured
+from agentic_rag.cli.running import print_json, run
+from agentic_rag.errors import InputError
+from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
+
+if TYPE_CHECKING:
+    from agentic_rag.settings.config import RagConfig
+
+memory_app = typer.Typer(
+    help="What is remembered of each user: add, search, list, forget, export, import.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@memory_app.command()
+@configured
+def add(
+    config: RagConfig,
+    text: Annotated[str, typer.Argument(help="What was said; it is kept verbatim.")],
+    user_id: UserId,
+    at: Annotated[
+        str | None, typer.Option(metavar="DATE", help="When it was said: ISO date or time; default: now.")
+    ] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who said it; default: user.")] = None,
+    role: Annotated[
+        str | None,
+        typer.Option(metavar="ROLE", help="Such as user or assistant, whose words tell nothing of the user."),
+    ] = None,
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE", help="Kept with it, and given back; repeatable. Read as JSON if it is JSON."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Remember what was said, and what follows from it.
+
+    Shows each memory that is new, repeated, superseded or ended by it, and why.
+    """
+    from agentic_rag.cli.memory import add_memory, metadata_given, print_added
+
+    given = metadata_given(metadata or [], speaker, role)
+    result = run(add_memory(config, user_id, text, at, given))
+    if as_json:
+        print_json(result)
+    else:
+        print_added(result)
+
+
+@memory_app.command()
+@configured
+def search(
+    config: RagConfig,
+    query: Annotated[str, typer.Argument(help="What is asked of the memories.")],
+    user_id: UserId,
+    top_k: TopK = 10,
+    types: Annotated[
+        list[MemoryType] | None, typer.Option("--type", help="Ask only this kind of memory; repeatable.")
+    ] = None,
+    strategy: Annotated[
+        RetrievalStrategy | None, typer.Option(help="Of every kind that has it; default: by the question.")
+    ] = None,
+    as_of: AsOf = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the routing, each agent's outcome, each memory's sources.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask all memories of a user together; best first."""
+    from agentic_rag.cli.memory import print_found, search_memories
+
+    result = run(search_memories(config, user_id, query, top_k, types or None, strategy, as_of))
+    if as_json:
+        print_json(result)
+    else:
+        print_found(result, explain=explain)
+    if result["outcomes"] and all(
+        one["status"] in ("failed", "timeout") for one in result["outcomes"].values()
+    ):
+        raise typer.Exit(1)
+
+
+@memory_app.command("list")
+@configured
+def list_(
+    config: RagConfig,
+    user_id: UserId,
+    kind: Annotated[MemoryType | None, typer.Option("--type", help="Only this kind of memory.")] = None,
+    ended: Annotated[bool, typer.Option("--ended", help="Show what holds no longer, too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is known of a user, in the order in which it was said."""
+    from agentic_rag.cli.memory import list_memories, print_listed
+
+    result = run(list_memories(config, user_id, kind, ended=ended))
+    if as_json:
+        print_json(result)
+    else:
+        print_listed(result)
+
+
+@memory_app.command()
+@configured
+def forget(
+    config: RagConfig,
+    user_id: UserId,
+    ids: Annotated[list[str] | None, typer.Argument(help="Of memories, as list shows them.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Everything that is known of the user.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting everything.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete memories, what was said of them, and all that rests on it alone; then search for it."""
+    from agentic_rag.cli.memory import count_memories, forget_memories, print_forgotten
+
+    if everything == bool(ids):
+        raise InputError("name the memories to forget by their ids, or give --all for everything; not both")
+    if everything and not yes and (held := run(count_memories(config, user_id))):
+        typer.confirm(f"Delete all {held} memories of {user_id!r}?", abort=True, err=True)
+    result = run(forget_memories(config, user_id, None if everything else ids))
+    if as_json:
+        print_json(result)
+    else:
+        print_forgotten(result)
+
+
+@memory_app.command()
+@configured
+def export(
+    config: RagConfig,
+    file: Annotated[Path, typer.Argument(help="File of JSON lines to write; replaced if it is there.")],
+    user_id: UserId,
+    as_json: Json = False,
+) -> None:
+    """Write all memories of a user to a file, history too."""
+    from agentic_rag.cli.memory import export_memories, print_moved
+
+    result = run(export_memories(config, user_id, file))
+    if as_json:
+        print_json(result)
+    else:
+        print_moved(result, "written to")
+
+
+@memory_app.command("import")
+@configured
+def import_(
+    config: RagConfig,
+    file: Annotated[Path, typer.Argument(help="File that export wrote.")],
+    user_id: UserId,
+    as_json: Json = False,
+) -> None:
+    """Add the memories of an exported file to a user's; all of them or none."""
+    from agentic_rag.cli.memory import import_memories, print_moved
+
+    result = run(import_memories(config, user_id, file))
+    if as_json:
+        print_json(result)
+    else:
+        print_moved(result, "read from")

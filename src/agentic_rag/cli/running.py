@@ -1,0 +1,38 @@
+"""How every command runs and prints JSON: the one event loop, and one value on stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import sys
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import typer
+
+T = TypeVar("T")
+INTERRUPTED = 130
+"""Exit code: 128 and the number of the signal."""
+
+
+def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = False) -> T:
+    """The one place where the command line enters the event loop.
+
+    ``goes_on``: the same command, run again, goes on where this one was interrupted, which is then said; without
+    ``fresh``, which begins anew.
+    """
+    gc.freeze()
+    gc.enable()  # a long ingest must not keep its garbage; see cli.main
+    try:
+        return asyncio.run(work)
+    except KeyboardInterrupt:
+        same = "the same command without --fresh" if fresh else "the same command"
+        hint = f"; {same} goes on where it was" if goes_on else ""
+        sys.stderr.write(f"\ninterrupted{hint}\n")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on stdout, UTF-8."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
