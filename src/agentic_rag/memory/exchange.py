@@ -39,10 +39,11 @@ def read_export(path: Path) -> list[MemoryRecord]:
         InputError: the file cannot be opened, is no export, lacks a line, or a line is no memory.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # splitlines() would part a text at the other line ends of Unicode, which JSON leaves as they are.
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}; give a file that export wrote") from error
-    heading = _parsed(path, 1, lines[0]) if lines else {}
+    heading = _parsed(path, 1, lines[0]) if lines[0] else {}
     if heading.get("format") != FORMAT or heading.get("version") != VERSION:
         raise InputError(
             f"{path} is no export of memories (its first line says format {FORMAT!r}, version {VERSION})"
