@@ -17,6 +17,7 @@ from rich.table import Table
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.evaluation.locomo import LoCoMoQuestion, read_locomo
+from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.ingest.conversation import RawSession, parse_session_date, sessions, spoken
 from agentic_rag.memory.schemas import MemoryType
@@ -143,7 +144,10 @@ def rows_of(what: str, found: Found, *, floors: bool) -> list[Row]:
     best = max((kind.value for kind in MemoryType), key=lambda name: mean[name])
     # Above, not equal: one question more of all of them.
     above = mean[best] + 1 / (2 * len(found.recall[best]) * DEPTH)
+    ours, theirs = found.recall[TOGETHER], found.recall[MAIN_GRAPH]
+    less = bootstrap_interval([one - other for one, other in zip(ours, theirs, strict=True)])
     return [
+        row(f"{what}, recall@{DEPTH} less the main graph's ({less.low:+.3f} to {less.high:+.3f})", "", less.value),
         row(f"{what}, recall@{DEPTH} above any agent's", "share", mean[TOGETHER], bound="min",
             floor=above if floors else None, peer=best, theirs=mean[best]),
         row(f"{what}, recall@{DEPTH} not below the main graph's", "share", mean[TOGETHER], bound="min",

@@ -176,7 +176,7 @@ async def run(keep: Path | None, quick: bool) -> list[Row]:
         row(f"collisions of {PROBES} random user ids", "", collisions(PROBES), floor=0),
         row("disk of a user", "kB", size / users / 1000),
         row("files of a user", "", files / users),
-        row("most memory of the process, with all users' tables open", "MB", resident),
+        row("most memory that the process has had", "MB", resident),
         row("importing a user", "ms", importing),
     ]
 

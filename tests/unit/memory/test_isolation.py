@@ -51,6 +51,7 @@ texts = st.sampled_from(
         "Please always answer in English.",
         "I am working on the report this week.",
         "我住在北京。",
+        "One line\u2028and another\x85here.",
     )
 ) | st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40).filter(str.strip)
 said = st.lists(st.tuples(user_ids, texts), min_size=2, max_size=6)
