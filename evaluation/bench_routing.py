@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from agentic_rag.memory.routing import route
+from agentic_rag.memory.routing.router import route
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingDecision
 from figures import Row, options, report, row
 

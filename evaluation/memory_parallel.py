@@ -13,7 +13,7 @@ from statistics import median
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.memory.exchange import written_export
 from agentic_rag.memory.orchestrator import MemoryOrchestrator
-from agentic_rag.memory.routing import Router
+from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.schemas import (
     MemoryAgent,
     MemoryType,

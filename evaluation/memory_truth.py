@@ -18,9 +18,9 @@ from pathlib import Path
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.errors import StoreError
+from agentic_rag.memory.reading.statements import statements
 from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, RetrievedMemory, TaskRequest
-from agentic_rag.memory.statements import statements
 from agentic_rag.testing import HashingEmbedding
 from figures import Row, row
 from memory_histories import FAMILIES, FORMS, Event, Family, History, changes, histories, value_at

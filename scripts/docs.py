@@ -32,7 +32,7 @@ from agentic_rag.cli.app import app
 from agentic_rag.cli.render import drawing
 from agentic_rag.lab.config import RuntimeConfig
 from agentic_rag.memory.agents import AGENTS
-from agentic_rag.memory.routing_decision import LEAST_WEIGHTS
+from agentic_rag.memory.routing.decision import LEAST_WEIGHTS
 from agentic_rag.memory.schemas import RetrievalStrategy
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.settings.parameters import Parameters

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.memories import Memories
-from agentic_rag.memory.reading import RuleStatements
-from agentic_rag.memory.routing import Router
+from agentic_rag.memory.reading.reader import RuleStatements
+from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
 from agentic_rag.memory.store import MemoryStore, Turn
 from agentic_rag.memory.writing import StatementReader

@@ -26,8 +26,8 @@ from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDatas
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.memories import Memories
-from agentic_rag.memory.reading import ChatStatements, RuleStatements
-from agentic_rag.memory.routing import Router
+from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
+from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
 from agentic_rag.memory.store import MemoryStore, Turn
 from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config

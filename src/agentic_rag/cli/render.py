@@ -291,7 +291,7 @@ def _memory_test() -> Any:
 
 def _memory_retrieval() -> Any:
     from agentic_rag.memory.orchestrator import MemoryOrchestrator
-    from agentic_rag.memory.routing import Router
+    from agentic_rag.memory.routing.router import Router
 
     return MemoryOrchestrator({}, Router({})).graph
 

@@ -62,7 +62,7 @@ class Routes(Protocol):
     """Decides which agents are asked, and how."""
 
     async def route(self, request: RetrievalRequest) -> RoutingResult:
-        """See ``routing.Router``."""
+        """See ``routing.router.Router``."""
 
 
 class RetrievalKeys(TypedDict, total=False):

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agentic_rag.errors import InputError
 from agentic_rag.memory.orchestrator import FLOOR, MemoryOrchestrator
-from agentic_rag.memory.routing import Router
+from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.schemas import (
     MemoryType,
     RetrievalRequest,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.errors import InputError, ModelError
 from agentic_rag.memory.memories import Memories
-from agentic_rag.memory.reading import ChatStatements
+from agentic_rag.memory.reading.reader import ChatStatements
 from agentic_rag.memory.schemas import MemoryType, Remembered
 from agentic_rag.testing import ScriptedChat
 from memories_in_memory import opened

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from agentic_rag.errors import InputError
-from agentic_rag.memory.routing_rules import RoutingEvidence
+from agentic_rag.memory.routing.rules import RoutingEvidence
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingDecision
 
 LEAST_WEIGHTS: Mapping[MemoryType, float] = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.memory.routing_strategies import choose_strategy
+from agentic_rag.memory.routing.strategies import choose_strategy
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType

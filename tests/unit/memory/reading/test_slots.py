@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.memory.slots import slot_values
+from agentic_rag.memory.reading.slots import slot_values
 
 AT = datetime(2024, 5, 5, tzinfo=UTC)
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.memory.routing_decision import Asked, Strategies, decided, lacking, settled
-from agentic_rag.memory.routing_rules import LONGEST, RoutingEvidence, evidence
-from agentic_rag.memory.routing_strategies import choose_strategy
+from agentic_rag.memory.routing.decision import Asked, Strategies, decided, lacking, settled
+from agentic_rag.memory.routing.rules import LONGEST, RoutingEvidence, evidence
+from agentic_rag.memory.routing.strategies import choose_strategy
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
 from agentic_rag.text.prompts import ROUTING_SYSTEM, fenced
 
@@ -31,8 +31,8 @@ def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:
     """The decision of the rules: offline, and the same for the same request.
 
     All agents are asked unless the request names some. A type's evidence is the sum of what in the query speaks for it (see
-    ``routing_rules``); its weight grows with it from what the type has without any (see
-    ``routing_decision.weight``). Where the request names both types and strategy nothing is left to decide.
+    ``routing.rules``); its weight grows with it from what the type has without any (see
+    ``routing.decision.weight``). Where the request names both types and strategy nothing is left to decide.
 
     Args:
         request: the query must not be blank; ``context`` is not read.

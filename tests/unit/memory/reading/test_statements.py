@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.memory.reading.statements import MemoryStatement, statements, told_part
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.statements import MemoryStatement, statements, told_part
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
 AT = datetime(2024, 5, 5, tzinfo=UTC)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.errors import InputError, ModelError
-from agentic_rag.memory.routing import LONGEST_REASON, Router, route
-from agentic_rag.memory.routing_decision import LEAST_WEIGHTS, Strategies, weight
+from agentic_rag.memory.routing.decision import LEAST_WEIGHTS, Strategies, weight
+from agentic_rag.memory.routing.router import LONGEST_REASON, Router, route
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, RoutingResult
 from agentic_rag.testing import ScriptedChat
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.memory.routing_rules import LONGEST, evidence
+from agentic_rag.memory.routing.rules import LONGEST, evidence
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import folded
 

@@ -17,8 +17,8 @@ from typing import Any
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
+from agentic_rag.memory.reading.statements import MemoryStatement, parts_of, statements
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.statements import MemoryStatement, parts_of, statements
 from agentic_rag.text import asked_about, content_tokens
 from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
 from agentic_rag.text.sentences import split_sentences

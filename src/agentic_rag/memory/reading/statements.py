@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from agentic_rag.memory.reading.slots import slot_values
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.memory.slots import slot_values
 from agentic_rag.text.sentences import split_sentences
 
 PERSONA, HUMAN, PREFERENCES = "persona", "human", "preferences"

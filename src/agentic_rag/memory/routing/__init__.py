@@ -1,0 +1,1 @@
+"""Which agents a question is for, how each searches, and how much each counts."""
