@@ -67,7 +67,7 @@ class TaskRequest:
     """JSON values; ``user_id`` is always needed. See the agent for the others."""
     task_id: str = field(default_factory=lambda: str(uuid4()))
     priority: int = 1
-    """Where calls wait for their turn, the higher goes first."""
+    """The source document's; the five agents treat all tasks alike."""
     timeout_ms: int | None = DEFAULT_TIMEOUT_MS
     """None waits as long as it takes."""
 
@@ -111,7 +111,7 @@ class RetrievalRequest:
     """What is asked of all memories of one user.
 
     ``context`` may hold ``as_of`` (ISO 8601: what was known then), ``now`` (ISO 8601: by which memories expire; else the
-    clock), ``speakers`` (names) and anything a router of one's own reads.
+    clock) and anything a router of one's own reads.
     """
 
     query: str
