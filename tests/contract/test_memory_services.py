@@ -1,4 +1,4 @@
-"""What every memory service promises: all seven, those that use stores on the in-memory ones and on the real ones."""
+"""What every memory service promises: all eight, those that use stores on the in-memory ones and on the real ones."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from agentic_rag.domain.identity import memory_dataset
 from agentic_rag.domain.memory import Closes, Deletes, Memory, MemoryService, Neighbours, ReturnsAll
 from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.errors import InputError, StoreError
@@ -20,20 +21,24 @@ from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.lab.services import build_service, known_services
 from agentic_rag.lab.services.entries import BATCH_DOCUMENTS
 from agentic_rag.lab.services.parts import ServiceParts
+from agentic_rag.memory.memories import Memories
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.retrieval.engine import RetrievalEngine
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from user_memories import memories_on
 
 # The real stores belong to the loop they were opened in, and are opened once: each test has its own namespace.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 IN_PROCESS = ("short_term_memory", "vector_hash_memory", "full_context", "no_memory")
-STORED = ("vector_memory", "graph_memory", "agentic_memory")
+STORED = ("vector_memory", "graph_memory", "agentic_memory", "orchestrated_memory")
+BEHIND = ("vector_memory", "graph_memory", "agentic_memory")
+"""Write many inserts together, before the next reading; the product's memory writes each at once."""
 RANKED = ("vector_hash_memory", *STORED)
 BY_VECTOR = ("vector_hash_memory", "vector_memory")
-LINKED = ("vector_hash_memory", *STORED)
+LINKED = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
 CASES = [(name, "none") for name in IN_PROCESS] + [
     (name, backend) for name in STORED for backend in ("memory", "lancedb")
 ]
@@ -71,6 +76,7 @@ class World:
     knowledge: GraphStore
     engine: GraphEngine
     ask: Any
+    memories: Memories
 
     def parts(self, namespace: str) -> ServiceParts:
         return ServiceParts(
@@ -81,13 +87,14 @@ class World:
             graph_engine=self.engine,
             ask=self.ask,
             count_tokens=count_tokens_batch,
+            memories=self.memories,
         )
 
 
 def world_of(embedding: Embedding, chunks: ChunkStore, knowledge: GraphStore) -> World:
     engine = GraphEngine(knowledge, chunks, embedding)
     graph = build_rag_graph(GraphParts(engine, RetrievalEngine(chunks, embedding), embedding)).compile()
-    return World(embedding, chunks, knowledge, engine, graph)
+    return World(embedding, chunks, knowledge, engine, graph, memories_on(embedding, chunks, knowledge))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -380,7 +387,7 @@ async def test_capabilities(service: MemoryService, name: str) -> None:
     assert isinstance(service, Deletes) == (name != "no_memory")
     assert isinstance(service, Neighbours) == (name in LINKED)
     assert isinstance(service, ReturnsAll) == (name == "full_context")
-    assert isinstance(service, Closes) == (name in STORED)
+    assert isinstance(service, Closes) == (name in BEHIND)
 
 
 async def test_what_is_deleted_is_gone(service: MemoryService, name: str) -> None:
@@ -465,18 +472,22 @@ async def test_vectors_that_are_given_are_used(service: MemoryService, name: str
 
 async def test_a_namespace_is_cleared_before_the_first_write(make: Make, name: str, world: World) -> None:
     only(name, STORED, "uses no store")
-    before = make("reopened-" + name)
+    own = "reopened-" + name
+    stored = memory_dataset(own) if name == "orchestrated_memory" else own
+    before = make(own)
     await told(before, WORK, LAKE)
-    assert isinstance(before, Closes)
-    await before.close()
-    assert await world.chunks.count("reopened-" + name) > 0
-    after = make("reopened-" + name)
+    if isinstance(before, Closes):
+        await before.close()
+    assert await world.chunks.count(stored) > 0
+    after = make(own)
     assert await after.retrieve("Where does Alice work?") == []
     await told(after, BREAD)
     assert texts(await after.retrieve("Where does Alice work, and her bread?")) == [BREAD]
-    assert await world.chunks.count("reopened-" + name) == 1
+    # The sentence is a memory of its own, beside what was said.
+    kept = 2 if name == "orchestrated_memory" else 1
+    assert await world.chunks.count(stored) == kept
     if name != "vector_memory":
-        assert (await world.knowledge.counts("reopened-" + name)).episodes == 1
+        assert (await world.knowledge.counts(stored)).episodes == kept
 
 
 async def test_two_namespaces_know_nothing_of_each_other(make: Make, name: str) -> None:
@@ -507,7 +518,7 @@ def counted(store: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def test_many_inserts_are_few_writes(
     service: MemoryService, name: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only(name, STORED, "uses no store")
+    only(name, BEHIND, "writes nothing behind")
     chunks, knowledge = counted(world.chunks, monkeypatch), counted(world.knowledge, monkeypatch)
     for number in range(200):
         await service.insert(f"(2023-08-01)Alice: dish {number}", metadata={"session_id": number // 10})
@@ -523,7 +534,7 @@ async def test_many_inserts_are_few_writes(
 async def test_what_could_not_be_written_is_not_lost(
     service: MemoryService, name: str, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only(name, STORED, "uses no store")
+    only(name, BEHIND, "writes nothing behind")
     await told(service, LAKE)
     await service.retrieve("lake")
 
@@ -549,7 +560,7 @@ async def test_what_could_not_be_written_is_not_lost(
 
 
 async def test_closing_writes_what_is_left(make: Make, name: str, world: World) -> None:
-    only(name, STORED, "uses no store")
+    only(name, BEHIND, "writes nothing behind")
     service = make("closed-" + name)
     await told(service, WORK)
     assert isinstance(service, Closes)

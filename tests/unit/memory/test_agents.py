@@ -17,7 +17,7 @@ from agentic_rag.memory.schemas import (
     TaskRequest,
     TaskResponse,
 )
-from memories_in_memory import opened
+from user_memories import opened
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
 TEXT = "green tea is brewed at seventy degrees"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.errors import InputError
 from agentic_rag.memory.exchange import read_export
-from memories_in_memory import opened
+from user_memories import opened
 
 TEXTS = st.sampled_from(
     [

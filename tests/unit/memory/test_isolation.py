@@ -17,7 +17,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.memory.exchange import read_export
 from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.schemas import MemoryType, RetrievalRequest, RetrievalStrategy, TaskRequest
-from memories_in_memory import opened
+from user_memories import opened
 
 NO_USERS = (None, "", "   ", "\0", "\ud800", 3, ["ada"])
 ALIKE = (

@@ -15,7 +15,7 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements
 from agentic_rag.memory.schemas import MemoryType, Remembered
 from agentic_rag.testing import ScriptedChat
-from memories_in_memory import opened
+from user_memories import opened
 
 CORE, EPISODIC, SEMANTIC, PROCEDURAL, WORKING = MemoryType
 

@@ -23,6 +23,7 @@ from agentic_rag.settings.parameters import Section
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import FakeGraphEngine, HashingEmbedding
+from user_memories import opened
 
 BUILT_IN = (
     "short_term_memory",
@@ -30,6 +31,7 @@ BUILT_IN = (
     "vector_memory",
     "graph_memory",
     "agentic_memory",
+    "orchestrated_memory",
     "full_context",
     "no_memory",
 )
@@ -57,6 +59,7 @@ def parts() -> ServiceParts:
         graph_engine=FakeGraphEngine(),
         ask=Silent(),
         count_tokens=lengths,
+        memories=opened(),
     )
 
 

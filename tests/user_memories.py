@@ -1,4 +1,4 @@
-"""Memories on in-memory stores, for tests that need no file."""
+"""Memories for tests, on in-memory stores or on given ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import RuleStatements
@@ -39,6 +40,13 @@ def opened(reader: StatementReader | None = None) -> Memories:
     """Empty memories that read by rules."""
     embedding = HashingEmbedding()
     chunks, graph = InMemoryChunkStore(dimension=embedding.dimension), InMemoryGraphStore(embedding)
+    return memories_on(embedding, chunks, graph, reader)
+
+
+def memories_on(
+    embedding: Embedding, chunks: ChunkStore, graph: GraphStore, reader: StatementReader | None = None
+) -> Memories:
+    """Memories on given stores."""
     calibration = EmbeddingCalibration(embedding)
     store = MemoryStore(
         chunks, graph, embedding, lambda batch: [len(text.split()) for text in batch], turns()
