@@ -147,7 +147,7 @@ class Systems:
         sources = [part.source] if part.source else to_sources(typed)
         for written in await asyncio.gather(*(self._nodes[name](state) for name in sources)):
             state |= written
-        if part.source is None and to_second_tier(typed) == "retrieve_lancedb":
+        if part.source is None and "retrieve_lancedb" in to_second_tier(typed):
             state |= await self._nodes["retrieve_lancedb"](state)
         state |= await self._nodes["fuse_results"](state)
         return state

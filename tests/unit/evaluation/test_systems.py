@@ -51,7 +51,7 @@ class Bench:
         compiled = build_rag_graph(parts, settings).compile(checkpointer=checkpointer)
         nothing: Any = None
         self.systems = Systems(
-            Rag(settings, compiled, parts, self.vector, self.graph, nothing, nothing, nothing)
+            Rag(settings, compiled, parts, self.vector, self.graph, nothing, nothing, nothing, nothing)
         )
 
     async def run(self, name: str, operation: str = "document_retrieval", text: str = "tea") -> Scored:
