@@ -16,7 +16,7 @@ from agentic_rag.domain.identity import digest, entity_key
 from agentic_rag.memory.reading.statements import MemoryStatement
 from agentic_rag.memory.records import MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, moment_text
-from agentic_rag.memory.timeline import Said, ValueInterval, intervals
+from agentic_rag.memory.timeline import Said, ValueInterval, id_of, intervals
 
 BLOCK_CHARACTERS = 10_000
 """That a core block of one user holds, about 2,500 tokens; the oldest lines leave it first."""
@@ -92,7 +92,7 @@ def facts_of(slot: str, evidence: Sequence[MemoryRecord]) -> list[MemoryRecord]:
     block = next((said["block"] for said in every if said["block"]), None)
     by_id = {record.id: record for record in evidence}
     facts = [
-        _fact(every[0]["subject"], every[0]["slot"], interval, by_id[interval.last.evidence])
+        _fact(every[0]["subject"], every[0]["slot"], interval, by_id[interval.said[-1].evidence])
         for interval in intervals(sayings(evidence, slot))
     ]
     return facts if block is None else [one for fact in facts for one in (fact, _core_line(fact, block))]
@@ -108,16 +108,16 @@ def _core_line(fact: MemoryRecord, block: str) -> MemoryRecord:
 
 
 def _fact(subject: str, slot: str, interval: ValueInterval, latest: MemoryRecord) -> MemoryRecord:
-    first, last = interval.first, interval.last
+    last = interval.said[-1]
     return MemoryRecord(
-        id=f"fact-{digest(slot_key(subject, slot), first.evidence, str(first.start), size=10)}",
+        id=f"fact-{id_of(subject, slot, interval)}",
         memory_type=MemoryType.SEMANTIC,
-        content=interval.text,
+        content=last.text,
         evidence=tuple(dict.fromkeys(said.evidence for said in interval.said)),
         at=last.said_at,
         valid_at=interval.valid_at,
         invalid_at=interval.invalid_at,
-        details={"subject": subject, "slot": slot, "value": interval.value, "order": last.order},
+        details={"subject": subject, "slot": slot, "value": last.value, "order": last.order},
         metadata=latest.metadata,
     )
 

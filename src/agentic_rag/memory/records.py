@@ -109,18 +109,20 @@ def to_document(record: MemoryRecord, now: datetime) -> Document:
 
 
 def lead(record: MemoryRecord) -> str:
-    """``Speaker: `` before the stored text, where people speak with each other: words, vectors and graph read it along."""
+    """Before the stored text, for words, vectors and graph to read along: what a fact says, in few words, or
+    ``Speaker: ``, where people speak with each other."""
+    if record.slot is not None:
+        subject, slot, value = (str(record.details[name]) for name in ("subject", "slot", "value"))
+        return f"{subject} {slot}: {value}. "
     speaker = record.metadata.get("speaker")
     return f"{speaker}: " if isinstance(speaker, str) and "role" not in record.metadata else ""
 
 
 def _title(record: MemoryRecord) -> str:
-    """What a fact says, in few words; of what people say to each other, the day."""
+    """The day, where people speak with each other."""
     at = record.at
-    if record.slot is not None:
-        subject, slot, value = (str(record.details[name]) for name in ("subject", "slot", "value"))
-        return f"{subject} {slot}: {value}"
-    return "" if at is None or not lead(record) else f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+    people = record.slot is None and lead(record)
+    return "" if at is None or not people else f"{at.day} {MONTHS[at.month - 1]} {at.year}"
 
 
 def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:

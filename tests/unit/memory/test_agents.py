@@ -183,7 +183,7 @@ async def test_a_full_block_loses_its_oldest_line(memories: Memories, monkeypatc
     for text in ("I prefer tea to coffee.", "I prefer trains to planes.", "I prefer cats to dogs."):
         await memories.remember(text, "ada")
     lines = await memories.list("ada", CORE)
-    assert [line.content for line in lines] == ["I prefer cats to dogs."]
+    assert [line.content for line in lines] == ["I prefer cats to dogs"]
     every = await memories.list("ada", CORE, include_ended=True)
     assert len(every) == 3
 

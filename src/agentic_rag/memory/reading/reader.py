@@ -17,7 +17,7 @@ from typing import Any
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.memory.reading.statements import MemoryStatement, parts_of, statements
+from agentic_rag.memory.reading.statements import MemoryStatement, statements
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import asked_about, content_tokens
 from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
@@ -69,12 +69,16 @@ class ChatStatements:
 def said_sentences(text: str, speaker: str, found: Sequence[MemoryStatement]) -> list[MemoryStatement]:
     """The sentences of a person's text that say something, code and what the statements have left out."""
     blank = _CODE.sub(lambda match: " " * len(match.group()), text)
-    taken = {(one.start, one.end) for one in found if one.memory_type is MemoryType.SEMANTIC}
+    told = [(one.start, one.end) for one in found if one.slot or one.memory_type is MemoryType.SEMANTIC]
     made = []
-    spans = [span for start, end in split_sentences(blank) for span in parts_of(blank, start, end, None)]
-    for span in spans:
-        sentence = blank[slice(*span)]
-        if span in taken or len(sentence) > MOST_CHARACTERS or not _says_something(sentence):
+    for start, end in split_sentences(blank):
+        sentence = blank[start:end].strip()
+        begins = start + len(blank[start:end]) - len(blank[start:end].lstrip())
+        span = (begins, begins + len(sentence))
+        # What ends one day must take nothing else along: a sentence of which a part is told stands for nothing itself.
+        if any(first < span[1] and last > span[0] for first, last in told):
+            continue
+        if len(sentence) > MOST_CHARACTERS or not _says_something(sentence):
             continue
         made.append(
             MemoryStatement(

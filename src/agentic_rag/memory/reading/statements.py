@@ -1,227 +1,343 @@
-"""What of a text is worth remembering as more than what was said: facts, the person, ways of doing, work in hand; by rules.
+"""What in a message is worth remembering as more than that it was said: facts, preferences, instructions, tasks.
 
-English and Chinese. Every statement is a verbatim span of the text, and says which rule found it. What asks, supposes or
-plans is no fact; code is not read.
+Rules only, English and Chinese, each statement with the rule that made it; every statement is a verbatim span. Rather
+none than a wrong one: only what its speaker asserts of now fills a slot, and only a slot retires anything.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
-from agentic_rag.memory.reading.slots import slot_values
+import regex
+
+from agentic_rag.memory.reading.clauses import Clause, Sentence, inside, sentences
+from agentic_rag.memory.reading.instructions import how_tos, instruction
+from agentic_rag.memory.reading.slots import Filled, filled
+from agentic_rag.memory.reading.slots_zh import LEAD_ZH, filled_zh
+from agentic_rag.memory.reading.subjects import LEAD, subject_of
+from agentic_rag.memory.reading.when import held, since
 from agentic_rag.memory.schemas import MemoryType
-from agentic_rag.text.sentences import split_sentences
 
-PERSONA, HUMAN, PREFERENCES = "persona", "human", "preferences"
-"""Blocks of the core memory."""
-MOST_CHARACTERS = 1_500
-"""Of a sentence that says something of a person; a longer one is a list, a table or a log."""
-MOST_STEPS_CHARACTERS = 4_000
-CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+Block = Literal["persona", "human", "preferences"]
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatement:
-    """``text[start:end]`` of what was said, and what it says."""
+    """``text[start:end]`` of the message is ``text``."""
 
     memory_type: MemoryType
     text: str
     start: int
     end: int
     subject: str
-    """Whom it is about: the speaker, or who is named."""
+    """Whom it is about: the speaker, a person it names, or "<speaker>'s sister"."""
     slot: str | None
-    """What it answers, where only one answer holds at a time (see ``slots``): only that is ever superseded."""
     value: str | None
+    """Both None, or both given; ``value`` is "" only where it ``ends`` whatever held."""
     ends: bool
-    """The value holds no longer."""
-    block: str | None
-    """Of the core memory: ``persona``, ``human`` or ``preferences``."""
+    block: Block | None
+    """Of core statements."""
     trigger: str | None
-    """When an instruction applies; "" for always."""
+    """Of procedural statements: when, as written; "" is always."""
     steps: tuple[str, ...]
     valid_at: datetime | None
-    """Since when, where the sentence says so."""
+    """Since when it holds (of one that ends: until when) where the statement says so; UTC."""
     reason: str
-    """The rule that found it."""
-
-
-_PREFERS = re.compile(
-    r"\bI(?:'d|’d| would| 'd)? (?:really |generally |usually |also |now |still |do |tend to |have |much |strongly |personally |would |mostly |typically |particularly |especially |always |never )*"
-    r"(?:prefer\w*|like|love|enjoy|hate|dislike|can't stand|favou?r|appreciate|value)\b(?! to (?:know|ask|see|hear|get|have|add|learn|make|start|create|plan|schedule|understand)\b)"
-    r"|\bI'd rather\b|\bI would rather\b|\bmy (?:personal )?(?:favou?rite|preference|preferred)\b|\bI(?:'m| am) (?:not )?(?:a (?:big |huge )?fan of|fond of|allergic to|into)\b"
-    r"|我(?:更|最|很|特别|非常|比较|一直|不|也|都)*(?:喜欢|偏好|偏爱|讨厌|爱(?![上人])|倾向于|受不了|不爱)|我的(?:偏好|喜好|爱好)|我对[^，。]{1,8}过敏",
-    re.IGNORECASE,
-)
-_PERSONA = re.compile(
-    r"\byou(?:'re| are)(?: now)? (?:my|an?|called|named)\b|\b(?:call yourself|your name is|act as|act like|pretend to be|I'll call you|I will call you)\b"
-    r"|\b(?:please )?(?:be|stay|sound|keep (?:it|your (?:answers?|replies|responses?)))\s+(?:more |less |very )?(?:brief|short|concise|formal|informal|friendly|casual|polite|honest|direct|patient|encouraging|funny|serious)\b"
-    r"|\b(?:answer|reply|respond|speak|talk|write)(?: to me)? (?:only |always )?in (?:english|chinese|german|french|spanish|japanese|italian|norwegian|short|bullet)"
-    r"|你(?:现在|以后)?(?:是我的|叫|的名字(?:是|叫)|扮演|要像)|(?:回答|说话|语气)(?:请|要|尽量|得)*(?:简短|简洁|正式|友好|随和|幽默|耐心|直接)|请?用(?:中文|英文|英语|日语)(?:回答|回复|说)",
-    re.IGNORECASE,
-)
-_STANDING = re.compile(
-    r"\b(?:whenever|every time|each time|any ?time I)\b|\b(?:from now on|from here on|going forward|by default|as a rule)\b"
-    r"|\b(?:when|if) I (?:ask|request|mention|say|inquire|bring up)\b"
-    r"|(?:\A\W*|[,;:]\s*|\bplease |\byou (?:should |must |are to )?)(?:always|never)\b"
-    r"|(?:\A\W*|[,;:]\s*|\band )(?:please )?(?:make sure|be sure|remember|don't forget) (?:to|you|that you)\b"
-    r"|\bplease (?:use|include|provide|format|add|avoid|keep|give|write|answer|reply|show|explain|list|cite|mention|start|end|confirm|ask|do not|don't)\b"
-    r"|每[次当逢].{0,30}[都就请要]|当我.{1,20}时|以后(?:都|请|要|别|不要)|从现在(?:起|开始)|今后|(?:请|要|得)?(?:总是|始终|一律|务必|一定要)|(?:请|要)(?:记得|记住)|默认(?:用|情况)",
-    re.IGNORECASE,
-)
-_TRIGGER = re.compile(
-    r"\b(?:whenever|every time|each time|any ?time(?= I)|when(?= I)|if(?= I))\b[^,;.!?\n]*|每[次当逢][^，。；！？]*?(?=[，都就请要])|当[^，。；！？]*?时",
-    re.IGNORECASE,
-)
-_HOW_TO = re.compile(
-    r"^[ \t#*>]*(?:(?:here(?:'s| is| are)[^\n:]{0,60})?\b(?:how to|steps? (?:to|for)|instructions? (?:to|for)|recipe for|guide to|procedure for)\b[^\n]{0,120}|to [a-z][^\n:]{2,80}:|[^\n]{0,20}(?:如何|怎么|怎样|步骤|做法|流程)[^\n]{0,60})[ \t:*：]*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ITEM = re.compile(r"\s*(?:\d{1,2}[.)、]|[-*•]|第[一二三四五六七八九十]步)[ \t]*(?P<step>\S[^\n]*)")
-_WORKING = re.compile(
-    r"\b(?:I'm|I’m|I am|we're|we’re|we are) (?:currently |now |still |just |right now )*(?:working on|in the middle of|stuck (?:on|with|at)|debugging|halfway through|about to|waiting for)\b"
-    r"|\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|week)),? (?:I|we) (?:need|have|want|must|should|plan)\b|\bI (?:still )?(?:need|have) to [^.?!\n]{1,60}\b(?:today|tonight|tomorrow|this week|by|before)\b"
-    r"|\bremind me\b|\bto-?do\b|\bnext step\b|\bin progress\b|我(?:们)?(?:现在|目前)?正在|待办|今天(?:要|得|需要)|提醒我|下一步|还没(?:做|写|完成|弄)|明天要",
-    re.IGNORECASE,
-)
-_NEW_CLAUSE = re.compile(
-    r"(?:[,;]\s*|\s+)(?:and|but|so|while|because|although)\s+(?=(?:I|my|we|our|I'm|I’m|I've|I’ve)\b)|[;；]\s*|[，,]\s*(?=我)",
-    re.IGNORECASE,
-)
-"""Between two clauses of which the second has its own subject."""
-_ASKING = re.compile(
-    r"^\s*(?:and |but |so |ok,? |okay,? )*(?:who|what|when|where|why|how|which|whose|can|could|would|will|do|does|did|is|are|am|was|were|have|has|should|shall|may|might)\b",
-    re.IGNORECASE,
-)
-_REQUEST = re.compile(
-    r"[,;，；]?\s*(?:and |so |but )?(?:can|could|would|will) (?:you|we|i)\b|\bwhat (?:do|would|should|are|is)\b|\bhow (?:do|can|should|would)\b|能不能|可以帮|能帮",
-    re.IGNORECASE,
-)
+    """A sentence that names the rule."""
 
 
 def statements(
     text: str, *, speaker: str, at: datetime | None, is_person: bool = True
 ) -> list[MemoryStatement]:
-    """The statements of a message, in order of place; linear in its length.
+    """What a message states, in order of place; linear in its length.
+
+    >>> found = statements("I moved to Bergen, so can you find me a gym?", speaker="Anna", at=None)
+    >>> [(one.memory_type.value, one.subject, one.slot, one.value) for one in found]
+    [('semantic', 'Anna', 'lives in', 'Bergen'), ('core', 'Anna', 'lives in', 'Bergen')]
 
     Args:
-        text: the message.
-        speaker: who says it, and so whom its "I" is.
-        at: when, which "last week" is read by.
-        is_person: an assistant's message tells how things are done, and nothing of a person.
-
-    >>> [one.value for one in statements("I moved to Bergen. Did I?", speaker="user", at=None) if one.slot]
-    ['Bergen', 'Bergen']
+        text: one message.
+        speaker: who says it; "I" is them.
+        at: when, for "last week"; None leaves relative dates alone.
+        is_person: False for an assistant, of whom only how-to's are kept.
     """
-    blank = CODE.sub(lambda match: " " * len(match.group()), text)
-    found = list(_how_tos(blank, speaker))
+    found = list(_procedures(text, speaker))
+    taken = [(one.start, one.end) for one in sorted(found, key=lambda one: one.start)]
     if is_person:
-        for start, end in split_sentences(blank):
-            if end - start <= MOST_CHARACTERS:
-                for begins, ends in parts_of(blank, start, end, at):
-                    found += _of_sentence(blank[begins:ends], begins, speaker, at)
-    verbatim = [replace(one, text=text[one.start : one.end]) for one in found]
-    return sorted(verbatim, key=lambda one: (one.start, one.end, one.memory_type, one.slot or ""))
+        for sentence in sentences(text):
+            if sentence.own and not inside(taken, sentence.start):
+                found += _of_sentence(sentence, speaker, at)
+    return sorted(found, key=lambda one: (one.start, one.end))
 
 
-def parts_of(text: str, start: int, end: int, at: datetime | None) -> list[tuple[int, int]]:
-    """Spans of a sentence, without white space around them: its clauses where one of them says something of a slot, so
-    that what ends one day takes nothing else along; else the whole sentence."""
-    sentence = text[start:end]
-    cuts = [match.span() for match in _NEW_CLAUSE.finditer(sentence)]
-    edges = [0, *(edge for cut in cuts for edge in cut), len(sentence)]
-    parts = list(zip(edges[::2], edges[1::2], strict=True))
-    if not cuts or not any(slot_values(told_part(sentence[a:b]), at) for a, b in parts):
-        parts = [(0, len(sentence))]
-    return [span for a, b in parts if (span := _stripped(text, start + a, start + b)) is not None]
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, int] | None:
-    piece = text[start:end]
-    begins = start + len(piece) - len(piece.lstrip())
-    return (begins, begins + len(piece.strip())) if piece.strip() else None
-
-
-def _of_sentence(sentence: str, start: int, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
-    """What one sentence of a person says."""
-
-    def made(kind: MemoryType, reason: str, **given: object) -> MemoryStatement:
-        values: dict[str, object] = {
-            "subject": speaker,
-            "slot": None,
-            "value": None,
-            "ends": False,
-            "block": None,
-            "trigger": None,
-            "steps": (),
-            "valid_at": None,
-            **given,
-        }
-        return MemoryStatement(kind, sentence, start, start + len(sentence), reason=reason, **values)  # type: ignore[arg-type]
-
-    told = told_part(sentence)
-    for one in slot_values(told, at):
-        subject = one.subject or (speaker if one.relation is None else f"{speaker}'s {one.relation}")
-        given = {
-            "subject": subject,
-            "slot": one.slot,
-            "value": one.value,
-            "ends": one.ends,
-            "valid_at": one.valid_at,
-        }
-        yield made(MemoryType.SEMANTIC, f"says the slot {one.slot!r} of {subject}", **given)
-        if one.is_personal and subject == speaker:
-            yield made(MemoryType.CORE, "says who the person is", block=HUMAN, **given)
-    if told and (match := _PREFERS.search(told)):
-        yield made(MemoryType.CORE, f"says what the person prefers ({match.group()!r})", block=PREFERENCES)
-    if match := _PERSONA.search(sentence):
-        yield made(MemoryType.CORE, f"says how the assistant is to be ({match.group()!r})", block=PERSONA)
-    if told and (match := _STANDING.search(sentence)):
-        trigger = _TRIGGER.search(sentence)
-        yield made(
+def _procedures(text: str, speaker: str) -> Iterator[MemoryStatement]:
+    for one in how_tos(text):
+        yield _statement(
             MemoryType.PROCEDURAL,
-            f"is a standing instruction ({match.group()!r})",
-            trigger=trigger.group().strip() if trigger else "",
+            text[one.start : one.end],
+            one.start,
+            speaker,
+            "Steps stand in a list under a line that says what they are for.",
+            trigger=one.trigger,
+            steps=one.steps,
         )
-    if told and (match := _WORKING.search(told)):
-        yield made(MemoryType.WORKING, f"is going on now ({match.group()!r})")
 
 
-def told_part(sentence: str) -> str:
-    """What a sentence tells, without what it asks at its end; "" for one that asks from the beginning."""
-    if _ASKING.match(sentence) and sentence.rstrip().endswith(("?", "？")):
-        return ""
-    if not sentence.rstrip().endswith(("?", "？")):
-        return sentence
-    asks = _REQUEST.search(sentence)
-    return sentence[: asks.start()] if asks else ""
+def _statement(
+    memory_type: MemoryType,
+    text: str,
+    start: int,
+    subject: str,
+    reason: str,
+    *,
+    fact: Filled | None = None,
+    block: Block | None = None,
+    trigger: str | None = None,
+    steps: tuple[str, ...] = (),
+    valid_at: datetime | None = None,
+) -> MemoryStatement:
+    slot, value, ends = (None, None, False) if fact is None else (fact.slot, fact.value, fact.ends)
+    return MemoryStatement(
+        memory_type,
+        text,
+        start,
+        start + len(text),
+        subject,
+        slot,
+        value,
+        ends,
+        block,
+        trigger,
+        steps,
+        valid_at,
+        reason,
+    )
 
 
-def _how_tos(text: str, speaker: str) -> Iterator[MemoryStatement]:
-    """Headings that say how to do something, each with the steps beneath it."""
-    for heading in _HOW_TO.finditer(text):
-        end, steps = heading.end(), []
-        while (item := _ITEM.match(text, end)) and item.end() - heading.start() <= MOST_STEPS_CHARACTERS:
-            steps.append(item["step"].strip())
-            end = item.end()
-        if len(steps) < 2:
-            continue
-        start = heading.start() + len(heading.group()) - len(heading.group().lstrip())
-        yield MemoryStatement(
-            memory_type=MemoryType.PROCEDURAL,
-            text=text[start:end],
-            start=start,
-            end=end,
-            subject=speaker,
-            slot=None,
-            value=None,
-            ends=False,
-            block=None,
-            trigger=heading.group().strip(" \t#*:：>"),
-            steps=tuple(steps),
-            valid_at=None,
-            reason="tells how something is done, step by step",
+def _of_sentence(sentence: Sentence, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
+    persona = _PERSONA.match(sentence.text)
+    if not sentence.asks:
+        told = instruction(sentence.text, sentence.start)
+        if told is not None:
+            yield _statement(
+                MemoryType.PROCEDURAL,
+                sentence.text,
+                sentence.start,
+                speaker,
+                "It tells what to do whenever something happens."
+                if told.trigger
+                else "It tells what to do from now on.",
+                trigger=told.trigger,
+            )
+        if persona is not None:
+            yield _statement(
+                MemoryType.CORE,
+                sentence.text,
+                sentence.start,
+                speaker,
+                "It says who or how the assistant shall be.",
+                block="persona",
+            )
+        if told is not None or persona is not None:
+            return
+    for clause in sentence.clauses:
+        yield from _of_clause(clause, speaker, at)
+
+
+def _of_clause(clause: Clause, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
+    if _REMINDS.search(clause.text) and not clause.text.endswith("?"):
+        yield _statement(
+            MemoryType.WORKING,
+            clause.text,
+            clause.start,
+            speaker,
+            "It says what is going on or to be done now.",
+            valid_at=since(clause.text, at),
         )
+        return
+    if not clause.asserted:
+        return
+    facts = filled_zh(clause.text, speaker) if _HAN.search(clause.text) else filled(clause.text, speaker)
+    found = [statement for fact in facts for statement in _fact(clause, fact, speaker, at)]
+    yield from found or _without_slot(clause, speaker, at)
+
+
+def _fact(clause: Clause, fact: Filled, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
+    if fact.past:
+        yield from _once_held(clause, fact)
+        return
+    valid_at = since(_when_of(clause.text, fact), at)
+    what = f'It {"ends" if fact.ends else "states"} the slot "{fact.slot}" of {fact.subject}.'
+    yield _statement(
+        MemoryType.SEMANTIC, clause.text, clause.start, fact.subject, what, fact=fact, valid_at=valid_at
+    )
+    block = _block(fact)
+    if block is not None and fact.subject == speaker:
+        yield _statement(
+            MemoryType.CORE,
+            clause.text,
+            clause.start,
+            fact.subject,
+            f"It says who the person is: {fact.slot}."
+            if block == "human"
+            else f"It says what the person likes best: {fact.slot}.",
+            fact=fact,
+            block=block,
+            valid_at=valid_at,
+        )
+
+
+def _once_held(clause: Clause, fact: Filled) -> Iterator[MemoryStatement]:
+    """Both ends of a time that is over, where they are stated; else nothing, for it says nothing of now."""
+    times = held(clause.text)
+    if times is None:
+        return
+    for ends, valid_at in ((False, times[0]), (True, times[1])):
+        closed = Filled(fact.subject, fact.slot, fact.value, ends, fact.rule)
+        reason = f'It states both ends of the time in which the slot "{fact.slot}" of {fact.subject} held.'
+        yield _statement(
+            MemoryType.SEMANTIC,
+            clause.text,
+            clause.start,
+            fact.subject,
+            reason,
+            fact=closed,
+            valid_at=valid_at,
+        )
+
+
+def _when_of(clause: str, fact: Filled) -> str:
+    """The words that may say since when; of a slot whose value is a date, only those in front."""
+    if fact.rule not in ("measure", "birthday"):
+        return clause
+    lead = (LEAD_ZH if _HAN.search(clause) else LEAD).match(clause)
+    return "" if lead is None else lead.group()
+
+
+_HUMAN_RULES = frozenset(
+    ("lives in", "employer", "job", "name", "age", "marital status", "school", "diet", "birthday", "name of family", "address", "e-mail", "phone number")
+)  # fmt: skip
+
+
+def _block(fact: Filled) -> Block | None:
+    if fact.rule == "favourite":
+        return "preferences"
+    return "human" if fact.rule in _HUMAN_RULES else None
+
+
+def _without_slot(clause: Clause, speaker: str, at: datetime | None) -> Iterator[MemoryStatement]:
+    han = _HAN.search(clause.text) is not None
+    lead = (LEAD_ZH if han else LEAD).match(clause.text)
+    body = clause.text[lead.end() if lead is not None else 0 :]
+    if _PREFERS.match(body):
+        reason = "It says what the person likes or prefers."
+        yield _statement(MemoryType.CORE, clause.text, clause.start, speaker, reason, block="preferences")
+        yield _statement(MemoryType.SEMANTIC, clause.text, clause.start, speaker, reason)
+        return
+    if _BUSY.match(body) or _BUSY.match(clause.text):
+        yield _statement(
+            MemoryType.WORKING,
+            clause.text,
+            clause.start,
+            speaker,
+            "It says what is going on or to be done now.",
+            valid_at=since(clause.text, at),
+        )
+        return
+    about = _asserted_of(clause.text, body, speaker, han=han)
+    if about is None:
+        return
+    valid_at = since(clause.text, at)
+    reason = "It asserts something, of no slot that has one value at a time."
+    yield _statement(MemoryType.SEMANTIC, clause.text, clause.start, about, reason, valid_at=valid_at)
+    if about == speaker and _WHO_ONE_IS.match(body):
+        reason = "It says who the person is: family, origin or health."
+        yield _statement(
+            MemoryType.CORE, clause.text, clause.start, about, reason, block="human", valid_at=valid_at
+        )
+
+
+def _asserted_of(clause: str, body: str, speaker: str, *, han: bool) -> str | None:
+    """Whom a clause asserts something of; None where it only says what somebody thinks, wants or asks."""
+    if han:
+        return speaker if _ZH_FACT.match(body) and not _ZH_STANCE.match(body) else None
+    if _STANCE.match(body) or len(body.split()) < 3:
+        return None
+    subject = subject_of(clause, speaker)
+    if subject is None:
+        return None
+    who, end = subject
+    rest = clause[end:]
+    if who == speaker and body[:4].lower() == "the ":
+        return who if _MEASURED.search(rest) else None
+    pattern = _FINITE if who == speaker or who.startswith(f"{speaker}'s ") else _OF_PERSON
+    return who if pattern.match(rest) else None
+
+
+_HAN = regex.compile(r"\p{Han}")
+_PERSONA = regex.compile(
+    r"(?:(?:please|from now on|ok|okay|hi|hello|hey|and|also),?\s+)*(?:you\s?(?:are|['’]re)\s(?:now\s|going\sto\sbe\s|to\sbe\s)?(?:an?|my|the)\s(?:[\w-]+\s){0,4}?(?:assistants?|tutor|teacher|expert|coach|mentor|editor|consultant|advis[eo]r|agent|bot|companion|translator|developer|engineer|helper|chef|doctor|therapist|interviewer|reviewer|guide|butler|secretary|planner|writer|programmer|analyst|partner|friend)\b(?!\!)"
+    r"|call\syourself\b|your\sname\sis\b|(?:you\s(?:should|must|will|shall)\s)?(?:act|behave)\s(?:as|like)\b"
+    r"|(?:try\sto\s|you\s(?:should|must)\s)?be\s(?:more\s|very\s|always\s|less\s)?(?:brief|concise|short|friendly|formal|informal|casual|polite|honest|direct|blunt|critical|patient|kind|funny|detailed|professional|enthusiastic|precise|strict|encouraging|sarcastic|humorous|warm)\b"
+    r"|(?:speak|talk|answer|respond|reply|write)(?:\sto\sme)?\s(?:only\s|always\s)?(?:in|with|like|as)\s(?:an?\s|English|Chinese|German|French|Spanish|Japanese|plain|simple|short|bullet|formal|informal|more|less|fewer|my)"
+    r"|(?:I\s(?:want|need|'d\slike|would\slike)\syou\sto\s(?:be|act|speak|sound)\b))"
+    r"|(?:请|以后|从现在开始|，)*(?:你(?:现在)?是(?:一[个名位]|我的)|你(?:以后)?(?:叫|要|应该|必须)|(?:说话|回答|回复)(?:要|请|尽量|得)|请?用[^，。]{1,6}(?:回答|回复|交流)|请?(?:简洁|简短|礼貌|正式|友好|详细)(?:一?点|些|地)?)(?!.*[?？吗呢])",
+    regex.IGNORECASE,
+)
+_ADVERB = r"(?:\s(?:really|also|still|always|never|much|generally|usually|actually|definitely|strongly|absolutely|especially|personally|mostly|typically|just|truly|do|kinda|sort\sof))*"
+_PREFERS = regex.compile(
+    rf"I{_ADVERB}\s(?:prefer|hate|dislike|enjoy|adore|detest|loathe|favou?r|love|like)\s(?!(?:it|this|that|how|your|you|the\s(?:idea|sound|way|plan|suggestion|look))\b)"
+    r"|I(?:\swould|['’]d)\s(?:much\s)?(?:rather|prefer)\s|I(?:\sdo\snot|\sdon['’]t)(?:\s(?:really|much))?\s(?:like|enjoy|want\syou\sto)\s(?!(?:it|this|that|how|your|you)\b)|I\s(?:can['’]t|cannot)\sstand\s"
+    r"|I(?:\sam|['’]m)(?:\snot)?\s(?:really\s|very\s|a\s)*(?:big\s|huge\s)?(?:fan\sof|fond\sof|into|keen\son)\s|my\s(?:strong\s)?preference\s(?:is|would\sbe)\s|(?:one|some)\sof\smy\sfavou?rite"
+    r"|我(?:真的?|很|更|最|比较|特别|非常|还是|一直|也|挺|超|不太|不怎么)*(?:喜欢|偏好|讨厌|热爱|不喜欢|不爱|宁愿|宁可|受不了|偏爱|爱(?=[\p{Han}])|倾向于)(?!你|这个主意|这样)",
+    regex.IGNORECASE,
+)
+_REMINDS = regex.compile(
+    r"\A(?:(?:please|can\syou|could\syou|and|also|so)\s)*remind\sme\b|\A(?:[-*]\s*)?(?:\[\s?\]\s|TODO\b|to-do\b|next\ssteps?\b|in\sprogress\b|action\sitems?\b|still\sto\sdo\b)"
+    r"|\A(?:请|记得)?提醒我|\A(?:待办|下一步|接下来要|进行中|未完成)",
+    regex.IGNORECASE,
+)
+_BUSY = regex.compile(
+    r"(?:I|we)(?:\sam|['’]m|\sare|['’]re)(?:\s(?:currently|now|still|just|right\snow|also|actually|already|kinda|busy))*\s(?:working\son|trying\sto|in\sthe\smiddle\sof|building|writing|debugging|implementing|developing|preparing|planning|about\sto|finishing|drafting|fixing|testing|designing|setting\sup|stuck\son|learning|reading|studying\sfor|waiting\sfor|revising|editing|organi[sz]ing|getting\sready)\b"
+    r"|(?:I|we)(?:\s(?:still|also|really|now))?\s(?:need|have|['’]ve\sgot|got)\sto\s(?=.*\b(?:today|tonight|tomorrow|now|by|before|this\s(?:week|morning|afternoon|evening|month)|next|asap|soon|urgently)\b)|(?:my|the|our)\snext\s(?:step|task)\b|(?:today|tonight|tomorrow|this\s(?:week|morning|afternoon|evening)),?\sI\s(?:need|have|must|want|will|plan)\b"
+    r"|(?:我们?|今天|明天|本周|这周)(?:我们?|今天|明天|本周|这周|现在|目前|还)*(?:正在|在(?=做|写|准备|开发|调试|学|忙)|要(?=[\p{Han}])|得|需要|打算|必须)",
+    regex.IGNORECASE,
+)
+_WHO_ONE_IS = regex.compile(
+    r"I(?:['’]ve\sgot|\shave)\s(?:an?|no|one|two|three|four|five|\d+)\s(?:[\w-]+\s){0,2}?(?:kids?|child(?:ren)?|sons?|daughters?|sisters?|brothers?|siblings?|twins?|wife|husband|partner|girlfriend|boyfriend)\b"
+    r"|I(?:['’]m|\sam)\s(?:an?|the)\s(?:[\w-]+\s){0,2}?(?:mother|mom|mum|father|dad|parent|grandmother|grandfather)\b|I(?:['’]m|\sam)\s(?:allergic|originally\sfrom|from\s(?-i:\p{Lu}))"
+    r"|I\s(?:was\sborn|grew\sup)\s|I\s(?:suffer\sfrom|was\sdiagnosed)\s"
+    r"|我(?:家)?有[\p{Han}\d]{0,4}(?:孩子|儿子|女儿|姐姐|妹妹|哥哥|弟弟)|我对[\p{Han}]{1,8}过敏|我(?:出生|来自|生于)",
+    regex.IGNORECASE,
+)
+_STANCE = regex.compile(
+    r"I(?:['’]m|['’]ve\sbeen|\sam|\shave\sbeen|\swas)(?:\s(?:just|also|still|now|currently|not|really|super|truly|just|all|kinda|a\sbit|a\slittle|pretty|very|so|actually|getting|feeling|bit|sorta|quite|always|already|definitely|good|here))*"
+    r"\s(?:sure|proud|thankful|lucky|thrilled|eager|motivated|stressed|uncertain|up\sfor|off\sto|doing|swamped|pleased|honou?red|blessed|delighted|sad|tired|starting\sto|figuring|gonna|debating|pumped|psyched|relieved|inspired|amazed|touched|sure|wondering|worried|trying|thinking|happy|glad|excited|sorry|curious|confused|stuck|looking|concerned|struggling|having|unsure|interested|hoping|ready|afraid|asking|considering|feeling|open|grateful|going\sto|gonna|good|fine|okay|ok|all\sset|nervous|anxious|overwhelmed|aware|able|unable|supposed|tempted|leaning|torn|here|done|wanting|planning|about)\b"
+    r"|I(?:\s(?:also|just|really|do|still|only|totally|kinda|definitely|actually|don['’]t|do\snot|didn['’]t|did\snot|already))*\s(?:think|guess|hope|wonder|know|knew|see|feel|felt|want|wanted|wanna|gotta|need|wish|mean|meant|suppose|appreciate|understand|understood|believe|agree|get\b|got\sit|love\s(?:it|that|this|the|how|your)|like\s(?:it|that|this|the|how|your)|remember|forgot|ask|asked|thought|look|plan\sto|intend|expect|doubt|recall|see|trust|bet|realize|say|said|can|could|will|would|should|might|may|must)\b"
+    r"|I(?:['’]ll|['’]d|\scan['’]?t?|\scannot|\scouldn['’]t|\swon['’]t|\swouldn['’]t|\sshouldn['’]t)\b|(?:we|our)(?:['’]ll|['’]d|\s(?:can|could|should|will|would|might|may|need|want))\b"
+    r"|my\s(?:question|concern|worry|guess|point|understanding|apologies|bad|hope|thought)\b|thank",
+    regex.IGNORECASE,
+)
+_FINITE = regex.compile(
+    r"(?:\s[\w'’-]+){0,6}?(?:['’](?:s|m|re|ve)|\s(?:am|is|are|was|were|has|have|had|did|didn['’]t|don['’]t|doesn['’]t|never|got|went|made|took|bought|sold|met|won|lost|came|left|built|wrote|read|ran|began|spent|paid|gave|found|saw|chose|grew|taught|own|play|work|live|study|speak|use|run|drive|eat|go|teach|keep|\w{2,}(?:ed|s)))(?=\s)",
+    regex.IGNORECASE,
+)
+_OF_PERSON = regex.compile(
+    r"(?:['’]s|\s(?:also|just|recently|now|really))*\s(?:lives?|works?|plays?|likes?|loves?|hates?|speaks?|studie[sd]|got|went|moved|bought|started|joined|left|won|finished|owns?|runs|ran|teaches|taught|turned|met|married|visited|prefers?|enjoys?|wants?"
+    r"|graduated|quit|adopted|has\s(?:an?|one|two|three|\d+|been|never|just|moved)|is\s(?:an?|my|our|\d+|from|allergic|now|getting|moving|visiting|married|pregnant|vegan|vegetarian)|was\s(?:born|promoted|hired|fired|diagnosed))\b(?=\s)",
+    regex.IGNORECASE,
+)
+_MEASURED = regex.compile(
+    r"^(?=.*\d).*?\s(?:now|is|are|was|were|has|have|takes?|took|costs?|answers?|runs?|needs?|reached|returns?|\w{3,}ed)\s",
+    regex.IGNORECASE,
+)
+_ZH_FACT = regex.compile(
+    r"我们?(?:的[^，。]{1,12}(?:是|有|在|变|达到|为)|[^，。]{0,10}(?:有|是|在|过|了|买|去|学|完成|养|做|从事|用|写|住|毕业|参加|获得|花|卖|认识|遇到|对[\p{Han}]{1,8}过敏))"
+    r"|(?:这个|那个|该)?[^，。我你]{1,10}(?:现在|已经|目前)[^，。]*\d"
+)
+_ZH_STANCE = regex.compile(
+    r"我们?(?:也|还|就|只|真的?|很|非常|有点|不|没|都)*(?:想|觉得|认为|希望|知道|明白|需要|担心|好奇|在想|打算|可以|能|会|应该|以为|理解|同意|怀疑|听说|梦见|要)"
+)

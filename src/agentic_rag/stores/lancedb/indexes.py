@@ -113,9 +113,13 @@ async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = Fals
 
 
 async def _tidy(table: Any, plan: IndexPlan, purge: bool) -> None:
-    if purge and await table.count_rows():
+    if purge:
         key = (await table.schema()).names[0]
-        await table.update(updates_sql={key: key})
+        if await table.count_rows():
+            await table.update(updates_sql={key: key})
+        else:
+            # The version that is left tells by which condition its last rows were deleted; this one tells nothing.
+            await table.delete(f"{key} IS NULL")
     stale = await _counting_removed(table)
     await table.optimize(cleanup_older_than=KEEP_VERSIONS)
     rows = await table.count_rows()
