@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 import agentic_rag.cli
 from agentic_rag.cli.app import app
 
-OSLO = "I live in Oslo."
-BERGEN = "I live in Bergen now."
+OSLO = "I live in Oslo"
+BERGEN = "I live in Bergen now"
 ANSWERS = "I prefer short answers."
 
 
@@ -60,7 +60,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 @pytest.fixture
 def told(memory: Run) -> Run:
     """Ada has said where she lived and lives, and what she prefers."""
-    assert memory("add", f"{OSLO} {ANSWERS}", "--user-id", "ada", "--at", "2024-01-10").code == 0
+    assert memory("add", f"{OSLO}. {ANSWERS}", "--user-id", "ada", "--at", "2024-01-10").code == 0
     assert memory("add", BERGEN, "--user-id", "ada", "--at", "2024-06-05").code == 0
     return memory
 
@@ -90,9 +90,9 @@ def test_without_a_user_nothing_is_done(memory: Run, tmp_path: Path, arguments: 
 def test_add_shows_what_was_kept_and_why(told: Run) -> None:
     kept = told("add", "I live in Turku now.", "--user-id", "ada", "--at", "2024-09-01").out
     assert "kept verbatim as said-000000003-" in kept
-    assert "superseded  I live in Bergen now." in kept
+    assert "superseded  I live in Bergen now" in kept
     assert "user, lives in: Bergen, until 2024-09-01" in kept
-    assert "new         I live in Turku now." in kept
+    assert "new         I live in Turku now" in kept
     assert all(len(line) <= 80 for line in kept.splitlines())
     again = told("add", ANSWERS, "--user-id", "ada").out
     assert "repeated  I prefer short answers." in again
@@ -218,13 +218,13 @@ def test_list_shows_what_holds_and_with_ended_what_held(told: Run) -> None:
 
 def test_what_is_forgotten_is_gone(told: Run) -> None:
     records = told("list", "--user-id", "ada", "--type", "core", "--json").json["memories"]
-    preference = next(one["id"] for one in records if one["content"] == ANSWERS)
+    preference = next(one["id"] for one in records if one["content"] == ANSWERS.rstrip("."))
     ended = told("forget", preference, "--user-id", "ada")
     assert ended.code == 0
     assert "searches for them found none" in ended.out
     assert told("search", "Which answers do I prefer?", "--user-id", "ada", "--json").json["memories"][0][
         "content"
-    ] not in (ANSWERS, f"{OSLO} {ANSWERS}")
+    ] not in (ANSWERS.rstrip("."), f"{OSLO}. {ANSWERS}")
     again = told("forget", preference, "--user-id", "ada")
     assert again.code == 2
     assert f"this user has no memory '{preference}'" in again.err
