@@ -95,7 +95,7 @@ def test_add_shows_what_was_kept_and_why(told: Run) -> None:
     assert "new         I live in Turku now" in kept
     assert all(len(line) <= 80 for line in kept.splitlines())
     again = told("add", ANSWERS, "--user-id", "ada").out
-    assert "repeated  I prefer short answers." in again
+    assert "repeated  I prefer short answers" in again
 
 
 def test_add_as_json(memory: Run) -> None:
