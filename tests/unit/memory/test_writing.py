@@ -45,7 +45,6 @@ async def test_what_was_said_is_kept_verbatim_with_what_follows_from_it(memories
         ("new", "semantic", "I live in Oslo"),
         ("new", "core", "I live in Oslo"),
         ("new", "core", "I prefer tea"),
-        ("new", "semantic", "I prefer tea"),
     ]
     derived = [one for one in await memories.list("ada") if one.memory_type is not EPISODIC]
     assert all(one.evidence == (said.id,) and one.content in text for one in derived)

@@ -41,7 +41,9 @@ class RuleStatements:
         self, text: str, *, speaker: str, at: datetime | None, is_person: bool
     ) -> list[MemoryStatement]:
         """The statements of the rules, and the sentences in which a person says something."""
-        found = statements(text, speaker=speaker, at=at, is_person=is_person)
+        read = statements(text, speaker=speaker, at=at, is_person=is_person)
+        # Of what fills no slot the whole sentence is a better memory than its clause: it is found by all of its words.
+        found = [one for one in read if one.slot or one.memory_type is not MemoryType.SEMANTIC]
         return [*found, *said_sentences(text, speaker, found)] if is_person else found
 
 
