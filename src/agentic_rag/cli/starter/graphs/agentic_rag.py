@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.serving import shared_rag
+from agentic_rag.serving.shared import shared_rag
 from agentic_rag.settings.environment import load_config
 
 _shared = shared_rag(load_config())

@@ -12,7 +12,7 @@ from pathlib import Path
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from agentic_rag.serving import shared_memory
+from agentic_rag.serving.shared import shared_memory
 from agentic_rag.settings.environment import load_config
 
 _DESIGN = Path(__file__).resolve().parents[1] / "configs" / "locomo_agentic_memory_pipeline.yaml"

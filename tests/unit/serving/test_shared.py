@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from agentic_rag import serving
 from agentic_rag.errors import ConfigError, InputError
-from agentic_rag.serving import SharedMemory
+from agentic_rag.serving import shared as serving
+from agentic_rag.serving.shared import SharedMemory
 from agentic_rag.settings.config import RagConfig
 
-DESIGN = Path(__file__).parents[2] / "configs/locomo_short_term_memory_pipeline.yaml"
+DESIGN = Path(__file__).parents[3] / "configs/locomo_short_term_memory_pipeline.yaml"
 
 
 async def test_a_design_that_cannot_be_built_is_closed_again(
