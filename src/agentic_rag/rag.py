@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
+    from agentic_rag.boards.files import BoardReport
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
@@ -81,6 +82,7 @@ class Answer:
     """What the marks stand for, verbatim, with document, path and code points."""
     abstained: bool
     operation: str
+    dataset: str
     results: list[dict[str, Any]]
     """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
     outcomes: dict[str, Any]
@@ -103,6 +105,7 @@ class Answer:
             citations=state["citations"],
             abstained=state["abstained"],
             operation=request["operation"],
+            dataset=request["dataset"],
             results=state["reranked_results"][: request["top_k"]],
             outcomes={**state["outcomes"], **degraded},
             fusion=state["fusion"],
@@ -110,6 +113,22 @@ class Answer:
             rewrites=state["rewrites"],
             state=state,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values: what ``ask --json`` prints, the service answers, and a board is drawn from."""
+        return {
+            "query": self.question,
+            "operation": self.operation,
+            "dataset": self.dataset,
+            "answer": self.text,
+            "abstained": self.abstained,
+            "citations": self.citations,
+            "results": self.results,
+            "outcomes": self.outcomes,
+            "fusion": self.fusion,
+            "quality": self.quality,
+            "rewrites": self.rewrites,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +212,21 @@ class Rag:
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
         kept: Any = {"durability": "exit"} if self.graph.checkpointer else {}
         return Answer.of(await self.graph.ainvoke(asked, thread, context=parameters, **kept))
+
+    def write_board(self, answer: Answer, path: str | Path) -> BoardReport:
+        """Write an answer as a board of an Obsidian vault, in the form of its operation.
+
+        A board of the same question that lies there is brought up to date: what a person added, moved, edited or
+        deleted stays so. Boards are never ingested as notes.
+
+        Raises:
+            InputError: no ``.canvas`` file, the answer cites nothing, or the file is a board of a person's own, or
+                another question's.
+            RunError: the file cannot be written.
+        """
+        from agentic_rag.boards.files import write_board
+
+        return write_board(answer.to_dict(), Path(path))
 
     async def ingest(
         self,

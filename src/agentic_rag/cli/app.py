@@ -184,6 +184,10 @@ def ask(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each result's rank and relevance in each source.")
     ] = False,
+    board: Annotated[
+        Path | None,
+        typer.Option("--canvas", metavar="FILE", help="Write the answer as a board too: a .canvas file."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Ask a question; the answer cites a note for every claim."""
@@ -206,6 +210,7 @@ def ask(
             context,
             user_id=user_id,
             explain=explain,
+            board=board,
         )
     )
     result["seconds"] = round(time.perf_counter() - started, 3)

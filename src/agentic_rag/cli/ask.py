@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any, cast
 
+from agentic_rag.boards.files import require_board_name
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import SOURCES
@@ -35,8 +38,10 @@ async def answer_json(
     *,
     user_id: str | None = None,
     explain: bool = False,
+    board: Path | None = None,
 ) -> dict[str, Any]:
-    """The answer as the contract's JSON; ``explain`` adds ``fusion.moved`` (see ``rerank.offline.moved``).
+    """The answer as the contract's JSON; ``explain`` adds ``fusion.moved`` (see ``rerank.offline.moved``), ``board``
+    writes it as a board too, and adds what that did.
 
     Raises:
         InputError: the question is empty, or something given cannot be read.
@@ -44,6 +49,8 @@ async def answer_json(
     """
     _require_words(question, "ask")
     expression = parse_terms(filters)
+    if board is not None:
+        require_board_name(board)
     # What a source failed at is told below the answer, or in the error.
     logging.getLogger("agentic_rag.nodes.retrieve").setLevel(logging.ERROR)
     async with open_rag(config) as rag:
@@ -57,19 +64,11 @@ async def answer_json(
             user_id=user_id,
             parameters=context,
         )
-    return {
-        "query": answer.question,
-        "operation": answer.operation,
-        "dataset": dataset,
-        "answer": answer.text,
-        "abstained": answer.abstained,
-        "citations": answer.citations,
-        "results": answer.results,
-        "outcomes": answer.outcomes,
-        "fusion": {**answer.fusion, **(_moved(answer) if explain else {})},
-        "quality": answer.quality,
-        "rewrites": answer.rewrites,
-    }
+        report = None if board is None or answer.abstained else rag.write_board(answer, board)
+    result = answer.to_dict()
+    if explain:
+        result["fusion"] = {**answer.fusion, **_moved(answer)}
+    return result if board is None else {**result, "board": None if report is None else asdict(report)}
 
 
 def _moved(answer: Answer) -> dict[str, Any]:

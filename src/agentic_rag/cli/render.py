@@ -52,10 +52,20 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
         if isinstance(outcome, dict) and outcome["reason"]:
             style = "red" if outcome["status"] == "degraded" else "yellow"
             out.print(f"{outcome['status']}: {name}: {outcome['reason']}", style=style, markup=False)
+    if "board" in result:
+        out.print(_board_line(result["board"]), markup=False, soft_wrap=True)
     if explain:
         out.print(explain_table(result))
         for line in fusion_lines(result["fusion"]):
             out.print(line, style="dim", markup=False)
+
+
+def _board_line(report: dict[str, Any] | None) -> str:
+    if report is None:
+        return "no board was written: the answer cites no note"
+    return (
+        f"board: {report['path']} · {report['added']} new, {report['kept']} kept, {report['removed']} removed"
+    )
 
 
 def _print_nearest(out: Console, results: list[dict[str, Any]]) -> None:

@@ -142,6 +142,23 @@ def mention_uuid(dataset: str, chunk: str, entity: str) -> str:
     return _uuid("mention", dataset, chunk, entity)
 
 
+def board_id(*parts: str) -> str:
+    """Id of something on a board that we write: 16 hex digits, of which the last six say that the others are ours.
+
+    Editors keep ids, for edges name cards by them; what else we might write into a board they may drop.
+    """
+    own = digest("board", *parts, size=5)
+    return own + digest(_BOARD, own, size=3)
+
+
+def is_board_id(text: object) -> bool:
+    """Whether ``board_id`` made it; of sixteen million ids of others one passes."""
+    return isinstance(text, str) and len(text) == 16 and text[10:] == digest(_BOARD, text[:10], size=3)
+
+
+_BOARD = "agentic-rag board"
+
+
 def digest(*parts: str, size: int = 16) -> str:
     """Hex BLAKE2b of length-prefixed parts, so that ("ab", "c") and ("a", "bc") differ."""
     state = blake2b(digest_size=size)

@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agentic_rag.domain import Block, Document, Link, Relation
+from agentic_rag.domain.identity import is_board_id
 from agentic_rag.ingest.files import SourceError
 from agentic_rag.ingest.markdown import parse_markdown, plain
 from agentic_rag.ingest.values import date_in_name, valid_unicode
@@ -61,6 +62,16 @@ class _Rendering:
         start, end = self.write(card.text.strip(), "\n\n")
         self.spans[card.key] = (start, end)
         self.blocks.append(Block("card", start, end, path, key=card.key))
+
+
+def is_own_board(source: str) -> bool:
+    """Whether a canvas is an answer of ours, by the ids of its cards, whoever wrote on it since."""
+    try:
+        raw = json.loads(source)
+    except (ValueError, RecursionError):
+        return False
+    nodes = raw.get("nodes") if isinstance(raw, dict) else None
+    return isinstance(nodes, list) and any(isinstance(n, dict) and is_board_id(n.get("id")) for n in nodes)
 
 
 def parse_canvas(document_id: str, path: str, source: str, *, url: str | None = None) -> Document:

@@ -29,7 +29,7 @@ from agentic_rag.ingest.beam import (
     read_chat,
     without_control_words,
 )
-from agentic_rag.ingest.canvas import parse_canvas
+from agentic_rag.ingest.canvas import is_own_board, parse_canvas
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, reason, walk
 from agentic_rag.ingest.markdown import paragraphs, parse_markdown, parse_text
@@ -57,6 +57,7 @@ _PARSERS = {
     ".txt": parse_text,
     ".canvas": parse_canvas,
 }
+OWN_BOARD = "a board that agentic-rag wrote: neither its words nor what was filled in is a source"
 _MAX_BAD_LINES = 20
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
@@ -238,12 +239,15 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
     )
     try:
         raw = path.read_bytes()
-        decode(raw)
+        text = decode(raw)
     except OSError as error:
         found.skip(path, reason(error), unread=True)
     except SourceError as error:
         found.skip(path, str(error), unread=True)
     else:
+        if path.suffix.lower() == ".canvas" and is_own_board(text):
+            found.skip(path, OWN_BOARD)
+            return
         content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
         parse = partial(_parse_file, path, document_id, relative, url)
         read = None if path.suffix.lower() == ".canvas" else partial(_read_file, path, relative)

@@ -1,0 +1,224 @@
+"""JSON Canvas 1.0: the cards, groups and edges of a board, as the format spells them.
+
+A board is plain JSON values, as editors leave them: keys that are not ours go through untouched. Coordinates are
+whole pixels; x grows to the right, y downwards.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from agentic_rag.errors import InputError
+
+Node = dict[str, Any]
+Edge = dict[str, Any]
+Board = dict[str, Any]
+Color = Literal["1", "2", "3", "4", "5", "6"]
+"""Red, orange, yellow, green, cyan, purple."""
+RED, YELLOW, GREEN, CYAN, PURPLE = "1", "3", "4", "5", "6"
+SIDES = ("top", "right", "bottom", "left")
+WIDTH = 420
+"""Of a card with text."""
+_LINE, _PADDING, _LETTER, _HEADING = 24, 40, 8.2, 1.75
+"""Pixels of Obsidian's default theme: height of a line, room around a text, width of a Latin letter; and how many times
+larger a heading is."""
+_KINDS = {"text": "text", "file": "file", "link": "url", "group": None}
+"""By type of a node, the key that it must have."""
+_WIDE = ("W", "F")
+
+
+def text_card(node_id: str, text: str, *, width: int = WIDTH, color: str | None = None) -> Node:
+    """A card with Markdown, as high as its text needs; placed later."""
+    return _colored(
+        {"id": node_id, "type": "text", "text": text, **_size(width, text_height(text, width))}, color
+    )
+
+
+def file_card(node_id: str, file: str, heading: str | None, *, width: int, height: int) -> Node:
+    """A card that shows a note of the vault, from a heading on."""
+    node = {"id": node_id, "type": "file", "file": file, **_size(width, height)}
+    if heading:
+        node["subpath"] = "#" + heading
+    return node
+
+
+def group(node_id: str, label: str, members: list[Node], *, color: str | None = None) -> Node:
+    """A frame around nodes that are placed already, with room for its label."""
+    left, top, right, bottom = bounds(members)
+    pad = 20
+    frame = {"id": node_id, "type": "group", "label": label, "x": left - pad, "y": top - pad}
+    return _colored(
+        {**frame, "width": right - left + 2 * pad, "height": bottom - top + 2 * pad},
+        color,
+    )
+
+
+def edge(edge_id: str, start: Node, end: Node, label: str = "") -> Edge:
+    """An arrow between two placed nodes, from and to the sides that face each other."""
+    sides = _facing(start, end)
+    drawn = {"id": edge_id, "fromNode": start["id"], "fromSide": sides[0], "toNode": end["id"]}
+    drawn |= {"toSide": sides[1], "toEnd": "arrow"}
+    return {**drawn, "label": label} if label else drawn
+
+
+def _size(width: int, height: int) -> dict[str, int]:
+    return {"x": 0, "y": 0, "width": width, "height": height}
+
+
+def _colored(node: Node, color: str | None) -> Node:
+    return node if color is None else {**node, "color": color}
+
+
+def _facing(start: Node, end: Node) -> tuple[str, str]:
+    across = end["x"] + end["width"] / 2 - start["x"] - start["width"] / 2
+    down = end["y"] + end["height"] / 2 - start["y"] - start["height"] / 2
+    if start["x"] + start["width"] <= end["x"] or end["x"] + end["width"] <= start["x"]:
+        return ("right", "left") if across > 0 else ("left", "right")
+    return ("bottom", "top") if down > 0 else ("top", "bottom")
+
+
+def text_height(text: str, width: int) -> int:
+    """Pixels that a Markdown text takes in a card of that width."""
+    room = (width - _PADDING) / _LETTER
+    return _PADDING + sum(_line_height(line, room) for line in text.split("\n"))
+
+
+def _line_height(line: str, room: float) -> int:
+    larger = _HEADING if line.startswith("# ") else 1.0
+    return round(_LINE * larger) * max(1, math.ceil(_letters(line) * larger / room))
+
+
+def _letters(line: str) -> int:
+    """Width in Latin letters: Han and kana take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in _WIDE else 1 for letter in line)
+
+
+def bounds(nodes: list[Node]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of all nodes together; zeros for none."""
+    if not nodes:
+        return 0, 0, 0, 0
+    return (
+        min(node["x"] for node in nodes),
+        min(node["y"] for node in nodes),
+        max(node["x"] + node["width"] for node in nodes),
+        max(node["y"] + node["height"] for node in nodes),
+    )
+
+
+def moved(node: Node, x: int, y: int) -> Node:
+    """The node at that place."""
+    return {**node, "x": x, "y": y}
+
+
+def nodes_of(board: Mapping[str, Any]) -> list[Node]:
+    """The board's nodes."""
+    return [node for node in board.get("nodes") or () if isinstance(node, dict)]
+
+
+def edges_of(board: Mapping[str, Any]) -> list[Edge]:
+    """The board's edges."""
+    return [one for one in board.get("edges") or () if isinstance(one, dict)]
+
+
+def read_board(text: str, name: str) -> Board:
+    """A board as it lies in a file; an empty file is an empty board, as Obsidian makes them.
+
+    Raises:
+        InputError: it is no board.
+    """
+    try:
+        board = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not a board: no valid JSON ({error})") from error
+    if not isinstance(board, dict) or not all(
+        isinstance(board.get(key, []), list) for key in ("nodes", "edges")
+    ):
+        raise InputError(f"{name} is not a board: an object with lists of nodes and edges was expected")
+    return board
+
+
+def board_text(board: Mapping[str, Any]) -> str:
+    """The board as Obsidian writes files: a node or an edge on a line of its own, tabs before it."""
+    rest = {key: value for key, value in board.items() if key not in ("nodes", "edges")}
+    parts = [
+        f'\t"{key}":[\n' + ",\n".join(f"\t\t{_json(one)}" for one in board.get(key) or ()) + "\n\t]"
+        for key in ("nodes", "edges")
+    ]
+    parts += [f"\t{_json(key)}:{_json(value)}" for key, value in rest.items()]
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def violations(board: Mapping[str, Any]) -> list[str]:
+    """What the specification, or Obsidian, would refuse; empty for a good board."""
+    found = list(_node_violations(board))
+    ids = [node.get("id") for node in nodes_of(board)] + [one.get("id") for one in edges_of(board)]
+    found += [f"the id {one!r} is given twice" for one in sorted({str(i) for i in ids if ids.count(i) > 1})]
+    known = {node.get("id") for node in nodes_of(board)}
+    for one in edges_of(board):
+        found += [f"edge {one.get('id')!r} has no {key}" for key in ("id",) if not one.get(key)]
+        found += [
+            f"edge {one.get('id')!r} leads to {one.get(end)!r}, which is not there"
+            for end in ("fromNode", "toNode")
+            if one.get(end) not in known
+        ]
+        found += [
+            f"edge {one.get('id')!r} has the {side} {one.get(side)!r}"
+            for side in ("fromSide", "toSide")
+            if one.get(side) not in SIDES
+        ]
+    return found
+
+
+def _node_violations(board: Mapping[str, Any]) -> Iterator[str]:
+    ungrouped = False
+    for node in nodes_of(board):
+        name, kind = node.get("id"), str(node.get("type"))
+        if not isinstance(name, str) or not name:
+            yield f"a node has the id {name!r}"
+        if kind not in _KINDS:
+            yield f"node {name!r} is of type {kind!r}"
+            continue
+        if _KINDS[kind] is not None and not isinstance(node.get(str(_KINDS[kind])), str):
+            yield f"node {name!r} has no {_KINDS[kind]}"
+        if any(type(node.get(key)) is not int for key in ("x", "y", "width", "height")):
+            yield f"node {name!r} has no whole numbers for x, y, width and height"
+        if not str(node.get("subpath", "#")).startswith("#"):
+            yield f"node {name!r} has the subpath {node['subpath']!r}"
+        if kind == "group" and ungrouped:
+            yield f"group {name!r} stands after a card, which it would hide"
+        ungrouped = ungrouped or kind != "group"
+
+
+def overlaps(board: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Pairs of ids whose boxes share room: of cards, of groups, and of a group that holds a card in part."""
+    placed = nodes_of(board)
+    return [
+        (one["id"], other["id"])
+        for number, one in enumerate(placed)
+        for other in placed[number + 1 :]
+        if _share(one, other) and not _is_held(other, one) and not _is_held(one, other)
+    ]
+
+
+def _share(one: Node, other: Node) -> bool:
+    return bool(
+        one["x"] < other["x"] + other["width"]
+        and other["x"] < one["x"] + one["width"]
+        and one["y"] < other["y"] + other["height"]
+        and other["y"] < one["y"] + one["height"]
+    )
+
+
+def _is_held(card: Node, frame: Node) -> bool:
+    left, top, right, bottom = bounds([card])
+    outer = bounds([frame])
+    inside = outer[0] <= left and outer[1] <= top and right <= outer[2] and bottom <= outer[3]
+    return frame["type"] == "group" and inside

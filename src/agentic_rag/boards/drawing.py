@@ -1,0 +1,332 @@
+"""An answer drawn as a board: one form for each operation.
+
+The same answer gives the same board, id for id and pixel for pixel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Any
+
+from agentic_rag.boards import canvas
+from agentic_rag.boards.canvas import CYAN, PURPLE, Board, Edge, Node
+from agentic_rag.boards.parts import Said, clusters, passages, questions, relations
+from agentic_rag.boards.vault import Vault
+from agentic_rag.domain.identity import board_id
+from agentic_rag.errors import InputError
+from agentic_rag.fusion.strategy_selector import CanvasOperation
+from agentic_rag.text import script
+
+GAP = 60
+"""Pixels between cards."""
+APART = 420
+"""Pixels between a card to fill in and the answers, which must not catch the eye."""
+NOTE = (480, 320)
+"""Pixels of a card that shows a note."""
+BRICK = NOTE[1] + 2 * GAP
+"""Pixels from one thing of a column to the next."""
+COLUMNS = 3
+"""Of clusters."""
+_WORDS = {
+    "cjk": {"answer": "你的答案", "answers": "答案:先写完再看", "from": "出自"},
+    "latin": {"answer": "your answer", "answers": "Answers: write yours first", "from": "from"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One question of a verification board, by the ids of its cards, and what it is checked against."""
+
+    question: str
+    response: str
+    answers: tuple[str, ...]
+    asks: str
+    expected: tuple[str, ...]
+    citations: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A board, and which of its cards test what."""
+
+    key: str
+    """Of the question, operation and dataset: what makes it this board."""
+    board: Board
+    tests: tuple[Test, ...] = ()
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The board while it grows, top to bottom."""
+
+    answer: Mapping[str, Any]
+    vault: Vault
+    cards: list[Node] = field(default_factory=list)
+    frames: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    tests: list[Test] = field(default_factory=list)
+    top: int = 0
+    _counted: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return board_id(*(str(self.answer[name]) for name in ("query", "operation", "dataset")))
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """Of the board, in the question's language."""
+        return _WORDS["cjk" if script(str(self.answer["query"])) == "cjk" else "latin"]
+
+    @property
+    def known(self) -> Sequence[int]:
+        return [int(one["n"]) for one in self.answer["citations"]]
+
+    def id(self, *parts: str) -> str:
+        """By content; of twins the second gets another one."""
+        said = "\n".join(parts)
+        self._counted[said] = count = self._counted.get(said, 0) + 1
+        return board_id(self.key, *parts, *([str(count)] if count > 1 else []))
+
+    def put(self, card: Node, x: int, y: int) -> Node:
+        placed = canvas.moved(card, x, y)
+        self.cards.append(placed)
+        return placed
+
+    def join(self, start: Node, end: Node, label: str = "") -> None:
+        self.edges.append(canvas.edge(self.id("edge", start["id"], end["id"], label), start, end, label))
+
+    def citations(self, said: Said) -> list[Mapping[str, Any]]:
+        """What a piece cites, in its order."""
+        by_number = {int(one["n"]): one for one in self.answer["citations"]}
+        return [by_number[number] for number in dict.fromkeys(said.cited)]
+
+    def source(self, citation: Mapping[str, Any]) -> str:
+        """A link to where it stands; the title alone of what is no file of the vault."""
+        file, title = self.vault.file_of(citation), str(citation["title"] or citation["document_id"] or "")
+        if file is None:
+            return title
+        return f"[[{file.removesuffix('.md')}{_subpath(citation)}|{_plain(title)}]]"
+
+
+def drawn(answer: Mapping[str, Any], vault: Vault) -> Drawing:
+    """The board of an answer.
+
+    Args:
+        answer: as ``Answer.to_dict`` gives it, and ``ask --json``.
+        vault: where the board will lie.
+
+    Raises:
+        InputError: the answer cites nothing.
+    """
+    if answer["abstained"] or not answer["citations"]:
+        raise InputError(
+            f"there is nothing to draw: {answer['answer']!r} cites no note; ask another question, or other notes"
+        )
+    sheet = _Sheet(answer, vault)
+    title = canvas.text_card(sheet.key, f"# {_one_line(answer['query'])}", width=2 * canvas.WIDTH)
+    sheet.put(title, 0, -title["height"] - 2 * GAP)
+    _FORMS[CanvasOperation(answer["operation"])](sheet)
+    board = {"nodes": [*sheet.frames, *sheet.cards], "edges": sheet.edges}
+    return Drawing(sheet.key, board, tuple(sheet.tests))
+
+
+def _verification(sheet: _Sheet) -> None:
+    """A question, room for an answer, and apart from both the answers of the notes, on one row."""
+    asked = questions(sheet.answer["answer"], sheet.known)
+    if not asked:
+        _passages(sheet)
+        return
+    second, third = canvas.WIDTH + GAP * 2, 2 * canvas.WIDTH + GAP * 2 + APART
+    answer_cards: list[Node] = []
+    for number, one in enumerate(asked, 1):
+        asks = canvas.text_card(sheet.id("asks", one.asks), f"**{number}.** {one.asks}", color=CYAN)
+        texts = [_answer_text(sheet, said) for said in one.answers]
+        given = [canvas.text_card(sheet.id("answer", one.asks, text), text) for text in texts]
+        height = max(asks["height"], 120, sum(card["height"] for card in given) + 20 * (len(given) - 1))
+        question = sheet.put(asks, 0, sheet.top)
+        blank = {**canvas.text_card(sheet.id("response", one.asks), ""), "height": max(120, asks["height"])}
+        response = sheet.put(blank, second, sheet.top)
+        sheet.join(question, response, sheet.words["answer"])
+        y = sheet.top
+        placed = []
+        for card in given:
+            placed.append(sheet.put(card, third, y))
+            sheet.join(response, placed[-1])
+            y += card["height"] + 20
+        answer_cards += placed
+        cited = [citation for said in one.answers for citation in sheet.citations(said)]
+        expected = tuple(said.text for said in one.answers)
+        ids = tuple(card["id"] for card in placed)
+        sheet.tests.append(Test(question["id"], response["id"], ids, one.asks, expected, tuple(cited)))
+        sheet.top += height + GAP
+    label = sheet.words["answers"]
+    sheet.frames.append(canvas.group(sheet.id("group", label), label, answer_cards, color=PURPLE))
+
+
+def _answer_text(sheet: _Sheet, said: Said) -> str:
+    """The answer, the sentence it was taken from where that says more, and where it stands."""
+    lines = [f"**{_one_line(said.text)}**"]
+    for citation in sheet.citations(said):
+        if len(said.text) * 2 < len(str(citation["quote"])):
+            lines.append(_quoted(citation))
+        lines.append(sheet.source(citation))
+    return "\n\n".join(lines)
+
+
+def _clusters(sheet: _Sheet) -> None:
+    """A coloured group for each theme, COLUMNS beside each other."""
+    found = clusters(sheet.answer["answer"], sheet.known)
+    if not found:
+        _passages(sheet)
+        return
+    tops = [sheet.top] * COLUMNS
+    for one, color in zip(found, cycle("123456"), strict=False):
+        column = tops.index(min(tops))
+        x, y = column * (canvas.WIDTH + 2 * GAP), tops[column]
+        members = []
+        for said in one.members:
+            cited = sheet.citations(said)
+            text = "\n\n".join([_told(said, cited), *(sheet.source(citation) for citation in cited)])
+            members.append(sheet.put(canvas.text_card(sheet.id("member", one.theme, text), text), x, y))
+            y += members[-1]["height"] + 20
+        sheet.frames.append(canvas.group(sheet.id("group", one.theme), one.theme, members, color=color))
+        tops[column] = y + 2 * GAP
+
+
+def _told(said: Said, cited: Sequence[Mapping[str, Any]]) -> str:
+    """What a member says, without the title before it: the link names the note."""
+    titles = [f"{citation['title']}: " for citation in cited if citation["title"]]
+    return next((said.text.removeprefix(title) for title in titles if said.text.startswith(title)), said.text)
+
+
+def _relations(sheet: _Sheet) -> None:
+    """Notes and things as cards joined by their relations, in columns from cause to effect; sentences beneath."""
+    found = relations(sheet.answer["answer"], sheet.known)
+    labels: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        marks = "".join(f" [{number}]" for number in one.sentence.cited)
+        for arrow in one.arrows:
+            labels.setdefault((arrow.source, arrow.target), []).append(f"{arrow.name}{marks}".strip())
+    names = list(dict.fromkeys(name for pair in labels for name in pair))
+    levels = _levels(names, list(labels))
+    things: dict[str, Node] = {}
+    rows: Counter[int] = Counter()
+    width, height = NOTE
+    for name in names:
+        file = sheet.vault.note(name, sheet.answer["results"])
+        card_id = sheet.id("thing", name)
+        if file is None:
+            card = canvas.text_card(card_id, f"**{_one_line(name)}**", width=width, color=CYAN)
+        else:
+            card = canvas.file_card(card_id, file, None, width=width, height=height)
+        # Like bricks: an arrow over a column passes between two of its cards.
+        level = levels[name]
+        y = sheet.top + rows[level] * BRICK + (level % 2) * BRICK // 2 + (height - card["height"]) // 2
+        things[name] = sheet.put(card, level * (width + 5 * GAP), y)
+        rows[level] += 1
+    for (source, target), said in labels.items():
+        sheet.join(things[source], things[target], " · ".join(said))
+    if things:
+        sheet.top = canvas.bounds(list(things.values()))[3] + 2 * GAP
+    _sentences(sheet, [one.sentence for one in found if one.sentence.cited])
+
+
+def _levels(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """A column for each name: one right of all that lead to it, where that ends; a circle is cut at its last arrow."""
+    levels = dict.fromkeys(names, 0)
+    for _ in names:
+        for source, target in arrows:
+            ahead = levels[source] + 1
+            if (
+                source != target
+                and levels[target] < ahead < len(names)
+                and not _leads(target, source, arrows)
+            ):
+                levels[target] = ahead
+    used = {level: number for number, level in enumerate(sorted(set(levels.values())))}
+    return {name: used[level] for name, level in levels.items()}
+
+
+def _leads(start: str, end: str, arrows: Sequence[tuple[str, str]]) -> bool:
+    seen, todo = {start}, [start]
+    while todo:
+        one = todo.pop()
+        if one == end:
+            return True
+        further = [target for source, target in arrows if source == one and target not in seen]
+        seen.update(further)
+        todo += further
+    return False
+
+
+def _sentences(sheet: _Sheet, said: Sequence[Said]) -> None:
+    """Numbered sentences with their sources, COLUMNS beside each other."""
+    row: list[Node] = []
+    for one in said:
+        cited = sheet.citations(one)
+        marks = "".join(f"[{citation['n']}]" for citation in cited)
+        text = one.text or _one_line(str(cited[0]["quote"])).removeprefix("- ")
+        shown = "\n\n".join([f"**{marks}** {text}", *(sheet.source(citation) for citation in cited)])
+        card = canvas.text_card(sheet.id("sentence", shown), shown)
+        row.append(sheet.put(card, len(row) * (canvas.WIDTH + GAP), sheet.top))
+        if len(row) == COLUMNS:
+            sheet.top += max(card["height"] for card in row) + GAP
+            row = []
+    sheet.top += max((card["height"] for card in row), default=0) + GAP
+
+
+def _passages(sheet: _Sheet) -> None:
+    """A quote, and beside it its note at the heading it stands under."""
+    for said in passages(sheet.answer["answer"], sheet.known):
+        cited = sheet.citations(said)
+        text = "\n\n".join([said.text, *(sheet.source(citation) for citation in cited)])
+        quote = canvas.text_card(sheet.id("passage", text), text, width=NOTE[0])
+        first = sheet.put(quote, 0, sheet.top)
+        y = sheet.top
+        for citation in cited:
+            file = sheet.vault.file_of(citation)
+            if file is None:
+                continue
+            card_id = sheet.id("note", first["id"], file, _heading(citation))
+            card = canvas.file_card(card_id, file, _heading(citation), width=NOTE[0], height=NOTE[1])
+            placed = sheet.put(card, NOTE[0] + 3 * GAP, y)
+            sheet.join(first, placed, f"[{citation['n']}]")
+            y += NOTE[1] + 20
+        sheet.top = max(sheet.top + first["height"], y - 20) + GAP
+
+
+_FORMS: Mapping[CanvasOperation, Callable[[_Sheet], None]] = {
+    CanvasOperation.VERIFICATION_CANVAS: _verification,
+    CanvasOperation.WEAK_POINT_CLUSTERING: _clusters,
+    CanvasOperation.CONCEPT_RELATION: _relations,
+    CanvasOperation.DOCUMENT_RETRIEVAL: _passages,
+}
+
+
+def _quoted(citation: Mapping[str, Any]) -> str:
+    lines = str(citation["quote"]).strip().splitlines()
+    return "\n".join(f"> {line.lstrip('> ')}" for line in lines)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(str(text).split())
+
+
+def _plain(text: str) -> str:
+    """Without what would end a link."""
+    return re.sub(r"[\[\]|]+", " ", text).strip()
+
+
+def _heading(citation: Mapping[str, Any]) -> str:
+    """The last heading above it, as Obsidian spells one in a link; "" where there is none."""
+    path = citation.get("heading_path") or []
+    return re.sub(r"\s+", " ", re.sub(r"[#|^:\[\]%\\]+", " ", str(path[-1]))).strip() if path else ""
+
+
+def _subpath(citation: Mapping[str, Any]) -> str:
+    heading = _heading(citation)
+    return f"#{heading}" if heading else ""

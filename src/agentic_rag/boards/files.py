@@ -1,0 +1,186 @@
+"""Boards on disk: written whole, kept up to date, and what they came from in a hidden file beside them.
+
+That file is named by the board's key, not by its name: a board that is renamed or moved within its vault keeps it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.boards.canvas import Board, board_text, nodes_of, read_board
+from agentic_rag.boards.drawing import Drawing, Test, drawn
+from agentic_rag.boards.merging import Merged, Written, merged
+from agentic_rag.boards.vault import Vault
+from agentic_rag.domain.identity import is_board_id
+from agentic_rag.errors import InputError, RunError
+from agentic_rag.stores.whole_file import write_whole
+
+SUFFIX = ".canvas"
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BoardReport:
+    """What writing a board did to its file."""
+
+    path: str
+    added: int
+    """Cards and groups that were not there."""
+    removed: int
+    """Cards of ours that nobody had touched and that are no longer part of the answer."""
+    kept: int
+    """Cards and groups that stay as they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a board came from."""
+
+    key: str
+    query: str
+    operation: str
+    dataset: str
+    written: Written
+    tests: tuple[Test, ...]
+
+
+def write_board(answer: Mapping[str, Any], path: Path) -> BoardReport:
+    """Write an answer as a board, or bring the board that lies there up to date.
+
+    Args:
+        answer: as ``Answer.to_dict`` gives it.
+        path: a ``.canvas`` file; its folder is made where there is none.
+
+    Raises:
+        InputError: another suffix, the answer cites nothing, or the file there is no board or another question's.
+        RunError: it cannot be written.
+    """
+    require_board_name(path)
+    drawing = drawn(answer, Vault.around(path, answer["citations"]))
+    try:
+        there = read_board(path.read_text("utf-8-sig"), path.name) if path.exists() else {}
+        known = provenance(path, there)
+        _require_own(path, there, known, drawing)
+        before = known.written if known else Written({}, {})
+        result = merged(there, before, drawing.board) if there else _first(drawing)
+        _write(path, there, result, _record(answer, drawing, result, known))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunError(f"the board {path} cannot be written: {error}") from error
+    kept = len(nodes_of(result.board)) - result.added
+    return BoardReport(str(path), result.added, result.removed, kept)
+
+
+def require_board_name(path: Path) -> None:
+    """Raises ``InputError`` for a file that editors would not open as a board."""
+    if path.suffix.lower() != SUFFIX:
+        raise InputError(f"a board is a file with the suffix {SUFFIX}, not {str(path)!r}")
+
+
+def provenance(path: Path, board: Board) -> Provenance | None:
+    """What the board came from; None where nothing is known of it."""
+    ids = {str(node["id"]) for node in nodes_of(board) if is_board_id(node.get("id"))}
+    records = (_read(place) for place in _records(path, ids))
+    return next((record for record in records if record and ids & record.written.nodes.keys()), None)
+
+
+def save(path: Path, board: Board, known: Provenance) -> None:
+    """Write a board whose cards we changed, and its provenance.
+
+    Raises ``OSError``.
+    """
+    write_whole(_record_path(path, known.key), json.dumps(_plain(known), ensure_ascii=False))
+    write_whole(path, board_text(board))
+
+
+def _first(drawing: Drawing) -> Merged:
+    nodes = {node["id"]: node for node in nodes_of(drawing.board)}
+    edges = {one["id"]: one for one in drawing.board["edges"]}
+    return Merged(drawing.board, Written(nodes, edges), len(nodes), 0)
+
+
+def _require_own(path: Path, there: Board, known: Provenance | None, drawing: Drawing) -> None:
+    """A person's own board is not written into, nor another question's."""
+    if not nodes_of(there):
+        return
+    if not any(is_board_id(node.get("id")) for node in nodes_of(there)):
+        raise InputError(f"{path} is a board of yours; give another name, and nothing of it is touched")
+    if known is not None and known.key != drawing.key:
+        raise InputError(
+            f"{path} is the board of another question ({known.query!r}, {known.operation}, {known.dataset}); "
+            "give another name"
+        )
+
+
+def _record(
+    answer: Mapping[str, Any], drawing: Drawing, result: Merged, known: Provenance | None
+) -> Provenance:
+    """Tests whose cards stayed on the board are kept, though the answer does not ask them any more."""
+    now = {test.response for test in drawing.tests}
+    there = {node.get("id") for node in nodes_of(result.board)}
+    kept = [test for test in (known.tests if known else ()) if test.response in there - now]
+    return Provenance(
+        drawing.key,
+        str(answer["query"]),
+        str(answer["operation"]),
+        str(answer["dataset"]),
+        result.written,
+        (*drawing.tests, *kept),
+    )
+
+
+def _write(path: Path, there: Board, result: Merged, record: Provenance) -> None:
+    if result.board != there or not path.exists():
+        save(path, result.board, record)
+    else:
+        write_whole(_record_path(path, record.key), json.dumps(_plain(record), ensure_ascii=False))
+
+
+def _plain(record: Provenance) -> dict[str, Any]:
+    return {"version": _VERSION, **asdict(record)}
+
+
+def _read(path: Path) -> Provenance | None:
+    """None for a file that is not as we write it: the board is then one of which nothing is known."""
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+        tests = tuple(
+            Test(
+                one["question"],
+                one["response"],
+                tuple(one["answers"]),
+                one["asks"],
+                tuple(one["expected"]),
+                tuple(one["citations"]),
+            )
+            for one in raw["tests"]
+        )
+        written = Written(raw["written"]["nodes"], raw["written"]["edges"])
+        return Provenance(raw["key"], raw["query"], raw["operation"], raw["dataset"], written, tests)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _record_path(board: Path, key: str) -> Path:
+    """Where it lies already, else beside the board."""
+    return next(_records(board, {key}), board.with_name(_name(key)))
+
+
+def _name(key: str) -> str:
+    return f".{key}.board.json"
+
+
+def _records(board: Path, ids: Set[str]) -> Iterator[Path]:
+    """Records of boards: those named by one of the ids, beside the board and in its vault; then others beside it."""
+    named = {_name(one) for one in ids}
+    beside = sorted(board.absolute().parent.glob(".*.board.json"))
+    yield from (path for path in beside if path.name in named)
+    vault = next((folder for folder in board.absolute().parents if (folder / ".obsidian").is_dir()), None)
+    for folder, inner, files in os.walk(vault) if vault and ids else ():
+        inner[:] = [name for name in inner if not name.startswith(".")]
+        yield from (Path(folder) / name for name in files if name in named)
+    yield from (path for path in beside if path.name not in named)

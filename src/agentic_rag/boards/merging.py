@@ -1,0 +1,144 @@
+"""A board written again: what a person added, moved, edited or deleted stays so.
+
+Cards are ours by their ids, and an id is made of its card's content. So what is on the file under an id that is to
+be written again is that card, however it was moved or edited, and stays as it is. What we wrote before and is no
+longer there was deleted, and is not written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agentic_rag.boards.canvas import Board, Edge, Node, bounds, edges_of, moved, nodes_of
+
+ROOM = 120
+"""Pixels between what is there and what is new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What we wrote into a board, by id; also what was deleted since."""
+
+    nodes: Mapping[str, Node]
+    edges: Mapping[str, Edge]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The board to write, and what changed in it."""
+
+    board: Board
+    written: Written
+    added: int
+    removed: int
+    """Ours, not touched by anybody, and no longer part of the answer."""
+
+
+def merged(there: Board, before: Written, new: Board) -> Merged:
+    """The board on the file, brought up to date.
+
+    Args:
+        there: as it lies in the file.
+        before: what we wrote into it.
+        new: as it would be written into an empty file.
+    """
+    wanted = {node["id"]: node for node in nodes_of(new)}
+    drawn = {one["id"]: one for one in edges_of(new)}
+    on_file, edges_on_file = nodes_of(there), edges_of(there)
+    if on_file == list(before.nodes.values()) and edges_on_file == list(before.edges.values()):
+        # Nobody touched it: as if written for the first time.
+        written = Written(wanted, drawn)
+        kept = {key: value for key, value in there.items() if key not in ("nodes", "edges")}
+        gone = len([one for one in before.nodes if one not in wanted])
+        return Merged({**new, **kept}, written, len([one for one in wanted if one not in before.nodes]), gone)
+    stale = _stale(on_file, edges_on_file, before, wanted)
+    nodes = [node for node in there.get("nodes") or () if _id(node) not in stale]
+    ids = {_id(node) for node in nodes}
+    edges = [
+        one
+        for one in there.get("edges") or ()
+        if not (isinstance(one, dict) and stale & {one.get("fromNode"), one.get("toNode")})
+    ]
+    edge_ids = {_id(one) for one in edges}
+    fresh = [node for node_id, node in wanted.items() if node_id not in ids and node_id not in before.nodes]
+    placed = _below(fresh, [node for node in nodes if isinstance(node, dict)])
+    ids |= {node["id"] for node in placed}
+    joined = [
+        one
+        for edge_id, one in drawn.items()
+        if edge_id not in edge_ids and edge_id not in before.edges and {one["fromNode"], one["toNode"]} <= ids
+    ]
+    frames = [node for node in placed if node["type"] == "group"]
+    cards = [node for node in placed if node["type"] != "group"]
+    board = {**there, "nodes": [*frames, *nodes, *cards], "edges": [*edges, *joined]}
+    # What was deleted stays known, what went stale does not: it may be part of an answer again.
+    known = {key: node for key, node in before.nodes.items() if key not in stale}
+    known_edges = {
+        key: one for key, one in before.edges.items() if not stale & {one["fromNode"], one["toNode"]}
+    }
+    written = Written(
+        known | {node["id"]: node for node in placed},
+        known_edges | {one["id"]: one for one in joined},
+    )
+    return Merged(board, written, len(placed), len(stale))
+
+
+def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapping[str, Node]) -> set[str]:
+    """Ids of what we wrote, as we wrote it, joined to nothing that a person drew or wrote, and not wanted any more.
+
+    A question goes only together with its empty answer: where one of what our edges join was touched, all stay.
+    """
+    by_id = {_id(node): node for node in on_file}
+    untouched = {
+        node_id
+        for node_id, node in by_id.items()
+        if node_id not in wanted and node_id in before.nodes and node == before.nodes[node_id]
+    }
+    theirs = [one for one in edges if before.edges.get(_id(one)) != one]
+    held = {one.get(end) for one in theirs for end in ("fromNode", "toNode")}
+    stale = untouched - held
+    while True:
+        # Over our edges, what must stay keeps what it is joined to.
+        keeps = {
+            node_id
+            for one in before.edges.values()
+            for node_id, other in ((one["fromNode"], one["toNode"]), (one["toNode"], one["fromNode"]))
+            if node_id in stale and other in by_id and other not in stale and other not in wanted
+        }
+        if not keeps:
+            return stale - _holding(by_id, stale)
+        stale -= keeps
+
+
+def _holding(by_id: Mapping[str, Node], stale: set[str]) -> set[str]:
+    """Groups that still hold a card which stays."""
+    staying = [node for node_id, node in by_id.items() if node_id not in stale and _is_placed(node)]
+    groups = [by_id[node_id] for node_id in stale if by_id[node_id].get("type") == "group"]
+    return {frame["id"] for frame in groups if any(_centred(card, frame) for card in staying)}
+
+
+def _centred(card: Node, frame: Node) -> bool:
+    left, top, right, bottom = bounds([frame])
+    x, y = card["x"] + card["width"] / 2, card["y"] + card["height"] / 2
+    return bool(left <= x <= right and top <= y <= bottom)
+
+
+def _is_placed(node: Mapping[str, Any]) -> bool:
+    return all(isinstance(node.get(key), int | float) for key in ("x", "y", "width", "height"))
+
+
+def _below(fresh: list[Node], there: list[Node]) -> list[Node]:
+    """New nodes as one block beneath everything, so that nothing overlaps."""
+    placed = [node for node in there if _is_placed(node)]
+    if not placed or not fresh:
+        return fresh
+    left, _, _, bottom = bounds(placed)
+    new_left, new_top, _, _ = bounds(fresh)
+    across, down = int(left) - new_left, int(bottom) + ROOM - new_top
+    return [moved(node, node["x"] + across, node["y"] + down) for node in fresh]
+
+
+def _id(member: Any) -> str:
+    return str(member.get("id")) if isinstance(member, dict) else ""

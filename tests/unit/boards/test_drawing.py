@@ -1,0 +1,101 @@
+"""Each operation's board: what is on it, that it is valid, and that nothing overlaps."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.boards.canvas import board_text, nodes_of, overlaps, read_board, violations
+from agentic_rag.boards.drawing import drawn
+from agentic_rag.boards.vault import Vault
+from agentic_rag.domain.identity import is_board_id
+from agentic_rag.errors import InputError
+from board_answers import OPERATIONS, board_answer
+
+NOWHERE = Vault(None)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("seed", range(25))
+def test_boards_are_valid_and_nothing_overlaps(operation: str, seed: int) -> None:
+    answer = board_answer(random.Random(seed), operation)
+    board = drawn(answer, NOWHERE).board
+    assert violations(board) == []
+    assert overlaps(board) == []
+    assert all(is_board_id(node["id"]) for node in nodes_of(board))
+    assert board_text(board) == board_text(drawn(answer, NOWHERE).board)
+    assert read_board(board_text(board), "b") == board
+
+
+def test_a_verification_board_keeps_answers_apart() -> None:
+    answer = board_answer(random.Random(3), "verification_canvas")
+    drawing = drawn(answer, NOWHERE)
+    by_id = {node["id"]: node for node in nodes_of(drawing.board)}
+    frame = next(node for node in nodes_of(drawing.board) if node["type"] == "group")
+    for test in drawing.tests:
+        assert by_id[test.response]["text"] == ""
+        assert test.asks in by_id[test.question]["text"]
+        for card in test.answers:
+            assert by_id[card]["x"] >= by_id[test.response]["x"] + by_id[test.response]["width"] + 300
+            assert frame["x"] < by_id[card]["x"]
+
+
+def test_clusters_are_groups_with_their_notes() -> None:
+    citation = board_answer(random.Random(1), "weak_point_clustering")["citations"][0]
+    answer = {
+        **board_answer(random.Random(1), "weak_point_clustering"),
+        "citations": [citation],
+        "answer": f"#cultivar (1)\n  - {citation['title']}: ✗ in Uji [1]",
+    }
+    frame, _, member = nodes_of(drawn(answer, NOWHERE).board)
+    assert (frame["label"], frame["color"]) == ("#cultivar", "1")
+    assert member["text"].startswith("✗ in Uji\n\n[[notes/")
+
+
+def test_relations_are_notes_joined_by_labelled_arrows(tmp_path: Path) -> None:
+    (tmp_path / ".obsidian").mkdir()
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "Enzyme.md").write_text("x")
+    base = board_answer(random.Random(1), "concept_relation")
+    line = "Enzyme —acts on→ Catechins; Enzyme —drives→ Oxidation: It does. [1]"
+    answer = {**base, "results": [], "citations": base["citations"][:1], "answer": line}
+    board = drawn(answer, Vault.around(tmp_path / "boards" / "b.canvas", answer["citations"])).board
+    by_id = {node["id"]: node for node in nodes_of(board)}
+    told = [
+        (by_id[one["fromNode"]].get("file"), one["label"], by_id[one["toNode"]]["text"])
+        for one in board["edges"]
+    ]
+    assert told == [
+        ("deep/Enzyme.md", "acts on [1]", "**Catechins**"),
+        ("deep/Enzyme.md", "drives [1]", "**Oxidation**"),
+    ]
+    assert {(one["fromSide"], one["toSide"]) for one in board["edges"]} == {("right", "left")}
+    assert any("It does." in node.get("text", "") for node in nodes_of(board))
+
+
+def test_a_passage_stands_beside_its_note_at_its_heading() -> None:
+    base = board_answer(random.Random(1), "document_retrieval")
+    citation = {**base["citations"][0], "heading_path": ["T", "Second: fire #2"]}
+    answer = {**base, "citations": [citation], "answer": "Seven hours. [1]"}
+    note = next(node for node in nodes_of(drawn(answer, NOWHERE).board) if node["type"] == "file")
+    assert note["file"] == citation["path"]
+    assert note["subpath"] == "#Second fire 2"
+
+
+def test_what_a_model_wrote_in_no_form_is_drawn_as_passages() -> None:
+    base = board_answer(random.Random(2), "verification_canvas")
+    answer = {**base, "answer": "It is the first heat [1]."}
+    texts = [node.get("text", "") for node in nodes_of(drawn(answer, NOWHERE).board)]
+    assert any(text.startswith("It is the first heat") for text in texts)
+
+
+def test_nothing_is_drawn_of_an_answer_without_citations() -> None:
+    answer = {
+        **board_answer(random.Random(2), "document_retrieval"),
+        "abstained": True,
+        "answer": "Not found.",
+    }
+    with pytest.raises(InputError, match=r"nothing to draw: 'Not found\.'"):
+        drawn(answer, NOWHERE)
