@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -52,7 +52,9 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
+    from agentic_rag.boards.checking import CheckReport
     from agentic_rag.boards.files import BoardReport
+    from agentic_rag.boards.reviews import Reviews
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
@@ -63,7 +65,10 @@ if TYPE_CHECKING:
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
-VECTORS = "vectors"
+VECTORS, REVIEWS = "vectors", "reviews"
+"""Folders in the data folder."""
+LOCAL_USER = "local"
+"""Who answers boards where no user is named."""
 Model = TypeVar("Model")
 
 
@@ -227,6 +232,36 @@ class Rag:
         from agentic_rag.boards.files import write_board
 
         return write_board(answer.to_dict(), Path(path))
+
+    async def check(
+        self, board: str | Path, *, user_id: str = LOCAL_USER, at: datetime | None = None
+    ) -> CheckReport:
+        """Mark what a person wrote into a verification board, colour it, note what was wrong, schedule it.
+
+        Args:
+            board: a ``.canvas`` file that ``write_board`` wrote.
+            user_id: whose answers they are.
+            at: when they were given; None: now.
+
+        Raises:
+            InputError: no board of ours, or one that asks nothing.
+            RunError: something cannot be written.
+        """
+        from agentic_rag.boards.checking import check_board, filled_board
+        from agentic_rag.boards.marking import Names
+
+        _, known = filled_board(Path(board))
+        records = await self.ledger.records(known.dataset)
+        names = Names.of(record.names for record in records.values())
+        return await check_board(
+            Path(board), names, self.reviews(user_id), at or datetime.now(UTC), chat=self.chat
+        )
+
+    def reviews(self, user_id: str = LOCAL_USER) -> Reviews:
+        """The questions that a user answered on boards, and when each is to be asked again."""
+        from agentic_rag.boards.reviews import Reviews
+
+        return Reviews(self.config.data_dir / REVIEWS, user_id)
 
     async def ingest(
         self,

@@ -5,7 +5,6 @@ The same answer gives the same board, id for id and pixel for pixel.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from typing import Any
 from agentic_rag.boards import canvas
 from agentic_rag.boards.canvas import CYAN, PURPLE, Board, Edge, Node
 from agentic_rag.boards.parts import Said, clusters, passages, questions, relations
-from agentic_rag.boards.vault import Vault
+from agentic_rag.boards.vault import Vault, heading_of
 from agentic_rag.domain.identity import board_id
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import CanvasOperation
@@ -106,10 +105,7 @@ class _Sheet:
 
     def source(self, citation: Mapping[str, Any]) -> str:
         """A link to where it stands; the title alone of what is no file of the vault."""
-        file, title = self.vault.file_of(citation), str(citation["title"] or citation["document_id"] or "")
-        if file is None:
-            return title
-        return f"[[{file.removesuffix('.md')}{_subpath(citation)}|{_plain(title)}]]"
+        return self.vault.link(citation) or str(citation["title"] or citation["document_id"] or "")
 
 
 def drawn(answer: Mapping[str, Any], vault: Vault) -> Drawing:
@@ -291,8 +287,8 @@ def _passages(sheet: _Sheet) -> None:
             file = sheet.vault.file_of(citation)
             if file is None:
                 continue
-            card_id = sheet.id("note", first["id"], file, _heading(citation))
-            card = canvas.file_card(card_id, file, _heading(citation), width=NOTE[0], height=NOTE[1])
+            card_id = sheet.id("note", first["id"], file, heading_of(citation))
+            card = canvas.file_card(card_id, file, heading_of(citation), width=NOTE[0], height=NOTE[1])
             placed = sheet.put(card, NOTE[0] + 3 * GAP, y)
             sheet.join(first, placed, f"[{citation['n']}]")
             y += NOTE[1] + 20
@@ -314,19 +310,3 @@ def _quoted(citation: Mapping[str, Any]) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(str(text).split())
-
-
-def _plain(text: str) -> str:
-    """Without what would end a link."""
-    return re.sub(r"[\[\]|]+", " ", text).strip()
-
-
-def _heading(citation: Mapping[str, Any]) -> str:
-    """The last heading above it, as Obsidian spells one in a link; "" where there is none."""
-    path = citation.get("heading_path") or []
-    return re.sub(r"\s+", " ", re.sub(r"[#|^:\[\]%\\]+", " ", str(path[-1]))).strip() if path else ""
-
-
-def _subpath(citation: Mapping[str, Any]) -> str:
-    heading = _heading(citation)
-    return f"#{heading}" if heading else ""

@@ -84,7 +84,9 @@ def require_board_name(path: Path) -> None:
 def provenance(path: Path, board: Board) -> Provenance | None:
     """What the board came from; None where nothing is known of it."""
     ids = {str(node["id"]) for node in nodes_of(board) if is_board_id(node.get("id"))}
-    records = (_read(place) for place in _records(path, ids))
+    # By the key, which is the title card's id; where that card was deleted, by what else stands on the board.
+    places = [*_named_records(path, ids), *sorted(path.absolute().parent.glob(_name("*")))] if ids else []
+    records = (_read(place) for place in places)
     return next((record for record in records if record and ids & record.written.nodes.keys()), None)
 
 
@@ -167,20 +169,18 @@ def _read(path: Path) -> Provenance | None:
 
 def _record_path(board: Path, key: str) -> Path:
     """Where it lies already, else beside the board."""
-    return next(_records(board, {key}), board.with_name(_name(key)))
+    return next(_named_records(board, {key}), board.with_name(_name(key)))
 
 
 def _name(key: str) -> str:
     return f".{key}.board.json"
 
 
-def _records(board: Path, ids: Set[str]) -> Iterator[Path]:
-    """Records of boards: those named by one of the ids, beside the board and in its vault; then others beside it."""
-    named = {_name(one) for one in ids}
-    beside = sorted(board.absolute().parent.glob(".*.board.json"))
-    yield from (path for path in beside if path.name in named)
+def _named_records(board: Path, keys: Set[str]) -> Iterator[Path]:
+    """Records of boards with one of the keys: beside the board, then in its vault."""
+    names = {_name(key) for key in keys}
+    yield from (path for name in sorted(names) if (path := board.with_name(name)).is_file())
     vault = next((folder for folder in board.absolute().parents if (folder / ".obsidian").is_dir()), None)
-    for folder, inner, files in os.walk(vault) if vault and ids else ():
+    for folder, inner, files in os.walk(vault) if vault else ():
         inner[:] = [name for name in inner if not name.startswith(".")]
-        yield from (Path(folder) / name for name in files if name in named)
-    yield from (path for path in beside if path.name not in named)
+        yield from (Path(folder) / name for name in files if name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,16 @@ class Vault:
         if not path or not (citation.get("url") or (self.root and (self.root / str(path)).is_file())):
             return None
         return self._from_root(str(path), vault_name(citation))
+
+    def link(self, citation: Mapping[str, Any]) -> str | None:
+        """A wikilink to where a citation stands, called by its title; None where it is no file."""
+        file = self.file_of(citation)
+        if file is None:
+            return None
+        heading = heading_of(citation)
+        place = file.removesuffix(".md") + (f"#{heading}" if heading else "")
+        called = re.sub(r"[\[\]|]+", " ", str(citation.get("title") or file)).strip()
+        return f"[[{place}|{called}]]"
 
     def note(self, name: str, results: Sequence[Mapping[str, Any]]) -> str | None:
         """The note of that name: among what was found for the answer, else in the vault."""
@@ -73,6 +84,12 @@ def _folders(root: Path) -> list[Path]:
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         found.append(Path(folder))
     return found
+
+
+def heading_of(citation: Mapping[str, Any]) -> str:
+    """The last heading above it, as Obsidian spells one in a link; "" where there is none."""
+    path = citation.get("heading_path") or []
+    return re.sub(r"\s+", " ", re.sub(r"[#|^:\[\]%\\]+", " ", str(path[-1]))).strip() if path else ""
 
 
 def vault_name(placed: Mapping[str, Any]) -> str | None:

@@ -15,6 +15,7 @@ from agentic_rag.cli.memory_commands import memory_app
 from agentic_rag.cli.options import (
     AskedUser,
     AsOf,
+    BoardUser,
     Charts,
     Control,
     Corrections,
@@ -220,6 +221,57 @@ def ask(
         from agentic_rag.cli.render import print_answer
 
         print_answer(result, explain=explain)
+
+
+@app.command()
+@configured
+def check(
+    config: RagConfig,
+    board: Annotated[
+        Path, typer.Argument(help="A board of questions, from ask --canvas, with your answers.")
+    ],
+    user_id: BoardUser = "local",
+    as_json: Json = False,
+) -> None:
+    """Mark the answers that you wrote into a verification board.
+
+    Colours the board, writes what was wrong as a mistake note, and says when to be asked again.
+    """
+    from agentic_rag.cli.boards import check_file, check_json, print_check
+
+    report = run(check_file(config, board, user_id))
+    if as_json:
+        print_json(check_json(report))
+    else:
+        print_check(report)
+
+
+@app.command()
+@configured
+def due(
+    config: RagConfig,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="NAME", help="Only this dataset; default: all.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also what is not due yet.")] = False,
+    anki: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the questions to a text file for Anki.")
+    ] = None,
+    user_id: BoardUser = "local",
+    as_json: Json = False,
+) -> None:
+    """List the questions that are to be asked again."""
+    from agentic_rag.cli.boards import due_json, due_reviews, print_due, write_anki
+
+    found = due_reviews(config, user_id, dataset, everything=everything)
+    if anki is not None:
+        write_anki(found, anki)
+    if as_json:
+        print_json(due_json(found))
+    else:
+        print_due(found)
+        if anki is not None:
+            typer.echo(f"{len(found)} questions for Anki: {anki}")
 
 
 @app.command()

@@ -57,6 +57,7 @@ UserId = Annotated[
 AskedUser = Annotated[
     str | None, typer.Option("--user-id", metavar="ID", help="Whose memories are asked besides the notes.")
 ]
+BoardUser = Annotated[str, typer.Option("--user-id", metavar="U", help="Whose answers; default: local.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
 Split = Annotated[
     str | None,

@@ -109,6 +109,15 @@ class Chunk:
     metadata: Metadata = field(default_factory=dict)
 
 
+OWN_NOTE = "agentic-rag"
+"""Property of a note that ``check`` wrote: what somebody got wrong. Only weak-point clustering reads those."""
+
+
+def is_own_note(metadata: Metadata) -> bool:
+    """Whether the program wrote the note, as a record of a mistake: evidence for nothing else."""
+    return metadata.get(OWN_NOTE) is not None
+
+
 def filterable(chunk: Chunk) -> dict[str, Any]:
     """What filters see: the chunk's place in its source, and its metadata, which go before where both have a key.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from agentic_rag.domain import Findings, Hit, new_hit
 from agentic_rag.errors import InputError, ManifestMismatch, RunError
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes.request import Request
 from agentic_rag.retrieval.ports import GraphSearch, MemorySearch, VectorSearch
 from agentic_rag.retrieval.schemas import RetrievalResult
@@ -39,6 +40,7 @@ async def retrieve_graphiti(state: CanvasRAGState, *, engine: GraphSearch) -> di
             judged_as=request.question,
             filters=request.filters,
             as_of=request.as_of,
+            own_notes=_reads_own_notes(request),
         )
 
     hits, outcome = await search_source(search, parameters.timeout_seconds, ready=engine.ready)
@@ -61,6 +63,7 @@ async def retrieve_lancedb(state: CanvasRAGState, *, engine: VectorSearch) -> di
             filters=request.filters,
             as_of=request.as_of,
             strategy=parameters.strategy,
+            own_notes=_reads_own_notes(request),
         )
         hits = [as_hit(result, rank) for rank, result in enumerate(found.results, start=1)]
         known = {} if found.familiarity is None else {"familiarity": round(found.familiarity, 6)}
@@ -104,6 +107,11 @@ async def retrieve_memory(state: CanvasRAGState, *, memory: MemorySearch | None)
         outcome["reason"] = f"without {', '.join(failed)}, which failed"
     # Never shortened: no chunk store of notes has them, by which they could be read again.
     return {"memory_results": hits, "memory_outcome": outcome}
+
+
+def _reads_own_notes(request: Request) -> bool:
+    """What ``check`` noted as wrong is for finding weak points; to any other question it is no source."""
+    return request.operation is CanvasOperation.WEAK_POINT_CLUSTERING
 
 
 def as_hit(result: RetrievalResult, rank: int) -> Hit:

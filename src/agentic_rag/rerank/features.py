@@ -87,11 +87,12 @@ def _is_asked_for(name: Any, asked: set[str]) -> bool:
     return bool(words) and words <= asked
 
 
-_NAMED = re.compile(
+MISTAKES = re.compile(
     r"(?<![a-z])(?:mistakes?|errors?|errata|misconceptions?|weak(?:ness(?:es)?|[ _-]?(?:points?|spots?)))(?![a-z])"
     r"|[错錯][题題误誤]|易[错錯]|[误誤][区區]|薄弱|弱[点點]",
     re.IGNORECASE,
 )
+"""In a name, says that somebody got something wrong."""
 _CALLOUT = re.compile(r"^[ \t]*>[ \t]*\[!fail(?:ure)?\].*(?:\n[ \t]*>.*)*", re.IGNORECASE | re.MULTILINE)
 """Obsidian's for what failed, with the lines it quotes."""
 
@@ -107,7 +108,7 @@ def records_mistake(result: Mapping[str, Any]) -> bool:
         metadata.get("title"),
         *(metadata.get("heading_path") or ()),
     ]
-    called = any(isinstance(name, str) and _NAMED.search(name) for name in names)
+    called = any(isinstance(name, str) and MISTAKES.search(name) for name in names)
     return called or _CALLOUT.search(result["content"]) is not None
 
 

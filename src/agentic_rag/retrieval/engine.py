@@ -7,7 +7,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.domain import Chunk
+from agentic_rag.domain import Chunk, is_own_note
 from agentic_rag.domain.filters import Expression, keys_of, parse_filters
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
 from agentic_rag.domain.ports import ChunkSearch, Embedding, FloatArray, Restriction, TokenEmbedding
@@ -144,8 +144,12 @@ class RetrievalEngine:
         as_of: datetime | None = None,
         strategy: Strategy | None = None,
         judged_as: str | None = None,
+        own_notes: bool = False,
     ) -> Judged:
-        """The results of ``search``, with what was learnt of the question; the same arguments and errors."""
+        """The results of ``search``, with what was learnt of the question; the same arguments and errors.
+
+        ``own_notes``: also of what the program wrote itself, see ``domain.is_own_note``.
+        """
         chosen = strategy or self._default
         if chosen not in self._strategies:
             raise InputError(f"unknown strategy {chosen!r}; use one of: {', '.join(self._strategies)}")
@@ -164,6 +168,8 @@ class RetrievalEngine:
         if question != query_text:
             more = await by.retrieve(dataset_id, query_text, limit=limit, restriction=restriction)
             found = await by.joined(dataset_id, question, found, more)
+        if not own_notes:
+            found = [result for result in found if not is_own_note(result.metadata)]
         judged = Judged(found)
         if chosen == "hybrid":
             judged = await self._late_interaction.judged(dataset_id, question, found)

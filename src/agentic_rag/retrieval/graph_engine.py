@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable
+from agentic_rag.domain import Chunk, Findings, GraphHit, Hit, filterable, is_own_note
 from agentic_rag.domain.filters import Expression, matches
 from agentic_rag.domain.ports import (
     ChunkSearch,
@@ -53,6 +53,8 @@ class _Scope:
     as_of: datetime | None
     within: list[str] | None
     """Chunk ids, where the filters are that selective."""
+    own_notes: bool = False
+    """Whether also of what the program wrote, see ``domain.is_own_note``."""
 
     @property
     def visited(self) -> int:
@@ -63,7 +65,12 @@ class _Scope:
         dated_later = (
             self.as_of is not None and chunk.date is not None and as_utc(chunk.date) > as_utc(self.as_of)
         )
-        return not dated_later and (self.filters is None or matches(self.filters, filterable(chunk)))
+        hidden = not self.own_notes and is_own_note(chunk.metadata)
+        return (
+            not hidden
+            and not dated_later
+            and (self.filters is None or matches(self.filters, filterable(chunk)))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,7 @@ class GraphEngine:
         filters: Expression | None = None,
         as_of: datetime | None = None,
         judged_as: str | None = None,
+        own_notes: bool = False,
     ) -> Findings:
         """Up to ``limit`` hits on chunks, relevance in [0, 1] descending, then id.
 
@@ -126,7 +134,7 @@ class GraphEngine:
         Nothing is found where the question names nothing and no fact is near.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
-        dataset. ``judged_as``: see ``RetrievalEngine.search``. ``Findings.question`` has ``names`` and, where a
+        dataset. ``judged_as``, ``own_notes``: see ``RetrievalEngine.find``. ``Findings.question`` has ``names`` and, where a
         walk was made, ``telling``.
 
         Raises:
@@ -140,7 +148,7 @@ class GraphEngine:
         if within == [] or graph is None:
             return nothing
         question = query if judged_as is None else judged_as
-        scope = _Scope(dataset, limit, filters, as_of, within)
+        scope = _Scope(dataset, limit, filters, as_of, within, own_notes)
         vector = (await self._embedding.embed_queries([question]))[0]
         found = await self._graph.search(
             dataset, query, vector, limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within

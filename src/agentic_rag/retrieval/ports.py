@@ -31,6 +31,7 @@ class GraphSearch(Protocol):
         filters: Expression | None = None,
         as_of: datetime | None = None,
         judged_as: str | None = None,
+        own_notes: bool = False,
     ) -> Findings:
         """Up to ``limit`` hits, relevance in [0, 1] descending, then id; see ``GraphEngine.find``.
 
@@ -69,6 +70,7 @@ class VectorSearch(Protocol):
         as_of: datetime | None = None,
         strategy: Strategy | None = None,
         judged_as: str | None = None,
+        own_notes: bool = False,
     ) -> Judged:
         """Up to ``top_k`` results, relevance in [0, 1] descending, then id; see ``RetrievalEngine.find``.
 

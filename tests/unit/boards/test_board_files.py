@@ -121,6 +121,31 @@ def test_an_answered_question_stays_though_it_is_not_asked_any_more(tmp_path: Pa
     assert test in later.tests
 
 
+def test_boards_beside_each_other_keep_apart(tmp_path: Path) -> None:
+    answers = [board_answer(random.Random(n), "verification_canvas", query=f"q{n}?") for n in range(3)]
+    for number, answer in enumerate(answers):
+        write_board(answer, tmp_path / f"{number}.canvas")
+    for number, answer in enumerate(answers):
+        path = tmp_path / f"{number}.canvas"
+        known = provenance(path, _read(path))
+        assert known is not None
+        assert known.query == answer["query"]
+        assert write_board(answer, path).added == 0
+
+
+def test_a_board_without_its_title_card_is_still_known(tmp_path: Path) -> None:
+    answer = board_answer(random.Random(1), "verification_canvas")
+    path = tmp_path / "b.canvas"
+    write_board({**answer, "query": "another?"}, tmp_path / "a.canvas")
+    write_board(answer, path)
+    board = _read(path)
+    board["nodes"] = [node for node in board["nodes"] if not str(node.get("text")).startswith("# ")]
+    _save(path, board)
+    known = provenance(path, board)
+    assert known is not None
+    assert known.query == answer["query"]
+
+
 def test_a_board_that_was_renamed_or_moved_keeps_what_is_known_of_it(tmp_path: Path) -> None:
     (tmp_path / ".obsidian").mkdir()
     path = tmp_path / "a" / "b.canvas"
@@ -139,7 +164,7 @@ def test_a_board_that_was_renamed_or_moved_keeps_what_is_known_of_it(tmp_path: P
 
 def test_what_is_not_ours_is_not_written_into(tmp_path: Path) -> None:
     answer = board_answer(random.Random(1), "document_retrieval")
-    with pytest.raises(InputError, match="suffix .canvas, not 'note.md'"):
+    with pytest.raises(InputError, match=r"suffix \.canvas, not 'note\.md'"):
         write_board(answer, Path("note.md"))
     own = tmp_path / "own.canvas"
     card = {"id": "a", "type": "text", "text": "mine", "x": 0, "y": 0, "width": 9, "height": 9}

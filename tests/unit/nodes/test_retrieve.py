@@ -13,6 +13,7 @@ from agentic_rag.domain import Chunk, Findings, Hit
 from agentic_rag.domain.filters import Comparison
 from agentic_rag.domain.ports import EmbeddedDocument, FloatArray
 from agentic_rag.errors import ConfigError, FilterError, ManifestMismatch, ModelError, StoreError, StoreLocked
+from agentic_rag.fusion.strategy_selector import CanvasOperation
 from agentic_rag.nodes import retrieve
 from agentic_rag.nodes.retrieve import as_hit, retrieve_graphiti, retrieve_lancedb, search_source
 from agentic_rag.retrieval.engine import RetrievalEngine
@@ -52,6 +53,7 @@ async def test_the_graph_is_asked_and_its_hits_written():
             "filters": Comparison("year", "$eq", 2024),
             "as_of": MOMENT,
             "judged_as": "the question?",
+            "own_notes": False,
         }
     ]
     assert set(written) == {"graphiti_results", "graphiti_outcome"}
@@ -71,10 +73,21 @@ async def test_the_vector_store_is_asked_and_its_results_written_as_hits():
             "as_of": MOMENT,
             "strategy": "sparse",
             "judged_as": "the question?",
+            "own_notes": False,
         }
     ]
     assert set(written) == {"lancedb_results", "lancedb_outcome"}
     assert written["lancedb_results"][0]["evidence"] == {"legs": {"dense": {"rank": 1, "score": 0.8}}}
+
+
+async def test_only_weak_points_are_looked_for_in_what_the_program_noted_itself():
+    for operation in CanvasOperation:
+        asked = {**prepared_state(SPARSE, **{**ASKED, "operation": operation.value}), "search_query": "tea?"}
+        graph, vectors = FakeGraphEngine([(TEA, 0.8)]), FakeRetrievalEngine([(TEA, 0.8)])
+        await retrieve_graphiti(asked, engine=graph)
+        await retrieve_lancedb(asked, engine=vectors)
+        told = [engine.asked[0]["own_notes"] for engine in (graph, vectors)]
+        assert told == [operation is CanvasOperation.WEAK_POINT_CLUSTERING] * 2
 
 
 async def test_the_vector_store_may_give_fewer_hits_than_the_graph():

@@ -1,0 +1,154 @@
+"""Whether boards are valid, stable and no source of answers, and whether answers on them are marked as people mark them.
+
+    python evaluation/bench_boards.py [--quick] [--data DIR] [--json FILE]
+
+BOARDS questions on the example vault and the vaults of DIR, by default ../shared/data, each drawn as a board: against
+the specification, without overlaps, and asked and drawn a second time, byte for byte the same. FEEDBACK questions more
+are written as boards into a copy of each vault, which is ingested again: the same questions must rank the same notes.
+Then the judged answers of ``datasets/checks``: the half ``reported`` is only measured. The quick form asks a tenth.
+Exits 1 when a floor is missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agentic_rag import Answer, Rag, RagConfig, open_rag
+from agentic_rag.boards.canvas import board_text, overlaps, violations
+from agentic_rag.boards.drawing import drawn
+from agentic_rag.boards.marking import Names, judged
+from agentic_rag.boards.vault import Vault
+from agentic_rag.fusion import CanvasOperation
+from figures import Row, options, report, row
+
+HERE = Path(__file__).parent
+DATA = HERE.parents[1] / "shared" / "data"
+EXAMPLE = HERE.parent / "examples" / "vault"
+BOARDS, FEEDBACK = 1000, 200
+LEAST_AGREEMENT = 0.80
+FORMS = ("What is {}?", "What do I know about {}?", "How does {} hang together with the rest?", "{} 是什么？")
+
+
+def vaults(data: Path) -> list[Path]:
+    """The example vault, and those that are there."""
+    folder = data / "vaults"
+    return [EXAMPLE, *(sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else [])]
+
+
+async def questions(rag: Rag, dataset: str, number: int, seed: int) -> list[tuple[str, str]]:
+    """Questions on the notes by name, each with an operation; in an order that the seed gives."""
+    names = sorted(
+        {record.names[0] for record in (await rag.ledger.records(dataset)).values() if record.names}
+    )
+    made = [
+        (form.format(name), operation.value)
+        for name in names
+        for form in FORMS
+        for operation in CanvasOperation
+    ]
+    random.Random(seed).shuffle(made)
+    return made[:number]
+
+
+async def ask(rag: Rag, dataset: str, question: tuple[str, str]) -> Answer:
+    return await rag.ask(question[0], operation=question[1], dataset=dataset)
+
+
+async def drawn_boards(rag: Rag, datasets: Sequence[str], number: int) -> list[Row]:
+    """Ask and draw, twice."""
+    counts: Counter[str] = Counter()
+    wanted = -(-number // len(datasets))
+    for dataset in datasets:
+        for question in await questions(rag, dataset, wanted * 2, 1):
+            answer = await ask(rag, dataset, question)
+            if answer.abstained or counts[dataset] == wanted or counts["boards"] == number:
+                continue
+            counts[dataset] += 1
+            counts["boards"] += 1
+            board = drawn(answer.to_dict(), Vault(None)).board
+            again = await ask(rag, dataset, question)
+            counts["invalid"] += bool(violations(board))
+            counts["overlapping"] += bool(overlaps(board))
+            counts["different"] += board_text(board) != board_text(drawn(again.to_dict(), Vault(None)).board)
+    return [
+        row("boards drawn", "boards", counts["boards"], bound="min"),
+        row("against the specification", "boards", counts["invalid"], floor=0),
+        row("with overlaps", "boards", counts["overlapping"], floor=0),
+        row("different on a second run", "boards", counts["different"], floor=0),
+    ]
+
+
+async def fed_back(rag: Rag, copies: dict[str, Path], number: int) -> list[Row]:
+    """Ask, write the boards into the vaults, ingest, ask again."""
+    counts: Counter[str] = Counter()
+    for dataset, folder in copies.items():
+        asked = await questions(rag, dataset, -(-number // len(copies)), 2)
+        before = [await ask(rag, dataset, question) for question in asked]
+        for place, answer in enumerate(before):
+            if not answer.abstained:
+                rag.write_board(answer, folder / "ours" / f"{place}.canvas")
+                counts["written"] += 1
+        report_ = await rag.ingest(folder, dataset=dataset)
+        counts["read"] += sum(file.action == "added" for file in report_.files)
+        for question, first in zip(asked, before, strict=True):
+            second = await ask(rag, dataset, question)
+            counts["asked"] += 1
+            counts["moved"] += [one["id"] for one in first.results] != [one["id"] for one in second.results]
+            counts["cited"] += any("ours/" in str(one["path"]) for one in second.citations)
+    return [
+        row("feedback: questions asked again", "questions", counts["asked"], bound="min"),
+        row("feedback: boards written", "boards", counts["written"], bound="min"),
+        row("feedback: boards read as notes", "boards", counts["read"], floor=0),
+        row("feedback: rankings changed", "questions", counts["moved"], floor=0),
+        row("feedback: answers that cite a board", "questions", counts["cited"], floor=0),
+    ]
+
+
+async def marks(rag: Rag) -> list[Row]:
+    """Share of the judged answers whose mark is the teacher's."""
+    names = Names.of(record.names for record in (await rag.ledger.records(EXAMPLE.name)).values())
+    judgements: list[dict[str, Any]] = json.loads((HERE / "datasets/checks/answers.json").read_text("utf-8"))
+    rows = []
+    for half, floor in (("choosing", None), ("reported", LEAST_AGREEMENT)):
+        of_half = [one for one in judgements if one["half"] == half]
+        agreed = sum(
+            judged(one["asks"], one["expected"], one["response"], names).mark == one["mark"]
+            for one in of_half
+        )
+        rows.append(
+            row(f"marks as a teacher's, {half}", "share", agreed / len(of_half), bound="min", floor=floor)
+        )
+    return rows
+
+
+async def measured(data: Path, *, quick: bool) -> list[Row]:
+    """All rows."""
+    share = 10 if quick else 1
+    with tempfile.TemporaryDirectory() as scratch:
+        copies = {}
+        for vault in vaults(data):
+            copies[vault.name] = Path(shutil.copytree(vault, Path(scratch) / vault.name))
+        async with open_rag(RagConfig(data_dir=Path(scratch) / "data")) as rag:
+            for dataset, folder in list(copies.items()):
+                if (await rag.ingest(folder, dataset=dataset)).documents == 0:
+                    del copies[dataset]
+            rows = await drawn_boards(rag, list(copies), BOARDS // share)
+            return [*rows, *await fed_back(rag, copies, FEEDBACK // share), *await marks(rag)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = options(__doc__, "a tenth of the boards and questions", DATA).parse_args(arguments)
+    return report("boards", asyncio.run(measured(given.data, quick=given.quick)), given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

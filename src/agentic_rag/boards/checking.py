@@ -1,0 +1,255 @@
+"""A verification board that a person filled in: marked, coloured, and scheduled to be asked again."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.boards.canvas import GREEN, RED, YELLOW, Board, nodes_of, read_board
+from agentic_rag.boards.drawing import Test
+from agentic_rag.boards.files import Provenance, provenance, require_board_name, save
+from agentic_rag.boards.marking import Judgement, Mark, Names, judged
+from agentic_rag.boards.merging import Written
+from agentic_rag.boards.mistakes import mistakes_folder, source_of, write_mistake
+from agentic_rag.boards.reviews import Review, Reviews
+from agentic_rag.boards.vault import Vault
+from agentic_rag.domain.ports import Chat
+from agentic_rag.errors import InputError, ModelError, RunError
+from agentic_rag.text import script
+from agentic_rag.text.prompts import MARK_SYSTEM, fenced
+
+_COLORS: Mapping[Mark, str] = {"right": GREEN, "partly": YELLOW, "wrong": RED}
+_LABELS: Mapping[str, Mapping[Mark, str]] = {
+    "latin": {"right": "✓ right", "partly": "◐ partly, missing: ", "wrong": "✗ wrong"},
+    "cjk": {"right": "✓ 对", "partly": "◐ 部分对,缺: ", "wrong": "✗ 错"},
+}
+_MARKED = re.compile(
+    r"\W*(?P<mark>right|partly|wrong)\b[^\w\n]*(?:\n(?P<missing>.*))?", re.IGNORECASE | re.DOTALL
+)
+_LONGEST_LABEL = 60
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAnswer:
+    """One question of the board."""
+
+    asks: str
+    given: str
+    mark: Mark
+    """``empty`` where nothing was written yet."""
+    expected: tuple[str, ...]
+    missing: tuple[str, ...]
+    source: str
+    """Title of the note that answers it."""
+    due: datetime | None
+    """When it is to be asked again; None for one without an answer."""
+    note: str | None
+    """The mistake note that was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What checking a board found."""
+
+    board: str
+    dataset: str
+    answers: tuple[CheckedAnswer, ...]
+    degraded: str | None
+    """Why the chat model marked none, or not all, and words did instead."""
+
+    def count(self, mark: Mark) -> int:
+        """Answers with this mark."""
+        return Counter(one.mark for one in self.answers)[mark]
+
+
+def filled_board(path: Path) -> tuple[Board, Provenance]:
+    """A verification board and what it came from.
+
+    Raises:
+        InputError: no board, not one of ours, or not of questions.
+    """
+    require_board_name(path)
+    try:
+        board = read_board(path.read_text("utf-8-sig"), path.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the board {path} cannot be read: {error}") from error
+    known = provenance(path, board)
+    if known is None:
+        raise InputError(
+            f"nothing is known of {path}: it is no board of ours, or its hidden file (.….board.json) is not beside it; "
+            "write it anew with ask --canvas"
+        )
+    if not known.tests:
+        raise InputError(f"{path} asks nothing; only boards of verification_canvas are checked")
+    return board, known
+
+
+async def check_board(
+    path: Path, names: Names, reviews: Reviews, at: datetime, *, chat: Chat | None = None
+) -> CheckReport:
+    """Mark each answer of a board against the cited passage, colour it, note what was wrong, schedule it.
+
+    Args:
+        path: a board of ``verification_canvas``.
+        names: of the notes of its dataset.
+        reviews: of the user.
+        at: now.
+        chat: marks where it is given; where it fails, words do, and the report says so.
+
+    Raises:
+        InputError: see ``filled_board``.
+        RunError: something cannot be written.
+    """
+    board, known = filled_board(path)
+    texts = {str(node.get("id")): str(node.get("text") or "") for node in nodes_of(board)}
+    there = [test for test in known.tests if test.response in texts]
+    judgements: dict[str, Judgement] = {}
+    degraded = None
+    for test in there:
+        given = texts[test.response]
+        try:
+            judgements[test.response] = await _judged(test, given, names, chat)
+        except ModelError as error:
+            degraded = degraded or str(error)
+            judgements[test.response] = judged(test.asks, test.expected, given, names)
+    try:
+        answers = _recorded(path, there, texts, judgements, known, reviews, at)
+        marked = _marked(board, known, there, judgements)
+        if marked != (board, known):
+            save(path, *marked)
+    except OSError as error:
+        raise RunError(f"what was checked of {path} cannot be written: {error}") from error
+    return CheckReport(str(path), known.dataset, tuple(answers), degraded)
+
+
+async def _judged(test: Test, given: str, names: Names, chat: Chat | None) -> Judgement:
+    if chat is None or not given.strip():
+        return judged(test.asks, test.expected, given, names)
+    quotes = [str(one["quote"]) for one in test.citations]
+    reply = await chat.complete(MARK_SYSTEM, fenced([test.asks, "\n".join([*test.expected, *quotes]), given]))
+    found = _MARKED.match(reply.strip())
+    if found is None:
+        raise ModelError(f"the chat model's mark cannot be read: {reply[:80]!r}")
+    mark: Mark = found["mark"].lower()  # type: ignore[assignment]
+    missing = (found["missing"] or "").strip()
+    closeness = {"right": 1.0, "partly": 0.5}.get(mark, 0.0)
+    return Judgement(mark, closeness, (missing,) if missing and mark != "right" else ())
+
+
+def _recorded(
+    path: Path,
+    tests: list[Test],
+    texts: Mapping[str, str],
+    judgements: Mapping[str, Judgement],
+    known: Provenance,
+    reviews: Reviews,
+    at: datetime,
+) -> list[CheckedAnswer]:
+    """Writes the notes and the dates."""
+    vault = Vault.around(path, [one for test in tests for one in test.citations])
+    root = vault.root or path.parent
+    answers = []
+    with reviews.changed() as kept:
+        for test in tests:
+            judgement, given = judgements[test.response], texts[test.response].strip()
+            source = source_of(test.citations)
+            if judgement.mark == "empty":
+                answers.append(CheckedAnswer(test.asks, "", "empty", test.expected, (), source, None, None))
+                continue
+            before = kept.get(test.response)
+            note = _note(root, vault, test, given, judgement.mark, before, at)
+            now = Review(
+                test.response,
+                test.asks,
+                test.expected,
+                known.dataset,
+                str(path),
+                source,
+                given,
+                judgement.mark,
+                at,
+                note,
+                {},
+            )
+            review = kept[test.response] = reviews.answered(before, now, at)
+            answers.append(
+                CheckedAnswer(
+                    test.asks,
+                    given,
+                    judgement.mark,
+                    test.expected,
+                    judgement.missing,
+                    source,
+                    review.due,
+                    note,
+                )
+            )
+    return answers
+
+
+def _note(
+    root: Path, vault: Vault, test: Test, given: str, mark: Mark, before: Review | None, at: datetime
+) -> str | None:
+    """The mistake note of a question: written for what is wrong, marked as redone by what is right."""
+    written = Path(before.note) if before is not None and before.note else None
+    known = written if written is not None and written.is_file() else None
+    if mark == "right" and known is None:
+        return None
+    if mark != "right" and known is not None and before is not None and before.given == given:
+        return str(known)
+    links = [link for one in test.citations if (link := vault.link(one))]
+    source = ", ".join(dict.fromkeys(links)) or source_of(test.citations)
+    folder = mistakes_folder(root)
+    return str(write_mistake(folder, test, given, source, at.date(), known=known, redone=mark == "right"))
+
+
+def _marked(
+    board: Board, known: Provenance, tests: list[Test], judgements: Mapping[str, Judgement]
+) -> tuple[Board, Provenance]:
+    """The board with its answers coloured and its edges labelled; what a person coloured or labelled stays."""
+    responses = {test.response: test for test in tests if judgements[test.response].mark != "empty"}
+    to_answers = {(test.response, answer): test for test in responses.values() for answer in test.answers}
+    nodes, written_nodes = [], dict(known.written.nodes)
+    for node in board.get("nodes") or ():
+        node_id = node.get("id") if isinstance(node, dict) else None
+        if node_id in responses and node.get("color") == written_nodes[node_id].get("color"):
+            color = _COLORS[judgements[node_id].mark]
+            node = {**node, "color": color}
+            written_nodes[node_id] = {**written_nodes[node_id], "color": color}
+        nodes.append(node)
+    edges, written_edges = [], dict(known.written.edges)
+    for one in board.get("edges") or ():
+        ours = written_edges.get(str(one.get("id"))) if isinstance(one, dict) else None
+        test = to_answers.get((one.get("fromNode"), one.get("toNode"))) if ours else None
+        if ours is not None and test is not None and one.get("label") == ours.get("label"):
+            label = _label(test, judgements[test.response])
+            one = {**one, "label": label}
+            written_edges[one["id"]] = {**ours, "label": label}
+        edges.append(one)
+    changed = {**board, "nodes": nodes, "edges": edges}
+    return changed, replace(known, written=Written(written_nodes, written_edges))
+
+
+def _label(test: Test, judgement: Judgement) -> str:
+    labels = _LABELS["cjk" if script(test.asks) == "cjk" else "latin"]
+    missing = ", ".join(judgement.missing) if judgement.mark == "partly" else ""
+    return (labels[judgement.mark] + missing)[:_LONGEST_LABEL].rstrip(" :,")
+
+
+def answer_json(one: CheckedAnswer) -> dict[str, Any]:
+    """As ``check --json`` prints it."""
+    return {
+        "asks": one.asks,
+        "given": one.given,
+        "mark": one.mark,
+        "expected": list(one.expected),
+        "missing": list(one.missing),
+        "source": one.source,
+        "due": None if one.due is None else one.due.isoformat(),
+        "note": one.note,
+    }

@@ -1,0 +1,117 @@
+"""What was answered wrong, as a note of the vault, in the form that weak-point clustering reads.
+
+The note is marked as ours: no other operation reads it, and it adds nothing to the graph. A wrong guess never comes back
+as a source.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.boards.drawing import Test
+from agentic_rag.domain import OWN_NOTE
+from agentic_rag.rerank.features import MISTAKES
+from agentic_rag.stores.whole_file import write_whole
+from agentic_rag.text import script
+
+FOLDER = "mistakes"
+"""Made where the vault has no folder for mistakes."""
+_DEPTH = 3
+"""Levels of folders in which one is looked for."""
+_NAME = 60
+"""Characters of a question in a file's name."""
+_WORDS = {
+    "latin": ("Question.", "I wrote", "Correct", "mistake"),
+    "cjk": ("题目", "我写的", "正确答案", "错题"),
+}
+
+
+def mistakes_folder(vault: Path) -> Path:
+    """The vault's own folder for mistakes, by its name; else the one to make."""
+    for folder, inner, _ in os.walk(vault):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        named = [name for name in inner if MISTAKES.search(name)]
+        if named:
+            return Path(folder) / named[0]
+        if len(Path(folder).relative_to(vault).parts) >= _DEPTH - 1:
+            inner.clear()
+    return vault / FOLDER
+
+
+def write_mistake(
+    folder: Path, test: Test, given: str, source: str, day: date, *, known: Path | None, redone: bool
+) -> Path:
+    """Write the note, or the same note again.
+
+    Args:
+        folder: of mistakes.
+        test: the question.
+        given: what was answered.
+        source: a link to the note that answers it.
+        day: of the answer.
+        known: the note that was written for this question before, where it is still there.
+        redone: whether the last answer was right: the note keeps what was wrong, and says so.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if redone and known is not None:
+        text = known.read_text("utf-8")
+        write_whole(known, re.sub(r"^redone: false$", "redone: true", text, count=1, flags=re.MULTILINE))
+        return known
+    path = known or _free(folder / f"{day.isoformat()} {_file_name(test.asks)}.md", test.response)
+    write_whole(path, mistake_text(test, given, source, day))
+    return path
+
+
+def mistake_text(test: Test, given: str, source: str, day: date) -> str:
+    """The note's Markdown."""
+    question, wrote, correct, tag = _WORDS["cjk" if script(test.asks) == "cjk" else "latin"]
+    lines = [
+        "---",
+        f"tags: [{tag}]",
+        f"{OWN_NOTE}: mistake",
+        f"card: {test.response}",
+        f"date: {day.isoformat()}",
+        *(f'concept: "[[{_link_name(one)}]]"' for one in test.citations[:1] if one["title"]),
+        "redone: false",
+        "---",
+        f"**{question}** {test.asks}",
+        "",
+        f"> [!failure] {wrote}",
+        *_quoted(given),
+        "",
+        f"> [!success] {correct}",
+        *(line for text in test.expected for line in _quoted(text)),
+        *_quoted(source),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _link_name(citation: Mapping[str, Any]) -> str:
+    return re.sub(r'[\[\]|#"\\]+', " ", str(citation["title"])).strip()
+
+
+def _quoted(text: str) -> list[str]:
+    return [f"> {line}" for line in text.strip().splitlines()]
+
+
+def _file_name(asks: str) -> str:
+    plain = re.sub(r"\s+", " ", re.sub(r'[\\/:*?"<>|#^\[\]_.“”]+', " ", asks)).strip()
+    return plain[:_NAME].strip()
+
+
+def _free(path: Path, card: str) -> Path:
+    """A name that no note has: another question may begin with the same words."""
+    return path if not path.exists() else path.with_stem(f"{path.stem} {card[:6]}")
+
+
+def source_of(citations: tuple[Mapping[str, Any], ...]) -> str:
+    """Titles of the notes that answer a question, each once."""
+    return ", ".join(dict.fromkeys(str(one["title"] or one["document_id"] or "") for one in citations))

@@ -1,0 +1,126 @@
+"""When each question is to be asked again: FSRS, by how right the answers were. One JSON file a user, in the data folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from fsrs import Card, Rating, Scheduler
+
+from agentic_rag.boards.marking import Mark
+from agentic_rag.domain.identity import digest
+from agentic_rag.errors import RunError
+from agentic_rag.stores.whole_file import write_whole
+
+_RATINGS = {"right": Rating.Good, "partly": Rating.Hard, "wrong": Rating.Again}
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One question, and when it is to be asked again."""
+
+    card_id: str
+    asks: str
+    expected: tuple[str, ...]
+    dataset: str
+    board: str
+    """The file it was last answered on."""
+    source: str
+    """Title of the note that answers it."""
+    given: str
+    """The last answer, as it was marked."""
+    mark: Mark
+    due: datetime
+    note: str | None
+    """File of the mistake note that was written for it."""
+    state: dict[str, Any]
+    """Of FSRS."""
+
+
+class Reviews:
+    """A user's questions. Read whole, changed under a lock, written whole.
+
+    Args:
+        folder: where the files are; made where there is none.
+        user_id: whose.
+    """
+
+    def __init__(self, folder: Path, user_id: str) -> None:
+        self._path = folder / f"{digest(user_id, size=8)}.json"
+        # Days, not minutes: nobody opens a board again after ten of them.
+        self._scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+
+    def all(self) -> dict[str, Review]:
+        """By card id.
+
+        Raises:
+            RunError: the file cannot be read.
+        """
+        try:
+            raw = json.loads(self._path.read_text("utf-8")) if self._path.exists() else {"cards": []}
+            return {one["card_id"]: _review(one) for one in raw["cards"]}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunError(
+                f"the questions that were asked cannot be read from {self._path} ({error}); "
+                "move that file away to begin anew"
+            ) from error
+
+    def due(self, at: datetime, dataset: str | None = None) -> list[Review]:
+        """What is to be asked again by then, longest overdue first."""
+        found = [one for one in self.all().values() if dataset in (None, one.dataset) and one.due <= at]
+        return sorted(found, key=lambda one: (one.due, one.card_id))
+
+    @contextmanager
+    def changed(self) -> Iterator[dict[str, Review]]:
+        """All reviews, to be changed in place; written at the end.
+
+        Raises:
+            RunError: the file cannot be read or written.
+        """
+        reviews = self.all()
+        yield reviews
+        rows = [{**asdict(one), "due": one.due.isoformat()} for _, one in sorted(reviews.items())]
+        try:
+            write_whole(
+                self._path, json.dumps({"version": _VERSION, "cards": rows}, ensure_ascii=False, indent=1)
+            )
+        except OSError as error:
+            raise RunError(
+                f"the questions that were asked cannot be written to {self._path}: {error}"
+            ) from error
+
+    def answered(self, before: Review | None, now: Review, at: datetime) -> Review:
+        """The review with its next date. The same words again before that date count once."""
+        if before is not None and before.given == now.given and at < before.due:
+            return replace(now, due=before.due, state=before.state)
+        card = Card(card_id=0) if before is None else Card.from_dict(cast(Any, before.state))
+        reviewed, _ = self._scheduler.review_card(card, _RATINGS[now.mark], at.astimezone(UTC))
+        return replace(now, due=reviewed.due, state=dict(reviewed.to_dict()))
+
+
+def _review(raw: dict[str, Any]) -> Review:
+    read = {"expected": tuple(raw["expected"]), "due": datetime.fromisoformat(raw["due"])}
+    return Review(**{**raw, **read})
+
+
+def anki_text(reviews: Sequence[Review]) -> str:
+    """The questions as a text file that Anki imports: front, back and tags, with tabs between."""
+    head = "#separator:tab\n#html:false\n#columns:Front\tBack\tTags\n#tags column:3\n"
+    return head + "".join(
+        "\t".join(_cell(part) for part in (one.asks, "\n".join([*one.expected, one.source]), one.dataset))
+        + "\n"
+        for one in reviews
+    )
+
+
+def _cell(text: str) -> str:
+    """Quoted where it holds what parts cells."""
+    if any(mark in text for mark in '\t\n"'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,132 @@
+"""``check`` and ``due``: a filled-in board marked, and what is to be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from agentic_rag.cli.render import console
+from agentic_rag.errors import RunError
+from agentic_rag.rag import open_rag
+
+if TYPE_CHECKING:
+    from agentic_rag.boards.checking import CheckReport
+    from agentic_rag.boards.reviews import Review
+    from agentic_rag.settings.config import RagConfig
+
+_STYLES = {"right": "green", "partly": "yellow", "wrong": "red", "empty": "dim"}
+
+
+async def check_file(config: RagConfig, board: Path, user_id: str) -> CheckReport:
+    """See ``Rag.check``."""
+    async with open_rag(config) as rag:
+        return await rag.check(board, user_id=user_id)
+
+
+def check_json(report: CheckReport) -> dict[str, Any]:
+    """As ``check --json`` prints it."""
+    from agentic_rag.boards.checking import answer_json
+
+    return {
+        "board": report.board,
+        "dataset": report.dataset,
+        "degraded": report.degraded,
+        "answers": [answer_json(one) for one in report.answers],
+    }
+
+
+def print_check(report: CheckReport) -> None:
+    """A row a question, and what comes of it."""
+    out = console()
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("", "question", "your answer", "the notes say"):
+        table.add_column(name, overflow="fold")
+    for one in report.answers:
+        style = _STYLES[one.mark]
+        expected = escape("; ".join(one.expected)) if one.mark != "right" else "[dim]the same[/dim]"
+        if one.mark == "empty":
+            expected = "[dim]…[/dim]"  # whoever has not answered yet is not told
+        table.add_row(f"[{style}]{one.mark}[/{style}]", escape(one.asks), escape(one.given), expected)
+    out.print(table)
+    answered = [one for one in report.answers if one.mark != "empty"]
+    counts = ", ".join(f"{report.count(mark)} {mark}" for mark in ("right", "partly", "wrong", "empty"))
+    out.print(f"{counts}", markup=False)
+    if report.degraded:
+        out.print(
+            f"degraded: marked by words, as the chat model failed: {report.degraded}",
+            style="red",
+            markup=False,
+        )
+    notes = [one.note for one in answered if one.note and one.mark != "right"]
+    for note in notes:
+        out.print(f"mistake note: {note}", markup=False, soft_wrap=True)
+    if notes:
+        out.print("ingest the vault again, and weak_point_clustering reads them", style="dim")
+    if dues := [one.due for one in answered if one.due]:
+        out.print(f"the next is to be asked again on {min(dues):%Y-%m-%d}: agentic-rag due", style="dim")
+
+
+def due_reviews(config: RagConfig, user_id: str, dataset: str | None, *, everything: bool) -> list[Review]:
+    """What is to be asked again by now, or ever."""
+    from agentic_rag.boards.reviews import Reviews
+    from agentic_rag.rag import REVIEWS
+
+    reviews = Reviews(config.data_dir / REVIEWS, user_id)
+    end = datetime.max.replace(tzinfo=UTC) if everything else datetime.now(UTC)
+    return reviews.due(end, dataset)
+
+
+def write_anki(reviews: Sequence[Review], path: Path) -> None:
+    """A text file that Anki imports.
+
+    Raises:
+        RunError: it cannot be written.
+    """
+    from agentic_rag.boards.reviews import anki_text
+    from agentic_rag.stores.whole_file import write_whole
+
+    try:
+        write_whole(path, anki_text(reviews))
+    except OSError as error:
+        raise RunError(f"{path} cannot be written: {error}") from error
+
+
+def due_json(reviews: Sequence[Review]) -> list[dict[str, Any]]:
+    """As ``due --json`` prints them."""
+    return [
+        {
+            "asks": one.asks,
+            "expected": list(one.expected),
+            "due": one.due.isoformat(),
+            "mark": one.mark,
+            "given": one.given,
+            "dataset": one.dataset,
+            "source": one.source,
+            "board": one.board,
+        }
+        for one in reviews
+    ]
+
+
+def print_due(reviews: Sequence[Review]) -> None:
+    """Questions with the board they stand on; not their answers."""
+    out = console()
+    if not reviews:
+        out.print("nothing is to be asked again yet; fill in a board and run agentic-rag check on it")
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("due", "last", "question", "board"):
+        table.add_column(name, overflow="fold")
+    for one in reviews:
+        style = _STYLES[one.mark]
+        board = Path(one.board).name
+        table.add_row(
+            f"{one.due:%Y-%m-%d}", f"[{style}]{one.mark}[/{style}]", escape(one.asks), escape(board)
+        )
+    out.print(table)

@@ -1,0 +1,68 @@
+"""Numbers as people write them: digits, English words, Han numerals."""
+
+from __future__ import annotations
+
+import re
+
+_DIGITS = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_HAN_NUMBER = re.compile(r"([零〇一二三四五六七八九十百千两万]+)(成(?![为了])|)")
+"""Tenths, 六成, are 60 percent."""
+_HAN_DIGITS = dict(zip("零〇一二三四五六七八九两", (0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2), strict=True))
+_HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+_WORDS = {
+    word: number
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen".split()
+    )
+} | {
+    word: 10 * number
+    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_SPELT = re.compile(
+    rf"\b(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:[ -](?:{'|'.join(_WORDS)}))?\b"
+    r"(?:[ -](?:hundred|thousand))?",
+    re.IGNORECASE,
+)
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers of a text, in no order.
+
+    >>> sorted(numbers("一百五十毫升, 3 g, twenty-five days"))
+    [3.0, 25.0, 150.0]
+    """
+    found = [float(one.group().replace(",", "")) for one in _DIGITS.finditer(text)]
+    found += [float(_han(one[1]) * (10 if one[2] else 1)) for one in _HAN_NUMBER.finditer(text)]
+    return found + [float(_spelt(one.group())) for one in _SPELT.finditer(text)]
+
+
+def without_numbers(text: str) -> str:
+    """The text with a space in place of each number."""
+    for pattern in (_DIGITS, _HAN_NUMBER, _SPELT):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def _han(numeral: str) -> int:
+    if not any(letter in _HAN_UNITS for letter in numeral):  # 一九九一
+        return int("".join(str(_HAN_DIGITS[letter]) for letter in numeral))
+    total = section = digit = 0
+    for letter in numeral:
+        if letter in _HAN_DIGITS:
+            digit = _HAN_DIGITS[letter]
+        elif letter == "万":
+            total, section, digit = (total + section + digit) * 10_000, 0, 0
+        else:
+            section += (digit or 1) * _HAN_UNITS[letter]
+            digit = 0
+    return total + section + digit
+
+
+def _spelt(words: str) -> int:
+    total = 0
+    for word in re.split(r"[ -]", words.casefold()):
+        total = (
+            total * {"hundred": 100, "thousand": 1000}[word] if word not in _WORDS else total + _WORDS[word]
+        )
+    return total
