@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -137,6 +138,35 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """A node of the graph that has ended."""
+
+    node: str
+    ms: float
+    """Since the question was asked."""
+    told: dict[str, Any]
+    """Counts and verdicts, for people: JSON values."""
+
+
+def _told(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
+    outcome = written.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
+    told = {key: outcome[key] for key in ("status", "reason", "count") if key in outcome}
+    match node:
+        case "prepare_query":
+            request = written.get("request") or {}
+            told |= {"operation": request.get("operation"), "reason": request.get("operation_reason")}
+        case "fuse_results":
+            told |= {"strategy": written["fusion"]["strategy"], "count": len(written["fused_results"])}
+        case "rerank":
+            told |= {"count": len(written["reranked_results"])}
+        case "check_quality":
+            told |= {key: written["quality"][key] for key in ("grade", "decision")}
+        case "answer":
+            told |= {"citations": len(written["citations"]), "abstained": written["abstained"]}
+    return told
+
+
+@dataclass(frozen=True, slots=True)
 class Rag:
     """Everything open. ``graph`` is the compiled LangGraph graph; the rest is what it stands on."""
 
@@ -198,6 +228,61 @@ class Rag:
             ConfigError: a parameter is wrong.
             AllSourcesFailed: neither source could answer.
         """
+        run = await self._run(
+            question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id
+        )
+        return Answer.of(await self.graph.ainvoke(**run))
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        operation: str = AUTO,
+        dataset: str = DEFAULT_DATASET,
+        filters: Mapping[str, Any] | None = None,
+        as_of: str | None = None,
+        top_k: int = DEFAULT_TOP_K,
+        messages: Sequence[AnyMessage] = (),
+        user_id: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        thread_id: str | None = None,
+    ) -> AsyncGenerator[Step | str | Answer]:
+        """``ask`` as it happens: each node when it has ended, the chat model's words as it writes, then the answer.
+
+        Arguments and errors are those of ``ask``.
+        """
+        run = await self._run(
+            question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id
+        )
+        started = time.perf_counter()
+        state: dict[str, Any] = {}
+        async for mode, part in self.graph.astream(**run, stream_mode=["updates", "messages", "values"]):
+            if mode == "values":
+                state = part
+            elif mode == "messages":
+                message, told = part
+                if told.get("langgraph_node") == "answer" and message.type == "AIMessageChunk":
+                    yield str(message.text)
+            else:
+                ms = round((time.perf_counter() - started) * 1000, 1)
+                for node, written in part.items():
+                    yield Step(node, ms, _told(node, written or {}))
+        yield Answer.of(state)
+
+    async def _run(
+        self,
+        question: str,
+        operation: str,
+        dataset: str,
+        filters: Mapping[str, Any] | None,
+        as_of: str | None,
+        top_k: int,
+        messages: Sequence[AnyMessage],
+        user_id: str | None,
+        parameters: Mapping[str, Any] | None,
+        thread_id: str | None,
+    ) -> dict[str, Any]:
+        """What the graph is called with; raises as ``ask`` does before it is."""
         if not question.strip():
             raise InputError("the question is empty; write what you want to know")
         if thread_id is not None and not self.graph.checkpointer:
@@ -216,7 +301,7 @@ class Rag:
         thread: Any = {"configurable": {"thread_id": thread_id or str(uuid4())}}
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
         kept: Any = {"durability": "exit"} if self.graph.checkpointer else {}
-        return Answer.of(await self.graph.ainvoke(asked, thread, context=parameters, **kept))
+        return {"input": asked, "config": thread, "context": parameters, **kept}
 
     def write_board(self, answer: Answer, path: str | Path) -> BoardReport:
         """Write an answer as a board of an Obsidian vault, in the form of its operation.

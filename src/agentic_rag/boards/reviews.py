@@ -76,6 +76,19 @@ class Reviews:
         found = [one for one in self.all().values() if dataset in (None, one.dataset) and one.due <= at]
         return sorted(found, key=lambda one: (one.due, one.card_id))
 
+    def forget(self) -> int:
+        """Delete all of the user's; how many there were.
+
+        Raises:
+            RunError: the file cannot be read or deleted.
+        """
+        number = len(self.all())
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            raise RunError(f"{self._path} cannot be deleted: {error}") from error
+        return number
+
     @contextmanager
     def changed(self) -> Iterator[dict[str, Review]]:
         """All reviews, to be changed in place; written at the end.

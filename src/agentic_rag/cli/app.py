@@ -302,6 +302,32 @@ def search(
 
 
 @app.command()
+@configured
+def serve(
+    config: RagConfig,
+    host: Annotated[
+        str, typer.Option(metavar="H", help="Address to listen on; others than loopback need an API key.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="P", min=1, max=65535)] = 8321,
+    roots: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--root",
+            metavar="FOLDER",
+            help="Folder that the page may ingest from and write boards into; repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Serve the page, OpenAI's surface and the HTTP API.
+
+    The page is at http://127.0.0.1:8321/, OpenAI's surface at /v1, the description of all at /openapi.json.
+    """
+    from agentic_rag.cli.serve import serve_forever
+
+    serve_forever(config, host, port, roots or [])
+
+
+@app.command()
 def graph(name: Annotated[str, typer.Argument(help="Name of the graph.")] = "agentic_rag") -> None:
     """Print a compiled graph's Mermaid text."""
     from agentic_rag.cli.render import drawing
@@ -335,7 +361,8 @@ def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
 
     For everything missing it prints the command that fixes it.
     """
-    from agentic_rag.cli.doctor import examine, print_findings
+    from agentic_rag.cli.doctor import print_findings
+    from agentic_rag.diagnosis import examine
 
     findings = run(examine(load))
     if as_json:

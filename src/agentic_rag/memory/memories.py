@@ -63,6 +63,10 @@ class Memories:
         """Keep what was said and what follows from it; see ``MemoryWriter.remember``."""
         return await self._writer.remember(text, user_id, at=_moment(at), metadata=metadata)
 
+    async def count(self, user_id: str) -> int:
+        """How much is remembered of the user; 0 for an unknown one."""
+        return await self._store.count(user_id)
+
     async def search(
         self,
         query: str,

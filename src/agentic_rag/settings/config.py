@@ -69,6 +69,30 @@ class ChatConfig(Section):
     seed: int | None = Field(None, description="random seed sent to the endpoint")
 
 
+class ServiceKey(Section):
+    """An API key of the service, and whom it lets in."""
+
+    key: SecretStr = Field(description="the key itself; never printed")
+    user: str = Field("local", description="whose memories and conversations it opens")
+    datasets: tuple[str, ...] = Field((), description="datasets it may read and fill; none named: all")
+
+
+class ServiceConfig(Section):
+    """What ``serve`` allows."""
+
+    keys: tuple[ServiceKey, ...] = Field(
+        (), description="API keys; needed on any address but loopback", repr=False
+    )
+    hosts: tuple[str, ...] = Field(
+        (), description="names by which clients may call it, besides localhost and the address it listens on"
+    )
+    most_running: int = Field(8, ge=1, description="questions answered at the same time")
+    most_waiting: int = Field(64, ge=0, description="questions that may wait; more get status 503")
+    timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
+    max_body_mb: float = Field(1.0, gt=0, description="largest request")
+    max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
+
+
 class RagConfig(Parameters):
     """All of it. ``RagConfig(data_dir="data")`` needs nothing else."""
 
@@ -83,6 +107,7 @@ class RagConfig(Parameters):
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     chat: ChatConfig = ChatConfig()
+    service: ServiceConfig = ServiceConfig()
 
     def __init__(self, **values: Any) -> None:
         try:

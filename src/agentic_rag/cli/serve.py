@@ -1,0 +1,33 @@
+"""``serve``: the HTTP service with its page, on uvicorn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvicorn
+
+from agentic_rag.serving.app import create_app
+from agentic_rag.settings.config import RagConfig
+
+ENDING_SECONDS = 30
+"""Time that what runs has to finish once the service is told to end."""
+
+
+def serve_forever(config: RagConfig, host: str, port: int, roots: Sequence[Path]) -> None:
+    """Serve until a signal ends it; what runs is finished first.
+
+    Raises:
+        ConfigError: another address than loopback, and no API key.
+        InputError: a root is no folder.
+    """
+    app = create_app(config, host=host, roots=roots)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="info",
+        access_log=False,  # paths name notes
+        timeout_graceful_shutdown=ENDING_SECONDS,
+        server_header=False,
+    )

@@ -1,0 +1,198 @@
+"""What is configured, reachable and installed, and the cure for what is missing: ``doctor`` and the page's health."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from agentic_rag.domain.identity import MEMORY_PREFIX
+from agentic_rag.domain.ports import Embedding
+from agentic_rag.errors import AgenticRagError
+from agentic_rag.settings.config import RagConfig
+
+Status = Literal["ok", "off", "missing"]
+PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "openai", "onnxruntime")
+EXTRAS = {
+    "cross-encoder": ("sentence_transformers", "rerank"),
+    "LangGraph Studio": ("langgraph_api", "studio"),
+    "FalkorDB": ("falkordb", "falkordb"),
+}
+REACH_SECONDS = 3.0
+SCRIPTS = {"latin": "English", "cjk": "Chinese"}
+TELLS_APART = 2.0
+"""Spreads of unrelated texts by which related ones should lie nearer: models have 4 to 6 in languages they learnt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; ``cure`` is the line that mends it where it is missing or turns it on where it is off."""
+
+    what: str
+    status: Status
+    detail: str
+    cure: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+async def examine(load: Callable[[], RagConfig]) -> list[Finding]:
+    """Look at everything; nothing is written, and a failure of one check never hides the others."""
+    findings = [_python(), *_packages()]
+    try:
+        config = load()
+    except AgenticRagError as error:
+        return [*findings, Finding("configuration", "missing", str(error), "mend the value it names")]
+    findings.append(_data_folder(config))
+    checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [_embedding, _datasets, _graph, _chat]
+    findings += [await _safely(check, config) for check in checks]
+    return [*findings, *_extras()]
+
+
+async def _safely(check: Callable[[RagConfig], Awaitable[Finding]], config: RagConfig) -> Finding:
+    try:
+        return await check(config)
+    except AgenticRagError as error:
+        return Finding(check.__name__.strip("_"), "missing", str(error), "mend what the message names")
+
+
+def _python() -> Finding:
+    version = platform.python_version()
+    good = sys.version_info[:2] >= (3, 11)
+    return Finding(
+        "python", "ok" if good else "missing", version, None if good else "install Python 3.11 or newer"
+    )
+
+
+def _packages() -> list[Finding]:
+    findings = []
+    for name in PACKAGES:
+        try:
+            findings.append(Finding(name, "ok", importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            findings.append(Finding(name, "missing", "not installed", f"pip install {name}"))
+    return findings
+
+
+def _data_folder(config: RagConfig) -> Finding:
+    folder = config.data_dir
+    if not folder.exists():
+        return Finding(
+            "data folder", "off", f"{folder} is made by the first ingest", "agentic-rag ingest PATH"
+        )
+    if not os.access(folder, os.W_OK):
+        return Finding(
+            "data folder", "missing", f"{folder} is not writable", f"chmod u+w {folder}, or --data-dir"
+        )
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return Finding("data folder", "ok", f"{folder}, {size / 1e6:.1f} MB")
+
+
+async def _embedding(config: RagConfig) -> Finding:
+    from agentic_rag.rag import embedding_from_config
+
+    model = await embedding_from_config(config)
+    try:
+        vectors = await model.embed_queries(["ready?"])
+        relevance = await _relevance(model)
+    finally:
+        if (close := getattr(model, "close", None)) is not None:
+            await close()
+    return Finding("embedding", "ok", f"{model.name}, {vectors.shape[1]} dimensions; {relevance}")
+
+
+async def _relevance(model: Embedding) -> str:
+    """By what the relevance of what the model finds is judged."""
+    from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, measured
+
+    if EmbeddingCalibration(model).is_fitted:
+        return "relevance is fitted for it"
+    told = (await measured(model)).levels
+    hardly = [name for pair, name in SCRIPTS.items() if told[pair].apart < TELLS_APART]
+    by_pairs = "relevance goes by reference pairs"
+    return by_pairs + (f"; it hardly tells {' and '.join(hardly)} texts apart" if hardly else "")
+
+
+async def _datasets(config: RagConfig) -> Finding:
+    if not config.data_dir.exists():
+        return Finding("datasets", "off", "none yet", "agentic-rag ingest PATH")
+    from agentic_rag.rag import open_rag
+
+    async with open_rag(config) as rag:
+        # Who has memories is nobody else's business.
+        names = [name for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)]
+        held = [f"{name} ({await rag.chunks.count(name)} chunks)" for name in names]
+        pending = [
+            f"{name}: {document}"
+            for name in names
+            for document, record in (await rag.ledger.records(name)).items()
+            if record.pending
+        ]
+    if pending:
+        return Finding(
+            "datasets",
+            "missing",
+            f"an ingest or remove was interrupted: {len(pending)} documents pending, {', '.join(pending[:3])}",
+            "run the same command again",
+        )
+    return Finding(
+        "datasets", "ok" if held else "off", ", ".join(held) or "none yet", "agentic-rag ingest PATH"
+    )
+
+
+async def _graph(config: RagConfig) -> Finding:
+    graph = config.graph
+    if graph.backend == "embedded":
+        return Finding("graph", "ok", "embedded, in the data folder")
+    cure = "docker compose up -d, or set AGENTIC_RAG_GRAPH__URI"
+    return await _reached("graph", f"{graph.backend} at {graph.uri}", graph.uri, cure)
+
+
+async def _chat(config: RagConfig) -> Finding:
+    chat = config.chat
+    if chat.base_url is None:
+        cure = "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL"
+        return Finding("chat model", "off", "answers quote the notes", cure)
+    cure = "start the server, or correct AGENTIC_RAG_CHAT__BASE_URL"
+    return await _reached("chat model", f"{chat.model} at {chat.base_url}", chat.base_url, cure)
+
+
+async def _reached(what: str, detail: str, uri: str | None, cure: str) -> Finding:
+    problem = await _unreachable(uri)
+    return Finding(what, "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure)
+
+
+async def _unreachable(uri: str | None) -> str | None:
+    """Why nothing listens at a URI, or None where something does."""
+    import asyncio
+
+    if uri is None:
+        return "no URI is configured"
+    parts = urlsplit(uri)
+    port = parts.port or {"https": 443, "http": 80, "bolt": 7687, "neo4j": 7687}.get(parts.scheme, 6379)
+    try:
+        async with asyncio.timeout(REACH_SECONDS):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except TimeoutError:
+        return f"no answer within {REACH_SECONDS:g} s"
+    except OSError as error:
+        return error.strerror or str(error)
+    writer.close()
+    return None
+
+
+def _extras() -> list[Finding]:
+    findings = []
+    for what, (module, extra) in EXTRAS.items():
+        have = importlib.util.find_spec(module) is not None
+        detail = "installed" if have else "not installed"
+        findings.append(Finding(what, "ok" if have else "off", detail, f"pip install 'agentic-rag[{extra}]'"))
+    return findings

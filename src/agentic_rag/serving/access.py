@@ -1,0 +1,174 @@
+"""Who calls, and what they may: API keys bound to users and datasets; hosts and origins; the size of a request."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agentic_rag.domain.identity import dataset_name
+from agentic_rag.errors import InputError
+from agentic_rag.rag import LOCAL_USER
+from agentic_rag.settings.config import ServiceConfig, ServiceKey
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+COOKIE = "agentic_rag_key"
+"""By which the page carries a key."""
+UPLOADS = "/ingest/files"
+"""The path that takes larger requests."""
+
+
+class Refused(InputError):
+    """A request that is not let in; ``status`` is 401 or 403."""
+
+    def __init__(self, message: str, status: int) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who a request is from."""
+
+    user_id: str
+    datasets: frozenset[str] | None
+    """None: all."""
+
+    def may(self, dataset: str) -> bool:
+        """Whether the dataset is one of theirs."""
+        return self.datasets is None or dataset_name(dataset) in self.datasets
+
+    def require(self, dataset: str) -> str:
+        """The dataset's name; ``Refused`` where it is not theirs."""
+        if not self.may(dataset):
+            raise Refused(f"this key does not open dataset {dataset!r}", 403)
+        return dataset_name(dataset)
+
+
+class Access:
+    """Knows callers by their keys. Without keys everybody is the local user: only for loopback."""
+
+    def __init__(self, keys: Sequence[ServiceKey]) -> None:
+        self._callers = [
+            (
+                one.key.get_secret_value().encode(),
+                Caller(one.user, frozenset(map(dataset_name, one.datasets)) if one.datasets else None),
+            )
+            for one in keys
+        ]
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether a request must have a key."""
+        return bool(self._callers)
+
+    def caller(self, headers: Headers) -> Caller:
+        """Who a request is from, by ``Authorization: Bearer …`` or the page's cookie.
+
+        Raises:
+            Refused: no key, or an unknown one.
+        """
+        if not self._callers:
+            return Caller(LOCAL_USER, None)
+        key = _key_of(headers)
+        if not key:
+            raise Refused("an API key is needed: Authorization: Bearer …", 401)
+        given = key.encode()
+        found = [caller for known, caller in self._callers if hmac.compare_digest(known, given)]
+        if not found:
+            raise Refused("the API key is not known", 401)
+        return found[0]
+
+
+def _key_of(headers: Headers) -> str | None:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    return morsel.value if morsel else None
+
+
+def error_body(kind: str, message: str) -> dict[str, Any]:
+    """The one shape of errors, also OpenAI's."""
+    return {"error": {"type": kind, "message": message}}
+
+
+class Gate:
+    """Lets in what calls by a known name, from the page's own origin, and is not too large.
+
+    A name that somebody else's DNS points here would let a foreign page read notes; a foreign origin too.
+    """
+
+    def __init__(self, app: ASGIApp, config: ServiceConfig, host: str) -> None:
+        self._app = app
+        self._hosts = {*LOOPBACK, host.lower(), *(name.lower() for name in config.hosts)}
+        self._any_host = host in ("0.0.0.0", "::") and not config.hosts
+        self._body, self._upload = int(config.max_body_mb * 1e6), int(config.max_upload_mb * 1e6)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        most = self._upload if scope["path"] == UPLOADS else self._body
+        if refusal := self._refusal(headers, most):
+            await refusal(scope, receive, send)
+            return
+        read = 0
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > most:
+                raise TooLarge(most)
+            return message
+
+        await self._app(scope, bounded, send)
+
+    def _refusal(self, headers: Headers, most: int) -> JSONResponse | None:
+        host = headers.get("host", "")
+        if not self._any_host and _name(host) not in self._hosts:
+            return _refused(403, f"unknown host {host!r}; add it to service.hosts")
+        origin = headers.get("origin")
+        if origin and origin != "null" and urlsplit(origin).netloc.lower() != host.lower():
+            return _refused(403, f"a page of {origin} may not call this service")
+        if origin == "null":
+            return _refused(403, "a page without an origin may not call this service")
+        length = headers.get("content-length", "0")
+        if length.isdigit() and int(length) > most:
+            return _refused(413, str(TooLarge(most)))
+        return None
+
+
+class TooLarge(InputError):
+    """A request with more bytes than are read."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"a request may have {most / 1e6:g} MB here; raise service.max_body_mb or service.max_upload_mb"
+        )
+
+
+def _refused(status: int, message: str) -> JSONResponse:
+    return JSONResponse(error_body("refused", message), status_code=status)
+
+
+def _name(host: str) -> str:
+    """Without the port."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def only_theirs(datasets: Iterable[str], caller: Caller) -> list[str]:
+    """The datasets that a caller may see."""
+    return [name for name in datasets if caller.may(name)]

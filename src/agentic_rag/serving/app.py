@@ -1,0 +1,136 @@
+"""The service: stores and models opened once, and every door to them in one FastAPI app."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agentic_rag.errors import ConfigError
+from agentic_rag.rag import Rag, open_rag
+from agentic_rag.serving import asking, boards, health, notes, openai_surface, people
+from agentic_rag.serving.access import LOOPBACK, Access, Gate
+from agentic_rag.serving.conversations import FILE, Conversations
+from agentic_rag.serving.errors import add_error_handlers
+from agentic_rag.serving.limits import Places
+from agentic_rag.serving.page.routes import error_part, mount_page
+from agentic_rag.serving.roots import AllowedRoots
+from agentic_rag.serving.service import Service
+from agentic_rag.settings.config import RagConfig
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+Opened = Callable[[], AbstractAsyncContextManager[Rag]]
+"""Opens a ``Rag``, or lends one that stays open."""
+DOORS = (asking, notes, boards, people, openai_surface, health)
+
+
+def create_app(
+    config: RagConfig,
+    *,
+    host: str = "127.0.0.1",
+    roots: Sequence[Path] = (),
+    opened: Opened | None = None,
+) -> FastAPI:
+    """The app; stores open when it starts and close when it ends.
+
+    Args:
+        config: of the stores; ``config.service`` says who may call.
+        host: the address that it will listen on.
+        roots: folders that clients may name.
+        opened: lends an open ``Rag``, which then keeps no conversations of this app; None: opens its own.
+
+    Raises:
+        ConfigError: another address than loopback, and no API key.
+        InputError: a root is no folder.
+    """
+    if host not in LOOPBACK and not config.service.keys:
+        raise ConfigError(
+            f"{host} can be reached by others; set an API key first: "
+            """AGENTIC_RAG_SERVICE__KEYS='[{"key": "…", "user": "…"}]', or listen on 127.0.0.1"""
+        )
+    allowed = AllowedRoots(roots)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            if opened is None:
+                saver = await stack.enter_async_context(kept_conversations(config))
+                rag = await stack.enter_async_context(open_rag(config, checkpointer=saver))
+            else:
+                saver, rag = None, await stack.enter_async_context(opened())
+            limits = config.service
+            places = Places(limits.most_running, limits.most_waiting, limits.timeout_seconds)
+            service = Service(rag, Access(limits.keys), places, Conversations(saver), allowed)
+            stack.push_async_callback(service.jobs.close)
+            app.state.service = service
+            try:
+                yield
+            finally:
+                service.closing = True
+
+    app = FastAPI(
+        title="agentic-rag",
+        summary="Ask your notes: a knowledge graph and a vector store searched together, answers with citations.",
+        version=version("agentic-rag"),
+        lifespan=lifespan,
+        docs_url=None,  # would load scripts from elsewhere
+        redoc_url=None,
+    )
+    add_error_handlers(app, error_part)
+    for door in DOORS:
+        app.include_router(door.router)
+    mount_page(app)
+    app.add_middleware(Timed)
+    app.add_middleware(Gate, config=config.service, host=host)
+    return app
+
+
+class Timed:
+    """Counts requests by route, not by path: a path may name a note."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            service: Service | None = getattr(scope["app"].state, "service", None)
+            if service is not None:
+                route = getattr(scope.get("route"), "path", "unknown")
+                observed = service.metrics.requests.labels(scope["method"], route, str(status))
+                observed.observe(time.perf_counter() - started)
+
+
+@asynccontextmanager
+async def kept_conversations(config: RagConfig) -> AsyncIterator[AsyncSqliteSaver]:
+    """Where conversations are kept, in the data folder."""
+    import aiosqlite
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    config.data_dir.mkdir(parents=True, exist_ok=True)
+    async with aiosqlite.connect(config.data_dir / FILE) as connection:
+        # What was deleted is overwritten, not only unlinked.
+        await connection.execute("PRAGMA secure_delete = ON")
+        saver = AsyncSqliteSaver(connection)
+        await saver.setup()
+        yield saver

@@ -1,0 +1,209 @@
+"""Questions over HTTP: /ask, whole or as events, and /search."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentic_rag.domain.identity import is_unicode
+from agentic_rag.errors import AgenticRagError, InputError
+from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
+from agentic_rag.rag import Answer, Rag, Step
+from agentic_rag.retrieval.config import Strategy
+from agentic_rag.serving.access import Caller
+from agentic_rag.serving.errors import DOCUMENTED, error_of
+from agentic_rag.serving.service import Service, TheCaller, TheService
+
+router = APIRouter(tags=["asking"])
+LONGEST = 20_000
+"""Characters of a question."""
+EVENTS = "text/event-stream"
+
+
+class Ask(BaseModel):
+    """A question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=LONGEST, description="The question, in any language.")
+    dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
+    operation: Literal[
+        "auto", "verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"
+    ] = "auto"
+    filters: dict[str, Any] | None = Field(
+        None, description='On properties of notes: {"year": {"$gte": 2023}}.'
+    )
+    as_of: str | None = Field(None, description="ISO 8601: what was known then.", max_length=40)
+    top_k: int = Field(DEFAULT_TOP_K, ge=1, le=MOST_TOP_K)
+    parameters: dict[str, Any] | None = Field(None, description='Of this call alone: {"fusion": {"k": 20}}.')
+    thread_id: str | None = Field(
+        None, description="Goes on with a conversation that is kept.", max_length=64
+    )
+
+
+class Citation(BaseModel):
+    """Where a claim stands."""
+
+    model_config = ConfigDict(extra="allow")
+
+    n: int
+    path: str | None
+    title: str | None
+    quote: str
+    start: int | None
+    end: int | None
+    url: str | None
+
+
+class Answered(BaseModel):
+    """An answer, as ``agentic-rag ask --json`` prints it."""
+
+    query: str
+    operation: str
+    dataset: str
+    answer: str
+    abstained: bool
+    citations: list[Citation]
+    results: list[dict[str, Any]]
+    outcomes: dict[str, Any]
+    fusion: dict[str, Any]
+    quality: dict[str, Any]
+    rewrites: list[str]
+    seconds: float
+
+
+class Search(BaseModel):
+    """A search of the vector store alone."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=LONGEST)
+    dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
+    strategy: Strategy = "hybrid"
+    top_k: int = Field(4, ge=1, le=MOST_TOP_K)
+    threshold: float = Field(0.0, ge=0, le=1)
+    filters: dict[str, Any] | None = None
+
+
+class Found(BaseModel):
+    """Chunks by relevance in [0, 1], best first."""
+
+    query: str
+    strategy: str
+    results: list[dict[str, Any]]
+    seconds: float
+
+
+async def asked(
+    service: Service, caller: Caller, ask: Ask, messages: list[Any] | None = None
+) -> AsyncGenerator[Step | str | Answer]:
+    """A question as it is answered, in a place of its own, counted."""
+    if not is_unicode(ask.model_dump_json()):
+        raise InputError("the request holds a character that is none (a lone surrogate)")
+    options: dict[str, Any] = {
+        "operation": ask.operation,
+        "dataset": caller.require(ask.dataset),
+        "filters": ask.filters,
+        "as_of": ask.as_of,
+        "top_k": ask.top_k,
+        "messages": messages or [],
+        "user_id": await _remembered(service.rag, caller),
+        "parameters": ask.parameters,
+        "thread_id": service.conversations.thread(caller.user_id, ask.thread_id),
+    }
+    with service.metrics.running.track_inprogress():
+        async with service.places.one():
+            async for part in service.rag.stream(ask.query, **options):
+                if isinstance(part, Answer):
+                    service.metrics.answers.labels(part.operation, str(part.abstained).lower()).inc()
+                yield part
+
+
+async def answer_to(service: Service, caller: Caller, ask: Ask, messages: list[Any] | None = None) -> Answer:
+    """The answer alone."""
+    async with aclosing(asked(service, caller, ask, messages)) as parts:
+        async for part in parts:
+            if isinstance(part, Answer):
+                return part
+    raise AssertionError("a run ends with an answer")
+
+
+async def _remembered(rag: Rag, caller: Caller) -> str | None:
+    """The user, where anything is remembered of them: else asking five agents would find nothing, slowly."""
+    return caller.user_id if await rag.memory.count(caller.user_id) else None
+
+
+def event(name: str, value: Any) -> str:
+    """One server-sent event."""
+    return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
+
+
+async def _events(service: Service, caller: Caller, ask: Ask) -> AsyncIterator[str]:
+    started = time.perf_counter()
+    yield event("started", {"query": ask.query})
+    try:
+        async with aclosing(asked(service, caller, ask)) as parts:
+            async for part in parts:
+                match part:
+                    case Step():
+                        yield event("step", asdict(part))
+                    case str():
+                        yield event("token", {"text": part})
+                    case Answer():
+                        seconds = round(time.perf_counter() - started, 3)
+                        yield event("answer", {**part.to_dict(), "seconds": seconds})
+    except AgenticRagError as error:
+        yield event("error", error_of(error)[1])
+
+
+@router.post("/ask", response_model=Answered, responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
+async def ask(ask: Ask, request: Request, service: TheService, caller: TheCaller) -> Any:
+    """Ask a dataset; the answer cites a note for every claim.
+
+    With ``Accept: text/event-stream`` as events: ``step`` when a node has ended, ``token`` where a chat model writes,
+    ``answer`` at the end, or ``error``.
+    """
+    if EVENTS in request.headers.get("accept", ""):
+        caller.require(ask.dataset)
+        await service.rag.require_dataset(ask.dataset)
+        return StreamingResponse(
+            _events(service, caller, ask), media_type=EVENTS, headers={"Cache-Control": "no-store"}
+        )
+    started = time.perf_counter()
+    answer = await answer_to(service, caller, ask)
+    return {**answer.to_dict(), "seconds": round(time.perf_counter() - started, 3)}
+
+
+@router.post("/search", responses=DOCUMENTED)
+async def search(search: Search, service: TheService, caller: TheCaller) -> Found:
+    """Search the vector store alone."""
+    started = time.perf_counter()
+    dataset = caller.require(search.dataset)
+    async with service.places.one():
+        await service.rag.require_dataset(dataset)
+        results = await service.rag.search(
+            search.query,
+            dataset=dataset,
+            top_k=search.top_k,
+            threshold=search.threshold,
+            filters=search.filters,
+            strategy=search.strategy,
+        )
+    rows = [
+        {"id": one.id, "content": one.content, "score": one.score, "metadata": one.metadata}
+        for one in results
+    ]
+    return Found(
+        query=search.query,
+        strategy=search.strategy,
+        results=rows,
+        seconds=round(time.perf_counter() - started, 3),
+    )

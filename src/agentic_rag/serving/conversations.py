@@ -1,0 +1,114 @@
+"""Conversations that are kept: LangGraph threads in a SQLite file, each of one user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentic_rag.domain.identity import digest
+from agentic_rag.errors import InputError
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    from agentic_rag.rag import Rag
+
+FILE = "conversations.sqlite"
+MOST_LISTED = 100
+MAX_ID = 64
+"""Characters of a conversation's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One, by the id that its user gave it."""
+
+    id: str
+    title: str
+    """The first question."""
+    turns: int
+
+
+class Conversations:
+    """A user's threads. An id names another thread for every user.
+
+    Args:
+        saver: what keeps them; None: none are kept.
+    """
+
+    def __init__(self, saver: AsyncSqliteSaver | None) -> None:
+        self._saver = saver
+
+    def thread(self, user_id: str, conversation_id: str | None) -> str | None:
+        """The LangGraph thread of a user's conversation.
+
+        Raises:
+            InputError: none are kept, or the id is none.
+        """
+        if conversation_id is None:
+            return None
+        if self._saver is None:
+            raise InputError("this service keeps no conversations; leave thread_id out")
+        if not conversation_id.strip() or len(conversation_id) > MAX_ID or "/" in conversation_id:
+            raise InputError(f"a thread_id has 1 to {MAX_ID} characters and no '/', not {conversation_id!r}")
+        return f"{_owner(user_id)}/{conversation_id}"
+
+    async def of(self, rag: Rag, user_id: str) -> list[Conversation]:
+        """A user's conversations, newest first."""
+        threads = await self._threads(user_id)
+        found = [
+            await self.messages(rag, user_id, thread.partition("/")[2]) for thread in threads[:MOST_LISTED]
+        ]
+        return [
+            Conversation(thread.partition("/")[2], _title(told), sum(one["role"] == "user" for one in told))
+            for thread, told in zip(threads, found, strict=False)
+            if told
+        ]
+
+    async def messages(self, rag: Rag, user_id: str, conversation_id: str) -> list[dict[str, Any]]:
+        """What was said, in order: role, text, and an answer's citations."""
+        thread = self.thread(user_id, conversation_id)
+        state = await rag.graph.aget_state({"configurable": {"thread_id": thread}})
+        return [_plain(message) for message in state.values.get("messages") or []]
+
+    async def forget(self, user_id: str, conversation_id: str | None = None) -> int:
+        """Delete a user's conversation, or all; how many there were."""
+        if self._saver is None:
+            return 0
+        threads = await self._threads(user_id)
+        if conversation_id is not None:
+            threads = [one for one in threads if one == self.thread(user_id, conversation_id)]
+        for thread in threads:
+            await self._saver.adelete_thread(thread)
+        if threads:
+            # The write-ahead log still holds what was deleted.
+            await self._saver.conn.commit()
+            await self._saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return len(threads)
+
+    async def _threads(self, user_id: str) -> list[str]:
+        if self._saver is None:
+            return []
+        await self._saver.setup()
+        # The saver itself lists every checkpoint whole; its table says enough.
+        query = (
+            "SELECT thread_id FROM checkpoints WHERE thread_id LIKE ? GROUP BY thread_id "
+            "ORDER BY MAX(checkpoint_id) DESC"
+        )
+        async with self._saver.conn.execute(query, (f"{_owner(user_id)}/%",)) as rows:
+            return [str(row[0]) async for row in rows]
+
+
+def _owner(user_id: str) -> str:
+    return digest(user_id, size=12)
+
+
+def _title(told: list[dict[str, Any]]) -> str:
+    return next((one["text"] for one in told if one["role"] == "user"), "")
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    details: Mapping[str, Any] = message.additional_kwargs
+    told = {"role": "user" if message.type == "human" else "assistant", "text": str(message.text)}
+    return told | {key: details[key] for key in ("citations", "abstained", "operation") if key in details}

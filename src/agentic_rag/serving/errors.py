@@ -1,0 +1,127 @@
+"""One shape for everything that goes wrong: ``{"error": {"type", "message"}}``, with an honest status."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from agentic_rag.errors import (
+    AgenticRagError,
+    AllSourcesFailed,
+    InputError,
+    ModelError,
+    RunError,
+    StoreLocked,
+    UnknownDataset,
+)
+from agentic_rag.serving.access import Refused, TooLarge, error_body
+from agentic_rag.serving.jobs import UnknownJob
+from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
+
+logger = logging.getLogger(__name__)
+_STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
+    (UnknownDataset, 404),
+    (UnknownJob, 404),
+    (TooLarge, 413),
+    (InputError, 400),
+    (StoreLocked, 409),
+    (Busy, 503),
+    (TooLate, 504),
+    (AllSourcesFailed, 503),
+    (ModelError, 502),
+    (RunError, 500),
+)
+"""The first that fits."""
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong."""
+
+    type: str
+    message: str
+
+
+class ErrorBody(BaseModel):
+    """Every error's body."""
+
+    error: ErrorDetail
+
+
+_MEANS = {
+    400: "something given is wrong",
+    401: "an API key is needed",
+    403: "the key does not open this",
+    404: "there is no such thing",
+    409: "something else is writing",
+    413: "too large",
+    422: "the request has not the documented form",
+    500: "a store failed",
+    502: "a model failed",
+    503: "busy, or no source can be searched",
+    504: "too late",
+}
+DOCUMENTED: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": told} for status, told in _MEANS.items()
+}
+"""Answers of every route, for OpenAPI."""
+
+
+def error_of(error: AgenticRagError) -> tuple[int, dict[str, Any]]:
+    """Status and body."""
+    status = (
+        error.status
+        if isinstance(error, Refused)
+        else next(s for kind, s in _STATUS if isinstance(error, kind))
+    )
+    return status, error_body(type(error).__name__, str(error))
+
+
+def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Response]) -> None:
+    """Make the app answer errors so.
+
+    Args:
+        app: the service.
+        page: what the page shows instead, by message and status.
+    """
+
+    def answered(
+        request: Request, status: int, body: dict[str, Any], headers: Mapping[str, str] | None = None
+    ) -> Response:
+        if "hx-request" in request.headers:
+            return page(request, body["error"]["message"], status)
+        return JSONResponse(body, status_code=status, headers=headers)
+
+    @app.exception_handler(AgenticRagError)
+    async def told(request: Request, error: AgenticRagError) -> Response:
+        status, body = error_of(error)
+        headers = {"Retry-After": str(RETRY_AFTER)} if status == 503 else {}
+        if status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        if status >= 500:
+            logger.warning("%s %s: %s", request.method, request.url.path, type(error).__name__)
+        return answered(request, status, body, headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+        message = f"{where}: {first['msg']}" if where else str(first["msg"])
+        return answered(request, 422, error_body("invalid_request", message))
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> Response:
+        # The body's reader hides why it stopped.
+        if isinstance(error.__cause__, AgenticRagError):
+            return await told(request, error.__cause__)
+        return answered(request, error.status_code, error_body("http", str(error.detail)), error.headers)
+
+    @app.exception_handler(Exception)
+    async def unexpected(request: Request, error: Exception) -> Response:
+        return answered(request, 500, error_body("internal", f"{type(error).__name__}; see the log"))

@@ -1,0 +1,279 @@
+"""Datasets and their notes: what is held, the text of a note, filling a dataset, emptying it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, UploadFile
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, notes_dataset
+from agentic_rag.domain.progress import Progress
+from agentic_rag.errors import InputError, RunError, UnknownDataset
+from agentic_rag.ingest.files import SourceError, decode
+from agentic_rag.rag import Rag
+from agentic_rag.serving.access import Caller, only_theirs
+from agentic_rag.serving.errors import DOCUMENTED
+from agentic_rag.serving.jobs import Job
+from agentic_rag.serving.service import Service, TheCaller, TheService
+
+router = APIRouter(tags=["datasets"], responses=DOCUMENTED)
+UPLOADED = "uploads"
+"""Folder in the data folder: copies of what was uploaded, by dataset."""
+MOST_FILES = 20_000
+"""Of one upload."""
+
+
+class DatasetSummary(BaseModel):
+    """What a dataset holds."""
+
+    name: str
+    documents: int
+    chunks: int
+    entities: int
+    facts: int
+
+
+class Datasets(BaseModel):
+    """The caller's datasets."""
+
+    datasets: list[DatasetSummary]
+
+
+class IngestRequest(BaseModel):
+    """Files and folders of the service's machine, beneath its roots."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    paths: list[str] = Field(min_length=1, max_length=1000)
+    dataset: str = Field("default", min_length=1, max_length=200)
+
+
+class JobState(BaseModel):
+    """An ingest that runs or has ended."""
+
+    id: str
+    dataset: str
+    status: str
+    started: str
+    ended: str | None
+    stage: str | None
+    done: int
+    total: int
+    report: dict[str, Any] | None
+    error: str | None
+
+
+class JobStates(BaseModel):
+    """The caller's ingests since the service began, newest first."""
+
+    jobs: list[JobState]
+
+
+class NoteText(BaseModel):
+    """An ingested note as it is now on disk; citations' code points count in ``text``."""
+
+    dataset: str
+    path: str
+    title: str
+    text: str
+
+
+async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:
+    """The datasets that a caller may see."""
+    names = [name for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)]
+    found = []
+    for name in only_theirs(sorted(names), caller):
+        documents, chunks, graph = await asyncio.gather(
+            rag.ledger.records(name), rag.chunks.count(name), rag.knowledge.counts(name)
+        )
+        found.append(
+            DatasetSummary(
+                name=name,
+                documents=len(documents),
+                chunks=chunks,
+                entities=graph.entities,
+                facts=graph.facts,
+            )
+        )
+    return found
+
+
+@router.get("/datasets")
+async def datasets(service: TheService, caller: TheCaller) -> Datasets:
+    """What the caller's datasets hold."""
+    return Datasets(datasets=await summaries(service.rag, caller))
+
+
+@router.delete("/datasets/{dataset}")
+async def empty(dataset: str, service: TheService, caller: TheCaller) -> JobState:
+    """Take everything out of a dataset. The files it came from are not touched, copies that were uploaded are deleted."""
+    name = caller.require(notes_dataset(dataset))
+    await service.rag.require_dataset(name)
+
+    async def work(progress: Progress) -> dict[str, Any]:
+        report = await service.rag.remove(None, dataset=name, progress=progress)
+        await asyncio.to_thread(_delete_tree, upload_folder(service, name))
+        return report.to_dict()
+
+    return state_of(service.jobs.start(name, caller.user_id, work))
+
+
+@router.post("/ingest", status_code=202)
+async def ingest(request: IngestRequest, service: TheService, caller: TheCaller) -> JobState:
+    """Make a dataset hold what paths beneath the service's roots hold now."""
+    paths = [service.roots.existing(path) for path in request.paths]
+    return state_of(start_ingest(service, caller, request.dataset, paths))
+
+
+@router.post("/ingest/files", status_code=202)
+async def ingest_files(
+    service: TheService,
+    caller: TheCaller,
+    files: Annotated[
+        list[UploadFile], File(description="Notes; the file names may have folders before them.")
+    ],
+    dataset: Annotated[str, Form(min_length=1, max_length=200)] = "default",
+) -> JobState:
+    """Ingest a copy of uploaded files, beside what was uploaded into the dataset before."""
+    name = caller.require(notes_dataset(dataset))
+    folder = upload_folder(service, name)
+    if not 1 <= len(files) <= MOST_FILES:
+        raise InputError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}")
+    targets = [folder / upload_path(file.filename or "") for file in files]
+    for file, target in zip(files, targets, strict=True):
+        await asyncio.to_thread(_write, target, await file.read())
+    return state_of(start_ingest(service, caller, name, [folder]))
+
+
+@router.get("/ingest")
+async def jobs(service: TheService, caller: TheCaller) -> JobStates:
+    """The caller's ingests."""
+    return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller.user_id)])
+
+
+@router.get("/ingest/{job_id}")
+async def job(job_id: str, service: TheService, caller: TheCaller) -> JobState:
+    """How far an ingest is."""
+    return state_of(service.jobs.get(job_id, caller.user_id))
+
+
+@router.delete("/ingest/{job_id}")
+async def cancel(job_id: str, service: TheService, caller: TheCaller) -> JobState:
+    """End an ingest; the next one of the dataset finishes what it began."""
+    found = service.jobs.get(job_id, caller.user_id)
+    await service.jobs.cancel(found)
+    return state_of(found)
+
+
+@router.get("/notes/{dataset}/{path:path}")
+async def note(dataset: str, path: str, service: TheService, caller: TheCaller) -> NoteText:
+    """The text of an ingested note."""
+    found = await read_note(service.rag, caller.require(notes_dataset(dataset)), path)
+    return NoteText(dataset=dataset, path=found.path, title=found.title, text=found.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """An ingested note, from its file."""
+
+    path: str
+    title: str
+    text: str
+
+
+async def read_note(rag: Rag, dataset: str, path: str) -> Note:
+    """The text of a note that the dataset holds, by its document id or path.
+
+    Raises:
+        UnknownDataset: nothing was ingested under the name.
+        InputError: the dataset holds no such note, or its file is gone or leads elsewhere by now.
+    """
+    records = await rag.ledger.records(dataset)
+    if not records:
+        raise UnknownDataset(dataset, [])
+    record = records.get(path) or next((one for one in records.values() if one.path == path), None)
+    if record is None:
+        raise InputError(f"dataset {dataset!r} holds no note {path!r}")
+    text = await asyncio.to_thread(_text, Path(record.root), record.path)
+    return Note(record.path, record.names[0] if record.names else record.path, text)
+
+
+def _text(root: Path, path: str) -> str:
+    file = root if root.is_file() else root / path
+    try:
+        # Links out of the folder are not followed on ingest, nor afterwards.
+        if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
+            raise InputError(f"{path!r} leads out of its folder by now; ingest again")
+        return decode(file.read_bytes())
+    except OSError as error:
+        raise InputError(
+            f"{path!r} cannot be read any more ({error.strerror or error}); ingest again"
+        ) from error
+    except SourceError as error:
+        raise InputError(f"{path!r} is no text any more: {error}") from error
+
+
+def start_ingest(service: Service, caller: Caller, dataset: str, paths: Sequence[Path]) -> Job:
+    """An ingest in the background.
+
+    Raises:
+        Refused: the dataset is not the caller's.
+        StoreLocked: it is being filled already.
+    """
+    name = caller.require(notes_dataset(dataset))
+
+    async def work(progress: Progress) -> dict[str, Any]:
+        return (await service.rag.ingest(paths, dataset=name, progress=progress)).to_dict()
+
+    service.metrics.jobs.inc()
+    return service.jobs.start(name, caller.user_id, work)
+
+
+def state_of(job: Job) -> JobState:
+    """As JSON shows it."""
+    return JobState(**job.to_dict())
+
+
+def upload_folder(service: Service, dataset: str) -> Path:
+    """Where copies of uploaded files lie; its last part is what links to Obsidian call the vault."""
+    return service.rag.config.data_dir.absolute() / UPLOADED / group_id(dataset)
+
+
+def upload_path(name: str) -> Path:
+    """A file's place in the upload folder, by the name that a browser gives: folders, but none above.
+
+    Raises:
+        InputError: it is none.
+    """
+    plain = PurePosixPath(name.replace("\\", "/"))
+    if (
+        not plain.parts
+        or plain.is_absolute()
+        or "\0" in name
+        or any(part in ("..", "") for part in plain.parts)
+    ):
+        raise InputError(f"{name!r} is no name for an uploaded file")
+    if ":" in plain.parts[0]:
+        raise InputError(f"{name!r} is no name for an uploaded file")
+    return Path(*plain.parts)
+
+
+def _write(target: Path, content: bytes) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    except OSError as error:
+        raise RunError(
+            f"the uploaded file {target.name!r} cannot be kept: {error.strerror or error}"
+        ) from error
+
+
+def _delete_tree(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,79 @@
+"""An answer's text as the page shows it: in the form of its operation, each mark a link to its passage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from markupsafe import Markup
+
+from agentic_rag.boards.parts import Said, clusters, passages, questions, relations
+from agentic_rag.fusion import CanvasOperation
+from agentic_rag.rag import Answer
+
+_BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """One thing that the answer says: a question, a cluster, relations, or a passage."""
+
+    head: str
+    """A question or a theme; "" where there is none."""
+    hidden: bool
+    """Whether ``lines`` are to be opened first: answers to questions."""
+    lines: tuple[Markup, ...]
+    """Safe HTML with links to the citations."""
+
+
+def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list[AnswerPart]:
+    """The answer taken apart.
+
+    Args:
+        answer: of any operation.
+        cited: by number the citations, with ``address`` of the page that shows them.
+    """
+    known = list(cited)
+    operation = CanvasOperation(answer.operation)
+    found: list[AnswerPart] = []
+    if answer.abstained:
+        return [AnswerPart("", False, (Markup(escape(answer.text)),))]
+    if operation is CanvasOperation.VERIFICATION_CANVAS:
+        found = [
+            AnswerPart(one.asks, True, tuple(_line(said, cited) for said in one.answers))
+            for one in questions(answer.text, known)
+        ]
+    elif operation is CanvasOperation.WEAK_POINT_CLUSTERING:
+        found = [
+            AnswerPart(one.theme, False, tuple(_line(said, cited) for said in one.members))
+            for one in clusters(answer.text, known)
+        ]
+    elif operation is CanvasOperation.CONCEPT_RELATION:
+        found = [
+            AnswerPart(
+                "; ".join(f"{arrow.source} —{arrow.name}→ {arrow.target}" for arrow in one.arrows),
+                False,
+                (_line(one.sentence, cited),),
+            )
+            for one in relations(answer.text, known)
+        ]
+    return found or [AnswerPart("", False, (_line(said, cited),)) for said in passages(answer.text, known)]
+
+
+def _line(said: Said, cited: Mapping[int, Mapping[str, Any]]) -> Markup:
+    text = _BOLD.sub(r"<strong>\1</strong>", escape(said.text)).replace("\n", "<br>")
+    return Markup(" ".join([text, *(_mark(number, cited[number]) for number in said.cited)]).strip())
+
+
+def _mark(number: int, citation: Mapping[str, Any]) -> str:
+    title = escape(str(citation["title"] or citation["path"] or ""), quote=True)
+    if citation["address"] is None:
+        return f'<span class="mark" title="{title}">[{number}]</span>'
+    address = escape(str(citation["address"]), quote=True)
+    return (
+        f'<a class="mark" href="{address}#passage" hx-get="{address}" hx-target="#beside" hx-swap="innerHTML" '
+        f'title="{title}">[{number}]</a>'
+    )

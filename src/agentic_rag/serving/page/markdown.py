@@ -1,0 +1,138 @@
+"""Notes and cards as safe HTML: Markdown with wikilinks, the cited passage marked, nothing that runs or is fetched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+
+Resolve = Callable[[str], str | None]
+"""The address of a note by its name in a wikilink; None for one that is not there."""
+_START, _END = "\ue000", "\ue001"
+"""Around the passage while Markdown is rendered; private characters, which no note has a use for."""
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]+))?\]\]")
+_MARKUP = re.compile(
+    r"(?:[ \t]|>|#{1,6}[ \t]|[-*+][ \t](?:\[.\][ \t])?|\d{1,9}[.)][ \t]|\||\[![\w-]+\][+-]?)*"
+)
+"""What stands before a line's words, and would not be read behind a mark."""
+_PROPERTIES = re.compile(r"\A---[ \t]*\r?\n.*?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_TAG = re.compile(r"(<[^>]*>)")
+_TAGS = {
+    *"p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a table thead tbody tr th td mark".split()
+}
+_ATTRIBUTES = {"a": {"href", "title", "class"}, "code": {"class"}, "ol": {"start"}, "th": set(), "td": set()}
+_SCHEMES = {"http", "https", "mailto", "obsidian"}
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    found = _WIKILINK.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        resolve: Resolve = state.env.get("resolve", lambda name: None)
+        name = found[1].strip()
+        address = resolve(re.split(r"[#^]", name)[0].strip())
+        if address is not None:
+            token = state.push("link_open", "a", 1)
+            token.attrs = {"href": address, "class": "note-link"}
+        state.push("text", "", 0).content = (found[2] or name.replace("#", " › ")).strip()
+        if address is not None:
+            state.push("link_close", "a", -1)
+    state.pos = found.end()
+    return True
+
+
+def _renderer() -> MarkdownIt:
+    renderer = MarkdownIt("commonmark", {"html": False, "breaks": False}).enable(["table", "strikethrough"])
+    renderer.disable("image")  # a picture would be fetched from wherever a note says
+    renderer.inline.ruler.before("link", "wikilink", _wikilink)
+    return renderer
+
+
+_MARKDOWN = _renderer()
+
+
+def rendered(text: str, resolve: Resolve | None = None) -> str:
+    """Markdown as HTML without anything that runs, loads or styles."""
+    env: dict[str, Any] = {} if resolve is None else {"resolve": resolve}
+    return nh3.clean(
+        _MARKDOWN.render(text, env),
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes=_SCHEMES,
+        link_rel="noopener noreferrer",
+    )
+
+
+def note_html(text: str, start: int | None, end: int | None, resolve: Resolve | None = None) -> str:
+    """A note with its passage marked.
+
+    Args:
+        text: the note's Markdown.
+        start, end: code points of the passage, half-open; None: no passage.
+        resolve: addresses of other notes.
+    """
+    text = text.replace(_START, "").replace(_END, "")
+    properties = _PROPERTIES.match(text)
+    body = properties.end() if properties else 0
+    if start is None or end is None or not 0 <= start < end <= len(text):
+        return _properties(text[:body]) + rendered(text[body:], resolve)
+    if start < body:  # a property is cited
+        return f'<pre class="properties">{_marked_plain(text[:body], start, end)}</pre>' + rendered(
+            text[body:], resolve
+        )
+    html = rendered(text[body:start] + _with_marks(text[start:end]) + text[end:], resolve)
+    marked = _marked(html)
+    if marked is None:  # the marks fell where Markdown has no text: shown as it is written
+        return f'<pre class="source">{_marked_plain(text, start, end)}</pre>'
+    return _properties(text[:body]) + marked
+
+
+def _properties(text: str) -> str:
+    return f'<pre class="properties">{escape(text.strip())}</pre>' if text.strip() else ""
+
+
+def _with_marks(passage: str) -> str:
+    """Marks around the words of each line, behind what would not be read otherwise."""
+    lines = []
+    for line in passage.split("\n"):
+        lead = _MARKUP.match(line)
+        at = lead.end() if lead else 0
+        words = line[at:].rstrip(" |\r")
+        # A row of dashes parts a table's head from its body.
+        is_rule = not words.strip("-: |=")
+        lines.append(line if is_rule else f"{line[:at]}{_START}{words}{_END}{line[at + len(words) :]}")
+    return "\n".join(lines)
+
+
+def _marked(html: str) -> str | None:
+    """The marks as elements, around text alone; None where one was lost."""
+    if _START not in html or html.count(_START) != html.count(_END):
+        return None
+    parts: list[str] = []
+    inside = False
+    for part in _TAG.split(html):
+        if part.startswith("<"):
+            if _START in part or _END in part:
+                return None
+            parts.append(part)
+            continue
+        for piece in re.split(f"([{_START}{_END}])", part):
+            if piece == _START:
+                inside = True
+            elif piece == _END:
+                inside = False
+            elif piece:
+                parts.append(f"<mark>{piece}</mark>" if inside and piece.strip() else piece)
+    first = "".join(parts)
+    return first.replace("<mark>", '<mark id="passage" tabindex="-1">', 1)
+
+
+def _marked_plain(text: str, start: int, end: int) -> str:
+    before, passage, after = text[:start], text[start:end], text[end:]
+    return f'{escape(before)}<mark id="passage" tabindex="-1">{escape(passage)}</mark>{escape(after)}'

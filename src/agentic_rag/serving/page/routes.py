@@ -1,0 +1,432 @@
+"""The page's routes: whole pages, and the parts that htmx puts into them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, FastAPI, File, Form, Request, UploadFile
+from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+from starlette.staticfiles import StaticFiles
+
+from agentic_rag.answering.passages import arrow
+from agentic_rag.boards.canvas import board_text
+from agentic_rag.boards.drawing import drawn
+from agentic_rag.boards.files import SUFFIX
+from agentic_rag.boards.svg import board_svg
+from agentic_rag.boards.vault import Vault
+from agentic_rag.diagnosis import examine
+from agentic_rag.domain.identity import entity_key, notes_dataset
+from agentic_rag.errors import AgenticRagError
+from agentic_rag.fusion import CanvasOperation
+from agentic_rag.rag import Answer, Rag, Step
+from agentic_rag.serving.access import COOKIE, Refused
+from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, event
+from agentic_rag.serving.notes import (
+    IngestRequest,
+    empty,
+    ingest,
+    ingest_files,
+    read_note,
+    summaries,
+)
+from agentic_rag.serving.openai_surface import note_url
+from agentic_rag.serving.page.answers import answer_parts
+from agentic_rag.serving.page.markdown import note_html, rendered
+from agentic_rag.serving.page.words import Language, language_of, word
+from agentic_rag.serving.service import Service, TheCaller, TheService
+
+HERE = Path(__file__).parent
+LANGUAGE = "agentic_rag_language"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+SHOWN_SKIPPED = 100
+"""Files that were left out, of one ingest."""
+router = APIRouter(include_in_schema=False)
+_templates = Environment(
+    loader=PackageLoader("agentic_rag.serving.page"),
+    autoescape=select_autoescape(default=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_templates.filters["arrow"] = arrow
+_templates.filters["day_number"] = lambda day: (date.fromisoformat(day) - date(1970, 1, 1)).days
+
+
+def mount_page(app: FastAPI) -> None:
+    """Add the page and its files to the service."""
+    app.include_router(router)
+    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+
+
+def _language(request: Request) -> Language:
+    return language_of(request.cookies.get(LANGUAGE), request.headers.get("accept-language", ""))
+
+
+def _render(request: Request, template: str, **values: Any) -> str:
+    language = _language(request)
+    said: Callable[[str], str] = lambda key: word(key, language)  # noqa: E731
+    return _templates.get_template(template).render(
+        t=said, language=language, path=request.url.path, **values
+    )
+
+
+def _page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    return HTMLResponse(_render(request, template, **values), status_code=status, headers=HEADERS)
+
+
+def error_part(request: Request, message: str, status: int) -> HTMLResponse:
+    """An error as a part of the page."""
+    return _page(request, "error.html", status, message=message)
+
+
+async def _names(rag: Rag, dataset: str) -> dict[str, str]:
+    """Document ids by the names that wikilinks use."""
+    return {
+        entity_key(name): document_id
+        for document_id, record in sorted((await rag.ledger.records(dataset)).items(), reverse=True)
+        for name in (*record.names, Path(record.path).with_suffix("").as_posix())
+    }
+
+
+def _resolver(dataset: str, names: Mapping[str, str]) -> Callable[[str], str | None]:
+    def resolve(name: str) -> str | None:
+        found = names.get(entity_key(name)) or names.get(entity_key(name.removesuffix(".md")))
+        return None if found is None else f"/read/{quote(dataset, safe='')}/{quote(found, safe='/')}"
+
+    return resolve
+
+
+@router.get("/")
+async def ask_page(
+    request: Request, service: TheService, q: str = "", dataset: str = "", thread: str = ""
+) -> Response:
+    """Ask."""
+    caller = _visitor(service, request)
+    if caller is None:
+        return RedirectResponse("/login")
+    known = await summaries(service.rag, caller)
+    said = await service.conversations.messages(service.rag, caller.user_id, thread) if thread else []
+    return _page(
+        request,
+        "ask.html",
+        datasets=known,
+        chosen=dataset,
+        question=q,
+        operations=[one.value for one in CanvasOperation],
+        thread=thread,
+        said=[{**one, "html": Markup(rendered(one["text"]))} for one in said],
+        roots=[str(root) for root in service.roots.roots],
+    )
+
+
+def _visitor(service: Service, request: Request) -> Any:
+    try:
+        return service.access.caller(request.headers)
+    except Refused:
+        return None
+
+
+@router.get("/login")
+async def login_page(request: Request) -> HTMLResponse:
+    """Asks for the API key."""
+    return _page(request, "login.html")
+
+
+@router.post("/login")
+async def login(request: Request, service: TheService, key: Annotated[str, Form()]) -> Response:
+    """Keeps the key in a cookie that no script reads and no other site sends."""
+    from starlette.datastructures import Headers
+
+    try:
+        service.access.caller(Headers({"authorization": f"Bearer {key}"}))
+    except Refused as error:
+        return error_part(request, str(error), error.status)
+    answer = RedirectResponse("/", status_code=303)
+    answer.set_cookie(
+        COOKIE,
+        key,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+        max_age=30 * 86_400,
+    )
+    return answer
+
+
+@router.post("/page/language")
+async def change_language(request: Request) -> Response:
+    """The other language."""
+    answer = RedirectResponse(request.headers.get("referer") or "/", status_code=303)
+    other = "en" if _language(request) == "zh" else "zh"
+    answer.set_cookie(LANGUAGE, other, samesite="strict", max_age=365 * 86_400)
+    return answer
+
+
+@router.post("/page/ask")
+async def page_ask(
+    request: Request,
+    service: TheService,
+    caller: TheCaller,
+    query: Annotated[str, Form(max_length=20_000)],
+    dataset: Annotated[str, Form()] = "default",
+    operation: Annotated[str, Form()] = "auto",
+    as_of: Annotated[str, Form()] = "",
+    thread_id: Annotated[str, Form()] = "",
+) -> StreamingResponse:
+    """The run as events: stages as they end, words as they are written, the answer as a part of the page."""
+    ask = Ask.model_construct(
+        query=query,
+        dataset=dataset,
+        operation=operation,  # type: ignore[arg-type]  # an unknown one is told by the graph
+        as_of=as_of or None,
+        thread_id=thread_id or None,
+        top_k=10,
+        filters=None,
+        parameters=None,
+    )
+
+    async def events() -> AsyncIterator[str]:
+        started = time.perf_counter()
+        yield event("started", {})
+        try:
+            async with aclosing(asked(service, caller, ask)) as parts:
+                async for part in parts:
+                    match part:
+                        case Step():
+                            yield event("stage", {"html": _render(request, "stage.html", step=part)})
+                        case str():
+                            yield event("token", {"text": part})
+                        case Answer():
+                            seconds = time.perf_counter() - started
+                            html = await answer_html(request, service, part, seconds)
+                            yield event("answer", {"html": html})
+        except AgenticRagError as error:
+            yield event("failed", {"html": _render(request, "error.html", message=str(error))})
+
+    return StreamingResponse(events(), media_type=EVENTS, headers=HEADERS)
+
+
+async def answer_html(request: Request, service: Service, answer: Answer, seconds: float) -> str:
+    """An answer with its sources, why, facts and board, as a part of the page."""
+    facts = {json.dumps(fact, sort_keys=True): fact for one in answer.results for fact in one["facts"]}
+    days = sorted(
+        str(fact[key])[:10] for fact in facts.values() for key in ("valid_at", "invalid_at") if fact.get(key)
+    )
+    base = "/"
+    cited = [{**one, "address": note_url(base, answer.dataset, one)} for one in answer.citations]
+    results = [
+        {**one, "address": note_url(base, answer.dataset, {**one["metadata"], **_span(one)})}
+        for one in answer.results
+    ]
+    return _render(
+        request,
+        "answer.html",
+        answer=answer,
+        parts=answer_parts(answer, {int(one["n"]): one for one in cited}),
+        citations=cited,
+        results=results,
+        facts=list(facts.values()),
+        days=days,
+        today=max([datetime.now(UTC).date().isoformat(), *days]),
+        seconds=seconds,
+        sources=sorted({name for one in answer.results for name in one["sources"]}),
+        degraded={
+            name: one["reason"]
+            for name, one in answer.outcomes.items()
+            if isinstance(one, dict) and one["status"] == "degraded"
+        },
+        as_of=(answer.state["request"]["as_of"] or "")[:10],
+        can_save=bool(service.roots.roots),
+    )
+
+
+def _span(result: Mapping[str, Any]) -> dict[str, Any]:
+    start = result["metadata"].get("start")
+    return {"start": start, "end": None if start is None else start + len(result["content"])}
+
+
+@router.get("/read/{dataset}/{path:path}")
+async def read(
+    request: Request,
+    service: TheService,
+    dataset: str,
+    path: str,
+    start: int | None = None,
+    end: int | None = None,
+) -> Response:
+    """A note, at a passage: a page of its own, or the part that stands beside an answer."""
+    caller = _visitor(service, request)
+    if caller is None:
+        return RedirectResponse("/login")
+    name = caller.require(notes_dataset(dataset))
+    note = await read_note(service.rag, name, path)
+    resolve = _resolver(name, await _names(service.rag, name))
+    is_board = note.path.endswith(SUFFIX)
+    html = f"<pre>{Markup.escape(note.text)}</pre>" if is_board else note_html(note.text, start, end, resolve)
+    beside = "hx-request" in request.headers
+    return _page(
+        request, "note.html" if beside else "note_page.html", note=note, html=Markup(html), dataset=name
+    )
+
+
+@router.post("/page/board")
+async def page_board(
+    request: Request,
+    service: TheService,
+    caller: TheCaller,
+    query: Annotated[str, Form()],
+    dataset: Annotated[str, Form()],
+    operation: Annotated[str, Form()],
+    as_of: Annotated[str, Form()] = "",
+    file: Annotated[str, Form()] = "",
+    download: Annotated[bool, Form()] = False,
+) -> Response:
+    """The answer as a board: drawn, saved beneath a root, or as a file."""
+    path = service.roots.writable(file, SUFFIX) if file else None
+    ask = Ask(query=query, dataset=dataset, operation=operation, as_of=as_of or None)
+    answer = await answer_to(service, caller, ask)
+    report = service.rag.write_board(answer, path) if path is not None else None
+    vault = Vault(None) if path is None else Vault.around(path, answer.citations)
+    board = drawn(answer.to_dict(), vault).board
+    if download:
+        headers = {**HEADERS, "Content-Disposition": 'attachment; filename="board.canvas"'}
+        return Response(board_text(board), media_type="application/json", headers=headers)
+    resolve = _resolver(dataset, await _names(service.rag, dataset))
+    svg = board_svg(board, lambda text: rendered(text, resolve), title=query)
+    return _page(request, "board.html", svg=Markup(svg), report=report)
+
+
+@router.get("/notes")
+async def notes_page(request: Request, service: TheService) -> Response:
+    """Datasets and ingests."""
+    caller = _visitor(service, request)
+    if caller is None:
+        return RedirectResponse("/login")
+    return _page(
+        request,
+        "notes.html",
+        datasets=await summaries(service.rag, caller),
+        jobs=service.jobs.of(caller.user_id),
+        roots=[str(root) for root in service.roots.roots],
+        watched=service.watched,
+        limit=SHOWN_SKIPPED,
+    )
+
+
+@router.post("/page/ingest")
+async def page_ingest(
+    request: Request,
+    service: TheService,
+    caller: TheCaller,
+    folder: Annotated[str, Form()],
+    dataset: Annotated[str, Form()] = "default",
+) -> HTMLResponse:
+    """Ingest a folder of this machine."""
+    state = await ingest(IngestRequest(paths=[folder], dataset=dataset or "default"), service, caller)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+
+
+@router.post("/page/upload")
+async def page_upload(
+    request: Request,
+    service: TheService,
+    caller: TheCaller,
+    files: Annotated[list[UploadFile], File()],
+    dataset: Annotated[str, Form()] = "default",
+) -> HTMLResponse:
+    """Ingest a copy of a dropped folder."""
+    state = await ingest_files(service, caller, files, dataset or "default")
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+
+
+@router.get("/page/jobs/{job_id}")
+async def page_job(job_id: str, request: Request, service: TheService, caller: TheCaller) -> HTMLResponse:
+    """How far an ingest is."""
+    return _page(request, "job.html", job=service.jobs.get(job_id, caller.user_id), limit=SHOWN_SKIPPED)
+
+
+@router.delete("/page/jobs/{job_id}")
+async def page_cancel(job_id: str, request: Request, service: TheService, caller: TheCaller) -> HTMLResponse:
+    """End an ingest."""
+    job = service.jobs.get(job_id, caller.user_id)
+    await service.jobs.cancel(job)
+    return _page(request, "job.html", job=job, limit=SHOWN_SKIPPED)
+
+
+@router.delete("/page/datasets/{dataset}")
+async def page_empty(dataset: str, request: Request, service: TheService, caller: TheCaller) -> HTMLResponse:
+    """Empty a dataset."""
+    state = await empty(dataset, service, caller)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+
+
+@router.get("/conversations")
+async def conversations_page(request: Request, service: TheService) -> Response:
+    """Conversations that are kept."""
+    caller = _visitor(service, request)
+    if caller is None:
+        return RedirectResponse("/login")
+    found = await service.conversations.of(service.rag, caller.user_id)
+    return _page(request, "conversations.html", conversations=found)
+
+
+@router.delete("/page/conversations/{conversation_id}")
+async def page_forget(conversation_id: str, service: TheService, caller: TheCaller) -> HTMLResponse:
+    """Delete a conversation; nothing stays in its place."""
+    await service.conversations.forget(caller.user_id, conversation_id)
+    return HTMLResponse("", headers=HEADERS)
+
+
+@router.get("/learn")
+async def learn_page(request: Request, service: TheService) -> Response:
+    """What is to be asked again, and boards to be checked."""
+    caller = _visitor(service, request)
+    if caller is None:
+        return RedirectResponse("/login")
+    due = [
+        one for one in service.rag.reviews(caller.user_id).due(datetime.now(UTC)) if caller.may(one.dataset)
+    ]
+    return _page(request, "learn.html", due=due, roots=[str(root) for root in service.roots.roots])
+
+
+@router.post("/page/check")
+async def page_check(
+    request: Request, service: TheService, caller: TheCaller, file: Annotated[str, Form()]
+) -> HTMLResponse:
+    """Mark a board."""
+    report = await service.rag.check(service.roots.writable(file, SUFFIX), user_id=caller.user_id)
+    return _page(request, "checked.html", report=report)
+
+
+@router.get("/health")
+async def health_page(request: Request, service: TheService) -> Response:
+    """What ``doctor`` says."""
+    caller = _visitor(service, request)
+    if caller is None:
+        return RedirectResponse("/login")
+    findings = await examine(lambda: service.rag.config)
+    return _page(request, "health.html", findings=findings)
+
+
+@router.get("/favicon.ico")
+async def icon() -> Response:
+    """The drawing that stands on the tab."""
+    return Response((HERE / "static" / "icon.svg").read_bytes(), media_type="image/svg+xml")

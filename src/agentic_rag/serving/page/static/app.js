@@ -1,0 +1,247 @@
+// What htmx does not do: the run's stages as they come, dropped folders, the graph of facts, moving a board.
+"use strict";
+const $ = (selector, within = document) => within.querySelector(selector);
+
+// Light and dark.
+const kept = localStorage.getItem("theme");
+if (kept) document.documentElement.dataset.theme = kept;
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("#theme")) return;
+  const root = document.documentElement;
+  const dark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+});
+
+// Asking: the answer to a POST is a stream of events.
+let running = null;
+async function* events(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += value;
+    for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
+      const lines = text.slice(0, end).split("\n");
+      const field = (name) => lines.filter((line) => line.startsWith(name + ": ")).map((line) => line.slice(name.length + 2)).join("\n");
+      yield { name: field("event"), data: JSON.parse(field("data") || "{}") };
+    }
+  }
+}
+async function ask(form) {
+  running?.abort();
+  running = new AbortController();
+  const mine = running;
+  const stages = $("#stages"), draft = $("#draft"), answer = $("#answer");
+  stages.replaceChildren();
+  draft.textContent = "";
+  answer.replaceChildren();
+  $("#beside").replaceChildren();
+  $("main").classList.remove("beside");
+  $("#stop").hidden = false;
+  answer.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(form.action, { method: "POST", body: new FormData(form), signal: mine.signal, headers: { "HX-Request": "true" } });
+    if (!response.ok) {
+      answer.innerHTML = await response.text();
+      return;
+    }
+    for await (const { name, data } of events(response)) {
+      if (name === "stage") stages.insertAdjacentHTML("beforeend", data.html);
+      if (name === "token") draft.textContent += data.text;
+      if (name === "answer" || name === "failed") {
+        draft.textContent = "";
+        answer.innerHTML = data.html;
+        htmx.process(answer);
+        $("h2", answer)?.focus();
+      }
+    }
+  } catch (error) {
+    if (error.name !== "AbortError") {
+      const told = document.createElement("p");
+      told.className = "error";
+      told.setAttribute("role", "alert");
+      told.textContent = String(error.message || error);
+      answer.replaceChildren(told);
+    }
+  } finally {
+    if (running === mine) {
+      $("#stop").hidden = true;
+      answer.removeAttribute("aria-busy");
+    }
+  }
+}
+document.addEventListener("submit", (event) => {
+  if (event.target.id !== "ask") return;
+  event.preventDefault();
+  ask(event.target);
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("#stop")) running?.abort();
+  if (event.target.closest("#close-note")) {
+    $("#beside").replaceChildren();
+    $("main").classList.remove("beside");
+    lastMark?.focus();
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("#ask textarea")) $("#ask").requestSubmit();
+  if (event.key === "Escape") $("#close-note")?.click();
+});
+if ($("#ask")?.dataset.go === "yes") $("#ask").requestSubmit();
+
+// A citation opens its note beside the answer, at the passage.
+let lastMark = null;
+document.addEventListener("click", (event) => {
+  const mark = event.target.closest("a[hx-target='#beside']");
+  if (mark) lastMark = mark;
+});
+new MutationObserver(() => {
+  const beside = $("#beside");
+  if (!beside?.firstElementChild) return;
+  $("main").classList.add("beside");
+  const passage = $("#passage", beside);
+  (passage || $("h2", beside))?.focus({ preventScroll: true });
+  passage?.scrollIntoView({ block: "center" });
+}).observe(document.body, { childList: true, subtree: true });
+if (location.pathname.startsWith("/read/")) $("#passage")?.scrollIntoView({ block: "center" });
+
+// Dropped and chosen folders are uploaded with their files' paths.
+const READ = /\.(md|markdown|txt|canvas|pdf|docx|pptx|html?|epub)$/i;
+async function within(entry, path) {
+  if (entry.isFile) {
+    const file = await new Promise((done, failed) => entry.file(done, failed));
+    return [[path + entry.name, file]];
+  }
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) {
+    const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+    if (!some.length) break;
+    for (const one of some) if (!one.name.startsWith(".")) found.push(...(await within(one, `${path}${entry.name}/`)));
+  }
+  return found;
+}
+async function upload(named) {
+  const files = named.filter(([name]) => READ.test(name));
+  const jobs = $("#jobs");
+  if (!files.length) return;
+  const form = new FormData();
+  form.append("dataset", $("#into").value || "default");
+  for (const [name, file] of files) form.append("files", file, name);
+  const response = await fetch("/page/upload", { method: "POST", body: form, headers: { "HX-Request": "true" } });
+  jobs.insertAdjacentHTML("afterbegin", await response.text());
+  htmx.process(jobs);
+}
+const drop = $("#drop");
+if (drop) {
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", name === "dragover");
+    });
+  }
+  drop.addEventListener("drop", async (event) => {
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    upload((await Promise.all(entries.map((entry) => within(entry, "")))).flat());
+  });
+  $("#choose").addEventListener("change", (event) => {
+    upload([...event.target.files].map((file) => [file.webkitRelativePath || file.name, file]));
+    event.target.value = "";
+  });
+}
+
+// The facts as a graph, drawn when it is asked for; the slider shows what held on a day.
+async function cytoscapeLoaded() {
+  if (window.cytoscape) return;
+  await new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = "/static/cytoscape.min.js";
+    script.onload = done;
+    script.onerror = failed;
+    document.head.append(script);
+  });
+}
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("#draw-facts");
+  if (!button) return;
+  const facts = JSON.parse($("#facts-data").textContent);
+  const box = $("#facts");
+  box.hidden = false;
+  button.setAttribute("aria-expanded", "true");
+  await cytoscapeLoaded();
+  const names = [...new Set(facts.flatMap((fact) => [fact.source, fact.target]))];
+  const elements = names.map((name) => ({ data: { id: name, label: name } }));
+  facts.forEach((fact, number) => elements.push({ data: { id: `f${number}`, source: fact.source, target: fact.target, label: fact.name.replaceAll("_", " ").toLowerCase(), number } }));
+  const graph = cytoscape({
+    container: box, elements, wheelSensitivity: 0.3,
+    style: [
+      { selector: "node", style: { label: "data(label)", color: color("--ink"), "background-color": color("--accent"), "font-size": 11, "text-wrap": "wrap", "text-max-width": 110, "text-valign": "bottom", width: 16, height: 16 } },
+      { selector: "edge", style: { label: "data(label)", color: color("--soft"), "font-size": 9, "curve-style": "bezier", "target-arrow-shape": "triangle", "line-color": color("--soft"), "target-arrow-color": color("--soft"), width: 1.5, "text-rotation": "autorotate" } },
+      { selector: ".past", style: { opacity: 0.15 } },
+    ],
+    layout: { name: "cose", animate: false, randomize: false, nodeRepulsion: 9000, idealEdgeLength: 110 },
+  });
+  const slider = $("#fact-day");
+  const shown = () => {
+    if (!slider) return;
+    const day = new Date(Number(slider.value) * 864e5).toISOString().slice(0, 10);
+    $("#fact-day-told").textContent = day;
+    slider.setAttribute("aria-valuetext", day);
+    facts.forEach((fact, number) => {
+      const begun = !fact.valid_at || fact.valid_at.slice(0, 10) <= day;
+      const over = fact.invalid_at && fact.invalid_at.slice(0, 10) <= day;
+      graph.$id(`f${number}`).toggleClass("past", !begun || Boolean(over));
+    });
+  };
+  slider?.addEventListener("input", shown);
+  slider?.addEventListener("change", () => {
+    const asOf = $("#as_of");
+    asOf.value = new Date(Number(slider.value) * 864e5).toISOString().slice(0, 10);
+    asOf.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+  shown();
+});
+
+// A board is moved by dragging or the arrow keys, and made larger by the wheel or + and −.
+function viewOf(svg) {
+  const [x, y, width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+  return { x, y, width, height };
+}
+function look(svg, view) {
+  svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
+}
+function zoom(svg, factor) {
+  const view = viewOf(svg);
+  look(svg, { x: view.x + (view.width * (1 - factor)) / 2, y: view.y + (view.height * (1 - factor)) / 2, width: view.width * factor, height: view.height * factor });
+}
+document.addEventListener("wheel", (event) => {
+  const svg = event.target.closest?.(".board");
+  if (!svg) return;
+  event.preventDefault();
+  zoom(svg, event.deltaY > 0 ? 1.1 : 0.9);
+}, { passive: false });
+document.addEventListener("pointerdown", (event) => {
+  const svg = event.target.closest?.(".board");
+  if (!svg || event.target.closest("a")) return;
+  const from = { x: event.clientX, y: event.clientY }, view = viewOf(svg);
+  const scale = Math.max(view.width / svg.clientWidth, view.height / svg.clientHeight);
+  const move = (at) => look(svg, { ...view, x: view.x - (at.clientX - from.x) * scale, y: view.y - (at.clientY - from.y) * scale });
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", () => removeEventListener("pointermove", move), { once: true });
+});
+document.addEventListener("keydown", (event) => {
+  const svg = event.target.matches?.(".board-frame") && $(".board", event.target);
+  if (!svg) return;
+  const view = viewOf(svg), step = view.width / 10;
+  const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
+  if (moves[event.key]) look(svg, { ...view, x: view.x + moves[event.key][0], y: view.y + moves[event.key][1] });
+  else if (event.key === "+") zoom(svg, 0.8);
+  else if (event.key === "-") zoom(svg, 1.25);
+  else return;
+  event.preventDefault();
+});

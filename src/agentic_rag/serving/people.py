@@ -1,0 +1,95 @@
+"""What is kept of a user: conversations and memories, told, and forgotten together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from agentic_rag.serving.errors import DOCUMENTED
+from agentic_rag.serving.service import TheCaller, TheService
+
+router = APIRouter(tags=["people"], responses=DOCUMENTED)
+
+
+class ConversationSummary(BaseModel):
+    """A conversation that is kept."""
+
+    id: str
+    title: str
+    turns: int
+
+
+class ConversationList(BaseModel):
+    """The caller's, newest first."""
+
+    conversations: list[ConversationSummary]
+
+
+class ConversationText(BaseModel):
+    """What was said, in order."""
+
+    id: str
+    messages: list[dict[str, Any]]
+
+
+class Remember(BaseModel):
+    """Something to remember of the caller."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(min_length=1, max_length=20_000)
+
+
+class Kept(BaseModel):
+    """Ids of what is remembered now."""
+
+    ids: list[str]
+
+
+class Gone(BaseModel):
+    """How much was deleted."""
+
+    conversations: int
+    memories: int = 0
+    questions: int = 0
+
+
+@router.get("/threads")
+async def conversations(service: TheService, caller: TheCaller) -> ConversationList:
+    """The caller's conversations."""
+    found = await service.conversations.of(service.rag, caller.user_id)
+    return ConversationList(
+        conversations=[ConversationSummary(id=one.id, title=one.title, turns=one.turns) for one in found]
+    )
+
+
+@router.get("/threads/{thread_id}")
+async def conversation(thread_id: str, service: TheService, caller: TheCaller) -> ConversationText:
+    """One of the caller's conversations; an unknown one is empty."""
+    return ConversationText(
+        id=thread_id, messages=await service.conversations.messages(service.rag, caller.user_id, thread_id)
+    )
+
+
+@router.delete("/threads/{thread_id}")
+async def forget_conversation(thread_id: str, service: TheService, caller: TheCaller) -> Gone:
+    """Delete one of the caller's conversations."""
+    return Gone(conversations=await service.conversations.forget(caller.user_id, thread_id))
+
+
+@router.post("/memory")
+async def remember(request: Remember, service: TheService, caller: TheCaller) -> Kept:
+    """Remember what the caller says of themselves; later answers read it."""
+    kept = await service.rag.memory.remember(request.text, caller.user_id)
+    return Kept(ids=[kept.evidence_id, *(str(one["id"]) for one in kept.memories)])
+
+
+@router.delete("/memory")
+async def forget(service: TheService, caller: TheCaller) -> Gone:
+    """Delete all that is kept of the caller: memories, conversations, questions that were answered."""
+    conversations = await service.conversations.forget(caller.user_id)
+    forgotten = await service.rag.memory.forget(caller.user_id)
+    questions = service.rag.reviews(caller.user_id).forget()
+    return Gone(conversations=conversations, memories=forgotten.memories, questions=questions)

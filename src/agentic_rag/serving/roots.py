@@ -1,0 +1,68 @@
+"""Folders of this machine that a client may name: what lies beneath the roots given at start, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from agentic_rag.errors import InputError
+
+
+class AllowedRoots:
+    """Resolves paths that clients name.
+
+    Args:
+        roots: folders; none: no path is allowed.
+
+    Raises:
+        InputError: a root is no folder.
+    """
+
+    def __init__(self, roots: Sequence[Path] = ()) -> None:
+        for root in roots:
+            if not root.is_dir():
+                raise InputError(f"the root {str(root)!r} is no folder")
+        self.roots = tuple(root.resolve() for root in roots)
+
+    def existing(self, given: str) -> Path:
+        """A file or folder that is there.
+
+        Raises:
+            InputError: it is not there, or lies beneath no root, also by a link.
+        """
+        path = self._resolved(given)
+        if not path.exists():
+            raise InputError(f"there is no file or folder {given!r} beneath {self._named()}")
+        return path
+
+    def writable(self, given: str, suffix: str) -> Path:
+        """A file that may be written, there already or not.
+
+        Raises:
+            InputError: another suffix, or it lies beneath no root, also by a link.
+        """
+        path = self._resolved(given)
+        if path.suffix.lower() != suffix or path.is_dir():
+            raise InputError(f"{given!r} is no name for a {suffix} file")
+        return path
+
+    def _resolved(self, given: str) -> Path:
+        """Beneath a root; a relative path is looked for beneath each, the first where it is there counts."""
+        if not self.roots:
+            raise InputError(f"no path is allowed, so not {given!r} either; start with --root FOLDER")
+        if not given.strip() or "\0" in given:
+            raise InputError(f"{given!r} is no path")
+        named = Path(given)
+        candidates = [named] if named.is_absolute() else [root / named for root in self.roots]
+        try:
+            resolved = [candidate.resolve() for candidate in candidates]
+            inside = [path for path in resolved if any(path.is_relative_to(root) for root in self.roots)]
+            found = next((path for path in inside if path.exists()), inside[0] if inside else None)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InputError(f"{given!r} is no path that can be used: {error}") from error
+        if found is None:
+            raise InputError(f"{given!r} does not lie beneath {self._named()}")
+        return found
+
+    def _named(self) -> str:
+        return ", ".join(map(str, self.roots))
