@@ -232,19 +232,16 @@ def _relations(sheet: _Sheet) -> None:
 
 
 def _levels(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """A column for each name: one right of all that lead to it, where that ends; a circle is cut at its last arrow."""
+    """A column for each name: right of all that lead to it. An arrow that would close a circle does not count."""
+    counted: list[tuple[str, str]] = []
+    for source, target in arrows:
+        if not _leads(target, source, counted):
+            counted.append((source, target))
     levels = dict.fromkeys(names, 0)
     for _ in names:
-        for source, target in arrows:
-            ahead = levels[source] + 1
-            if (
-                source != target
-                and levels[target] < ahead < len(names)
-                and not _leads(target, source, arrows)
-            ):
-                levels[target] = ahead
-    used = {level: number for number, level in enumerate(sorted(set(levels.values())))}
-    return {name: used[level] for name, level in levels.items()}
+        for source, target in counted:
+            levels[target] = max(levels[target], levels[source] + 1)
+    return levels
 
 
 def _leads(start: str, end: str, arrows: Sequence[tuple[str, str]]) -> bool:

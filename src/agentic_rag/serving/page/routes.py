@@ -17,8 +17,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
-from agentic_rag.answering.passages import arrow
-from agentic_rag.boards.canvas import board_text
+from agentic_rag.answering.passages import arrow, is_plain
+from agentic_rag.boards.canvas import board_text, read_board
 from agentic_rag.boards.drawing import drawn
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.svg import board_svg
@@ -46,8 +46,10 @@ from agentic_rag.serving.service import Service, TheCaller, TheService
 
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
+CYTOSCAPE_STYLE = "'sha256-pgvDUBa4IjFA2yuSJ2cqcyxmNYJMborsd0ORcRv9vw8='"
+"""The one sheet that Cytoscape puts into a page, by its content."""
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    f"default-src 'none'; script-src 'self'; style-src 'self' {CYTOSCAPE_STYLE}; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
@@ -226,7 +228,9 @@ async def page_ask(
 
 async def answer_html(request: Request, service: Service, answer: Answer, seconds: float) -> str:
     """An answer with its sources, why, facts and board, as a part of the page."""
-    facts = {json.dumps(fact, sort_keys=True): fact for one in answer.results for fact in one["facts"]}
+    found = {json.dumps(fact, sort_keys=True): fact for one in answer.results for fact in one["facts"]}
+    # Bare links and mentions would hide what somebody named.
+    facts = {key: fact for key, fact in found.items() if not is_plain(fact)} or found
     days = sorted(
         str(fact[key])[:10] for fact in facts.values() for key in ("valid_at", "invalid_at") if fact.get(key)
     )
@@ -279,8 +283,12 @@ async def read(
     name = caller.require(notes_dataset(dataset))
     note = await read_note(service.rag, name, path)
     resolve = _resolver(name, await _names(service.rag, name))
-    is_board = note.path.endswith(SUFFIX)
-    html = f"<pre>{Markup.escape(note.text)}</pre>" if is_board else note_html(note.text, start, end, resolve)
+    if note.path.endswith(SUFFIX):
+        board = read_board(note.text, note.path)
+        svg = board_svg(board, lambda text: rendered(text, resolve), title=note.title)
+        html = f'<div class="board-frame" tabindex="0" role="group" aria-label="board">{svg}</div>'
+    else:
+        html = note_html(note.text, start, end, resolve)
     beside = "hx-request" in request.headers
     return _page(
         request, "note.html" if beside else "note_page.html", note=note, html=Markup(html), dataset=name

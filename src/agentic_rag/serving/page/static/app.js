@@ -91,7 +91,8 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches("#ask textarea")) $("#ask").requestSubmit();
   if (event.key === "Escape") $("#close-note")?.click();
 });
-if ($("#ask")?.dataset.go === "yes") $("#ask").requestSubmit();
+// By its attribute: the form's field called dataset hides the form's own property.
+if ($("#ask")?.getAttribute("data-go") === "yes") $("#ask").requestSubmit();
 
 // A citation opens its note beside the answer, at the passage.
 let lastMark = null;
@@ -178,13 +179,13 @@ document.addEventListener("click", async (event) => {
   const elements = names.map((name) => ({ data: { id: name, label: name } }));
   facts.forEach((fact, number) => elements.push({ data: { id: `f${number}`, source: fact.source, target: fact.target, label: fact.name.replaceAll("_", " ").toLowerCase(), number } }));
   const graph = cytoscape({
-    container: box, elements, wheelSensitivity: 0.3,
+    container: box, elements,
     style: [
       { selector: "node", style: { label: "data(label)", color: color("--ink"), "background-color": color("--accent"), "font-size": 11, "text-wrap": "wrap", "text-max-width": 110, "text-valign": "bottom", width: 16, height: 16 } },
       { selector: "edge", style: { label: "data(label)", color: color("--soft"), "font-size": 9, "curve-style": "bezier", "target-arrow-shape": "triangle", "line-color": color("--soft"), "target-arrow-color": color("--soft"), width: 1.5, "text-rotation": "autorotate" } },
       { selector: ".past", style: { opacity: 0.15 } },
     ],
-    layout: { name: "cose", animate: false, randomize: false, nodeRepulsion: 9000, idealEdgeLength: 110 },
+    layout: { name: "cose", animate: false, nodeRepulsion: () => 600000, idealEdgeLength: () => 130, padding: 24 },
   });
   const slider = $("#fact-day");
   const shown = () => {
