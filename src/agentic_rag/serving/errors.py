@@ -111,7 +111,7 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+        where = ".".join(str(part) for part in first["loc"][1:])  # before it: body, query or path
         message = f"{where}: {first['msg']}" if where else str(first["msg"])
         return answered(request, 422, error_body("invalid_request", message))
 

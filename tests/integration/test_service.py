@@ -1,0 +1,333 @@
+"""The service as its clients see it: questions, notes, ingests, conversations, boards, keys, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from agentic_rag import RagConfig
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.serving.app import create_app
+from agentic_rag.serving.notes import upload_path
+from agentic_rag.settings.config import ServiceConfig
+from example_vault import EXAMPLE_VAULT
+from service_server import running_service
+
+QUESTION = "At what temperature and for how long is the second fire?"
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the example vault that boards are written into."""
+    return Path(shutil.copytree(EXAMPLE_VAULT, tmp_path_factory.mktemp("vaults") / "vault"))
+
+
+@pytest.fixture(scope="module")
+def data(example_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the ingested example, which the service may write to."""
+    return Path(shutil.copytree(example_data, tmp_path_factory.mktemp("service") / "data"))
+
+
+@pytest.fixture(scope="module")
+def service(data: Path, vault: Path) -> Iterator[str]:
+    with running_service(RagConfig(data_dir=data), roots=[vault]) as address:
+        yield address
+
+
+@pytest.fixture
+def client(service: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=service, timeout=60) as client:
+        yield client
+
+
+def _events(client: httpx.Client, path: str, **request: Any) -> list[tuple[str, dict[str, Any]]]:
+    headers = {"Accept": "text/event-stream"}
+    with client.stream("POST", path, headers=headers, **request) as response:
+        assert response.status_code == 200
+        blocks = response.read().decode().strip().split("\n\n")
+    pairs = [dict(line.split(": ", 1) for line in block.split("\n")) for block in blocks]
+    return [(one["event"], json.loads(one["data"])) for one in pairs]
+
+
+def _ended(client: httpx.Client, job: dict[str, Any]) -> dict[str, Any]:
+    deadline = time.monotonic() + 60
+    while job["status"] == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        job = client.get(f"/ingest/{job['id']}").json()
+    return job
+
+
+def test_it_is_alive_ready_and_describes_itself(client: httpx.Client) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ok"}
+    described = client.get("/openapi.json").json()["paths"]
+    assert {"/ask", "/search", "/datasets", "/ingest", "/boards", "/v1/chat/completions"} <= described.keys()
+    client.post("/ask", json={"query": QUESTION})
+    metrics = client.get("/metrics").text
+    assert 'agentic_rag_answers_total{abstained="false",operation="document_retrieval"}' in metrics
+    assert "second fire" not in metrics
+
+
+def test_a_question_is_answered_whole_or_as_events(client: httpx.Client) -> None:
+    whole = client.post("/ask", json={"query": QUESTION}).json()
+    assert "7 hours" in whole["answer"]
+    events = _events(client, "/ask", json={"query": QUESTION})
+    assert events[0][0] == "started"
+    steps = [told["node"] for name, told in events if name == "step"]
+    assert steps[0] == "prepare_query"
+    assert steps[-1] == "answer"
+    assert {"retrieve_graphiti", "retrieve_lancedb", "fuse_results"} <= set(steps)
+    name, last = events[-1]
+    assert name == "answer"
+    assert {**last, "seconds": 0, "outcomes": 0} == {**whole, "seconds": 0, "outcomes": 0}
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "told"),
+    [
+        ({"query": "x", "dataset": "none"}, 404, "unknown dataset 'none'"),
+        ({"query": ""}, 422, "query"),
+        ({"query": "  "}, 400, "the question is empty"),
+        ({"query": "x", "operation": "dance"}, 422, "operation"),
+        ({"query": "x", "top_k": 0}, 422, "top_k"),
+        ({"query": "x", "as_of": "yesterdayish"}, 400, "yesterdayish"),
+        ({"query": "x", "filters": {"$huh": 1}}, 400, "$huh"),
+        ({"query": "x", "parameters": {"fusion": {"k": -1}}}, 400, "fusion.k"),
+        ({"query": "x", "other": 1}, 422, "other"),
+        ({"query": "x", "user_id": "somebody"}, 422, "user_id"),
+        ({"query": "x", "thread_id": "a/b"}, 400, "thread_id"),
+        ({"query": "x" * 30_000}, 422, "query"),
+    ],
+)
+def test_a_bad_question_is_refused_with_the_reason(
+    client: httpx.Client, request_: dict[str, Any], status: int, told: str
+) -> None:
+    answer = client.post("/ask", json=request_)
+    assert answer.status_code == status
+    assert told in answer.json()["error"]["message"]
+
+
+def test_a_request_that_is_too_large_is_refused(client: httpx.Client) -> None:
+    assert client.post("/ask", json={"query": "x" * 2_000_000}).status_code == 413
+
+    def chunks() -> Iterator[bytes]:
+        for _ in range(30):
+            yield b"x" * 100_000
+
+    answer = client.post("/ask", content=chunks(), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 413
+    assert "max_body_mb" in answer.json()["error"]["message"]
+
+
+def test_search_gives_chunks(client: httpx.Client) -> None:
+    found = client.post("/search", json={"query": "second fire", "top_k": 2}).json()
+    assert len(found["results"]) == 2
+    assert client.post("/search", json={"query": "x", "strategy": "magic"}).status_code == 422
+
+
+def test_any_openai_client_talks_to_the_notes(service: str) -> None:
+    with openai.OpenAI(base_url=f"{service}/v1", api_key="any") as client:
+        names = [model.id for model in client.models.list()]
+        assert "default" in names
+        assert "default/verification_canvas" in names
+        answer = client.chat.completions.create(
+            model="default", messages=[{"role": "user", "content": QUESTION}]
+        )
+        message = answer.choices[0].message
+        assert message.content is not None
+        assert message.annotations
+        for annotation in message.annotations:
+            cited = annotation.url_citation
+            assert message.content[cited.start_index : cited.end_index].endswith(f"({cited.url})")
+            assert httpx.get(cited.url).status_code == 200
+        stream = client.chat.completions.create(
+            model="default", messages=[{"role": "user", "content": QUESTION}], stream=True
+        )
+        parts = [chunk.choices[0].delta.content or "" for chunk in stream]
+        assert "".join(parts) == message.content
+
+
+def test_a_chat_goes_on(service: str) -> None:
+    first = {"role": "user", "content": "What is kill-green?"}
+    with openai.OpenAI(base_url=f"{service}/v1", api_key="any") as client:
+        said = client.chat.completions.create(model="default", messages=[first]).choices[0].message.content
+        later = client.chat.completions.create(
+            model="default/document_retrieval",
+            messages=[
+                first,
+                {"role": "assistant", "content": said},
+                {"role": "user", "content": "Why is it done?"},
+            ],
+        )
+        assert "[[1]]" in str(later.choices[0].message.content)
+        with pytest.raises(openai.NotFoundError, match="unknown dataset 'gpt-4o'"):
+            client.chat.completions.create(model="gpt-4o", messages=[first])
+        with pytest.raises(openai.BadRequestError, match="last message"):
+            client.chat.completions.create(model="default", messages=[{"role": "assistant", "content": "hm"}])
+
+
+def test_a_citation_stands_in_its_note(client: httpx.Client) -> None:
+    for cited in client.post("/ask", json={"query": QUESTION}).json()["citations"]:
+        note = client.get(f"/notes/default/{cited['document_id']}").json()
+        assert note["text"][cited["start"] : cited["end"]] == cited["quote"]
+
+
+@pytest.mark.parametrize(
+    "path", ["../../../etc/passwd", "%2e%2e%2f%2e%2e%2fetc%2fpasswd", "/etc/passwd", "teas/none.md", "teas"]
+)
+def test_only_ingested_notes_are_read(client: httpx.Client, path: str) -> None:
+    answer = client.get(f"/notes/default/{path}")
+    assert answer.status_code in (400, 404)
+    assert "root:" not in answer.text
+
+
+def test_an_upload_is_ingested_and_taken_out_again(client: httpx.Client, data: Path) -> None:
+    files = [
+        ("files", ("garden/Roses.md", b"# Roses\nRoses are pruned in March, before the buds break.")),
+        ("files", ("garden/sub/bad.md", b"\xff\xfe\x00bad\xff")),
+    ]
+    job = client.post("/ingest/files", files=files, data={"dataset": "garden"})
+    assert job.status_code == 202
+    ended = _ended(client, job.json())
+    assert ended["status"] == "done"
+    assert ended["report"]["documents"] == 1
+    assert any("bad.md" in str(file["path"]) and file["reason"] for file in ended["report"]["files"])
+    answer = client.post("/ask", json={"query": "When are roses pruned?", "dataset": "garden"}).json()
+    assert "March" in answer["answer"]
+    names = [one["name"] for one in client.get("/datasets").json()["datasets"]]
+    assert names == ["default", "garden"]
+    gone = _ended(client, client.delete("/datasets/garden").json())
+    assert gone["status"] == "done"
+    assert not list((data / "uploads").rglob("*.md"))
+    assert client.post("/ask", json={"query": "roses", "dataset": "garden"}).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["../up.md", "/abs.md", "a/../../up.md", "..\\up.md", ""])
+def test_an_upload_stays_in_its_folder(client: httpx.Client, data: Path, name: str) -> None:
+    files = [("files", (name, b"x", "text/markdown"))]
+    assert client.post("/ingest/files", files=files, data={"dataset": "evil"}).status_code in (400, 422)
+    assert not list(data.parent.glob("**/up.md"))
+
+
+def test_a_drive_is_no_folder_of_an_upload() -> None:
+    with pytest.raises(InputError, match="no name for an uploaded file"):
+        upload_path("c:/x.md")
+    assert upload_path("a\\b.md") == Path("a/b.md")
+
+
+def test_paths_are_read_beneath_the_roots_alone(client: httpx.Client, vault: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    (vault / "out").symlink_to(tmp_path)
+    for path in (str(tmp_path), str(tmp_path / "secret.md"), "/", "../", "out", "out/secret.md", "\0", ""):
+        answer = client.post("/ingest", json={"paths": [path], "dataset": "evil"})
+        assert answer.status_code == 400, path
+    (vault / "out").unlink()
+    job = _ended(client, client.post("/ingest", json={"paths": ["teas"], "dataset": "teas"}).json())
+    assert job["status"] == "done"
+    assert client.get("/ingest/none").status_code == 404
+
+
+def test_an_ingest_is_cancelled_and_finished_by_the_next(client: httpx.Client, vault: Path) -> None:
+    request = {"paths": [str(vault)], "dataset": "whole"}
+    job = client.post("/ingest", json=request).json()
+    second = client.post("/ingest", json=request)
+    assert second.status_code == 409
+    assert client.delete(f"/ingest/{job['id']}").json()["status"] == "cancelled"
+    again = _ended(client, client.post("/ingest", json=request).json())
+    assert again["status"] == "done"
+    assert again["report"]["documents"] == len(
+        [*EXAMPLE_VAULT.rglob("*.md"), *EXAMPLE_VAULT.rglob("*.canvas")]
+    )
+    assert again["total"] > 0
+
+
+def test_a_conversation_is_kept_and_forgotten(client: httpx.Client, data: Path) -> None:
+    client.post("/ask", json={"query": "What is kill-green? zebra", "thread_id": "one"})
+    client.post("/ask", json={"query": "Why is it done?", "thread_id": "one"})
+    kept = client.get("/threads").json()["conversations"]
+    assert [(one["id"], one["title"], one["turns"]) for one in kept] == [
+        ("one", "What is kill-green? zebra", 2)
+    ]
+    said = client.get("/threads/one").json()["messages"]
+    assert [one["role"] for one in said] == ["user", "assistant", "user", "assistant"]
+    client.post("/memory", json={"text": "My favourite animal is the zebra."})
+    gone = client.delete("/memory").json()
+    assert gone["conversations"] == 1
+    assert gone["memories"] > 0
+    assert client.get("/threads").json()["conversations"] == []
+    for file in data.glob("conversations.sqlite*"):
+        assert b"zebra" not in file.read_bytes(), file
+
+
+def test_a_board_is_drawn_saved_filled_in_and_checked(client: httpx.Client, vault: Path) -> None:
+    request = {"query": "杀青、萎凋和渥堆各是什么？", "operation": "verification_canvas"}
+    made = client.post("/boards", json=request).json()
+    assert made["written"] is None
+    assert made["board"]["nodes"]
+    saved = client.post("/boards", json={**request, "path": "ours/tea.canvas"}).json()
+    path = Path(saved["written"]["path"])
+    assert path == vault / "ours" / "tea.canvas"
+    for bad in ("ours/tea.md", "../tea.canvas", "/tmp/tea.canvas"):
+        assert client.post("/boards", json={**request, "path": bad}).status_code == 400
+    board = json.loads(path.read_text("utf-8"))
+    blank = next(node for node in board["nodes"] if node.get("text") == "")
+    blank["text"] = "no idea"
+    path.write_text(json.dumps(board), "utf-8")
+    checked = client.post("/boards/check", json={"path": "ours/tea.canvas"}).json()
+    assert [one["mark"] for one in checked["answers"] if one["mark"] != "empty"] == ["wrong"]
+    assert client.get("/boards/due").json() == {"questions": []}
+
+
+def test_foreign_pages_and_hosts_are_refused(client: httpx.Client) -> None:
+    assert client.get("/datasets", headers={"Host": "evil.example"}).status_code == 403
+    refused = client.post("/ask", json={"query": "x"}, headers={"Origin": "http://evil.example"})
+    assert refused.status_code == 403
+    assert client.post("/ask", json={"query": "x"}, headers={"Origin": "null"}).status_code == 403
+    own = str(client.base_url).rstrip("/")
+    assert client.post("/ask", json={"query": QUESTION}, headers={"Origin": own}).status_code == 200
+
+
+def test_other_addresses_need_a_key(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"0\.0\.0\.0 can be reached by others; set an API key"):
+        create_app(RagConfig(data_dir=tmp_path), host="0.0.0.0")
+
+
+def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) -> None:
+    data = Path(shutil.copytree(example_data, tmp_path / "data"))
+    keys = [
+        {"key": "key-of-ann", "user": "ann"},
+        {"key": "key-of-bob", "user": "bob", "datasets": ["other"]},
+    ]
+    config = RagConfig(data_dir=data, service=ServiceConfig.model_validate({"keys": keys}))
+    assert "key-of-ann" not in repr(config)
+    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+        ann, bob = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/datasets").status_code == 401
+        assert client.get("/metrics").status_code == 401
+        assert client.get("/datasets", headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert client.get("/", follow_redirects=False).headers["location"] == "/login"
+        asked = {"query": QUESTION, "thread_id": "t"}
+        assert client.post("/ask", json=asked, headers=ann).status_code == 200
+        assert client.post("/ask", json=asked, headers=bob).status_code == 403
+        assert client.get("/datasets", headers=bob).json() == {"datasets": []}
+        assert client.get("/notes/default/index.md", headers=bob).status_code == 403
+        assert client.get("/threads/t", headers=bob).json()["messages"] == []
+        assert client.delete("/threads/t", headers=bob).json()["conversations"] == 0
+        assert len(client.get("/threads", headers=ann).json()["conversations"]) == 1
+        client.post("/memory", json={"text": "I live in Oslo."}, headers=ann)
+        assert client.delete("/memory", headers=bob).json()["memories"] == 0
+        entered = client.post("/login", data={"key": "key-of-ann"}, follow_redirects=False)
+        assert entered.status_code == 303
+        assert "HttpOnly" in entered.headers["set-cookie"]
+        assert client.get("/").status_code == 200
+        assert client.post("/login", data={"key": "wrong"}).status_code == 401

@@ -1,0 +1,67 @@
+"""Places for questions: how many run, how many wait, how long."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agentic_rag.errors import StoreLocked
+from agentic_rag.serving.jobs import Jobs, UnknownJob
+from agentic_rag.serving.limits import Busy, Places, TooLate
+
+
+async def test_questions_wait_for_a_place_and_more_are_refused() -> None:
+    places = Places(1, 1, 5.0)
+    go = asyncio.Event()
+
+    async def question() -> str:
+        async with places.one():
+            await go.wait()
+            return "answered"
+
+    asked = [asyncio.create_task(question()) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(Busy, match="2 questions"):
+        async with places.one():
+            pass
+    go.set()
+    assert await asyncio.gather(*asked) == ["answered", "answered"]
+    assert places.taken == 0
+
+
+async def test_a_question_that_takes_too_long_is_ended() -> None:
+    places = Places(1, 1, 0.01)
+    with pytest.raises(TooLate, match=r"0\.01 s"):
+        async with places.one():
+            await asyncio.sleep(5)
+    assert places.taken == 0
+
+
+async def test_jobs_are_watched_cancelled_and_of_one_user() -> None:
+    jobs = Jobs()
+    go = asyncio.Event()
+
+    async def work(progress: object) -> dict[str, int]:
+        await go.wait()
+        return {"documents": 1}
+
+    job = jobs.start("notes", "ann", work)
+    with pytest.raises(StoreLocked, match="'notes' is being filled"):
+        jobs.start("notes", "bob", work)
+    with pytest.raises(UnknownJob):
+        jobs.get(job.id, "bob")
+    await asyncio.sleep(0)
+    await jobs.cancel(job)
+    assert (job.status, job.report) == ("cancelled", None)
+
+    async def failing(progress: object) -> dict[str, int]:
+        raise ValueError("a detail that nobody is told")
+
+    failed = jobs.start("notes", "ann", failing)
+    await asyncio.sleep(0.01)
+    assert failed.status == "failed"
+    assert failed.error == "ValueError; see the service's log"
+    other = jobs.start("notes", "ann", work)
+    await jobs.close()
+    assert other.status == "cancelled"

@@ -1,0 +1,76 @@
+"""Notes as HTML: the cited passage is marked wherever it stands, and nothing of a note runs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agentic_rag.serving.page.markdown import note_html, rendered
+
+NOTE = """---
+tags: [tea]
+---
+# Tea
+
+- **Leaf**: it *dries* well.
+- [[Second note|another]] item
+
+| a | b |
+|---|---|
+| 1 | two words |
+
+> [!failure] I wrote
+> black tea
+
+Last `code` line.
+"""
+
+
+@pytest.mark.parametrize(
+    ("passage", "told"),
+    [
+        ("- **Leaf**: it *dries* well.", "Leaf: it dries well."),
+        ("| 1 | two words |", "1two words"),
+        ("> black tea", "black tea"),
+        ("# Tea", "Tea"),
+        ("tags: [tea]", "tags: [tea]"),
+        ("[[Second note|another]] item", "another item"),
+        ("- **Leaf**: it *dries* well.\n- [[Second note|another]] item", "Leaf: it dries well.another item"),
+    ],
+)
+def test_a_passage_is_marked(passage: str, told: str) -> None:
+    start = NOTE.index(passage)
+    html = note_html(NOTE, start, start + len(passage))
+    marked = re.findall(r"<mark[^>]*>(.*?)</mark>", html, re.DOTALL)
+    assert re.sub(r"<[^>]+>|\|", "", "".join(marked)).replace(" ", "") == told.replace(" ", "")
+    assert html.count('id="passage"') == 1
+
+
+def test_a_passage_that_is_none_is_not_marked() -> None:
+    for start, end in [(None, None), (5, 5), (-1, 3), (3, 9_999)]:
+        assert "<mark" not in note_html(NOTE, start, end)
+
+
+def test_wikilinks_lead_to_notes_that_are_there() -> None:
+    html = rendered(
+        "[[Tea#Leaf|leaf]] and [[None]]", lambda name: "/read/d/Tea.md" if name == "Tea" else None
+    )
+    assert '<a href="/read/d/Tea.md" class="note-link" rel="noopener noreferrer">leaf</a> and None' in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "[x](javascript:alert(1))",
+        "[x](data:text/html,<script>alert(1)</script>)",
+        "![x](http://evil.example/x.png)",
+        '<a href="#" onclick="alert(1)">x</a>',
+        "<style>*{display:none}</style>",
+        "[[x|<img src=x onerror=alert(1)>]]",
+    ],
+)
+def test_nothing_of_a_note_runs(text: str) -> None:
+    html = note_html(text, 0, len(text)) + rendered(text)
+    assert not re.search(r"<(?:script|img|style|iframe)|<[^>]+(?:javascript:|data:|on\w+=)", html)
