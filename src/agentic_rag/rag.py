@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from agentic_rag.domain.identity import digest, group_id, notes_dataset
+from agentic_rag.domain import is_own_note
+from agentic_rag.domain.identity import digest, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
     Chat,
     ChunkStore,
@@ -135,6 +136,21 @@ class Answer:
             "quality": self.quality,
             "rewrites": self.rewrites,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedFact:
+    """``source —relation→ target``, and since when and until when it held."""
+
+    source: str
+    relation: str
+    target: str
+    text: str
+    """The sentence that says so."""
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    documents: tuple[str, ...]
+    """Ids of the notes that say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,6 +448,53 @@ class Rag:
         return await self.retrieval.search(
             dataset, query, top_k, threshold, filters, as_of=as_of, strategy=strategy
         )
+
+    async def related(
+        self,
+        name: str,
+        *,
+        dataset: str = DEFAULT_DATASET,
+        as_of: datetime | None = None,
+        limit: int = DEFAULT_TOP_K,
+    ) -> list[RelatedFact]:
+        """Facts of the graph around a thing; where it has none of that name, those nearest to the words.
+
+        Args:
+            name: of a note, or anything a note names.
+            dataset: what was ingested under that name.
+            as_of: only facts that held then.
+            limit: most facts.
+
+        Raises:
+            UnknownDataset: nothing was ingested under the name.
+            StoreError, ModelError: something behind it failed.
+        """
+        await self.require_dataset(dataset)
+        vector = (await self.embedding.embed_queries([name]))[0]
+        found = await self.knowledge.search(dataset, name, vector, limit=max(limit, 50), as_of=as_of)
+        facts = [hit for hit in found if hit.kind == "edge"]
+        wanted = entity_key(name)
+        named = [
+            hit
+            for hit in facts
+            if wanted in (entity_key(hit.source_name or ""), entity_key(hit.target_name or ""))
+        ]
+        ids = sorted({chunk_id for hit in facts for chunk_id in hit.chunk_ids})
+        chunks = await self.knowledge.get_chunks(dataset, ids)
+        own = {chunk_id for chunk_id, chunk in chunks.items() if is_own_note(chunk.metadata)}
+        return [
+            RelatedFact(
+                hit.source_name or "",
+                hit.name,
+                hit.target_name or "",
+                hit.text,
+                hit.valid_at,
+                hit.invalid_at,
+                tuple(sorted({chunks[one].document_id for one in hit.chunk_ids if one in chunks})),
+            )
+            for hit in named or facts
+            if not hit.chunk_ids or not own.issuperset(hit.chunk_ids)
+        ][:limit]
 
     @asynccontextmanager
     async def _pipeline(self, dataset: str) -> AsyncIterator[IngestPipeline]:

@@ -27,6 +27,7 @@ from agentic_rag.cli.options import (
     Json,
     Limit,
     Operation,
+    Roots,
     Split,
     TopK,
     configured,
@@ -309,22 +310,38 @@ def serve(
         str, typer.Option(metavar="H", help="Address to listen on; others than loopback need an API key.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="P", min=1, max=65535)] = 8321,
-    roots: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--root",
-            metavar="FOLDER",
-            help="Folder that the page may ingest from and write boards into; repeatable.",
-        ),
-    ] = None,
+    roots: Roots = None,
+    write: Annotated[
+        bool, typer.Option("--mcp-write", help="Let MCP clients ingest, write boards and remember.")
+    ] = False,
 ) -> None:
-    """Serve the page, OpenAI's surface and the HTTP API.
+    """Serve the page, OpenAI's surface, MCP and the HTTP API.
 
-    The page is at http://127.0.0.1:8321/, OpenAI's surface at /v1, the description of all at /openapi.json.
+    The page is at http://127.0.0.1:8321/, OpenAI's surface at /v1, MCP at /mcp, the description of the API at
+    /openapi.json.
     """
     from agentic_rag.cli.serve import serve_forever
 
-    serve_forever(config, host, port, roots or [])
+    serve_forever(config, host, port, roots or [], mcp_write=write)
+
+
+@app.command()
+@configured
+def mcp(
+    config: RagConfig,
+    write: Annotated[
+        bool, typer.Option("--write", help="Let the client ingest, write boards and remember.")
+    ] = False,
+    roots: Roots = None,
+    user_id: BoardUser = "local",
+) -> None:
+    """Be an MCP server on standard input and output, for Claude Desktop, editors and other clients.
+
+    Over HTTP: agentic-rag serve, at /mcp.
+    """
+    from agentic_rag.cli.serve import serve_stdio
+
+    run(serve_stdio(config, roots or [], user_id, write=write))
 
 
 @app.command()

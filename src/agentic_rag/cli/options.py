@@ -57,6 +57,14 @@ UserId = Annotated[
 AskedUser = Annotated[
     str | None, typer.Option("--user-id", metavar="ID", help="Whose memories are asked besides the notes.")
 ]
+Roots = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--root",
+        metavar="FOLDER",
+        help="Folder that clients may ingest from and write boards into; repeatable.",
+    ),
+]
 BoardUser = Annotated[str, typer.Option("--user-id", metavar="U", help="Whose answers; default: local.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
 Split = Annotated[

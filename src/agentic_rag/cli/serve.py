@@ -7,21 +7,35 @@ from pathlib import Path
 
 import uvicorn
 
+from agentic_rag.rag import open_rag
 from agentic_rag.serving.app import create_app
+from agentic_rag.serving.mcp_server import mcp_server
+from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.settings.config import RagConfig
 
 ENDING_SECONDS = 30
 """Time that what runs has to finish once the service is told to end."""
 
 
-def serve_forever(config: RagConfig, host: str, port: int, roots: Sequence[Path]) -> None:
+async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *, write: bool) -> None:
+    """Be an MCP server on standard input and output until the client closes them.
+
+    Raises:
+        InputError: a root is no folder.
+    """
+    allowed = AllowedRoots(roots)
+    async with open_rag(config) as rag:
+        await mcp_server(rag, allowed, write=write, user_id=user_id).run_stdio_async()
+
+
+def serve_forever(config: RagConfig, host: str, port: int, roots: Sequence[Path], *, mcp_write: bool) -> None:
     """Serve until a signal ends it; what runs is finished first.
 
     Raises:
         ConfigError: another address than loopback, and no API key.
         InputError: a root is no folder.
     """
-    app = create_app(config, host=host, roots=roots)
+    app = create_app(config, host=host, roots=roots, mcp_write=mcp_write)
     uvicorn.run(
         app,
         host=host,

@@ -19,6 +19,7 @@ from agentic_rag.serving.access import LOOPBACK, Access, Gate
 from agentic_rag.serving.conversations import FILE, Conversations
 from agentic_rag.serving.errors import add_error_handlers
 from agentic_rag.serving.limits import Places
+from agentic_rag.serving.mcp_server import http_door, mcp_server
 from agentic_rag.serving.page.routes import error_part, mount_page
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.serving.service import Service
@@ -37,6 +38,7 @@ def create_app(
     *,
     host: str = "127.0.0.1",
     roots: Sequence[Path] = (),
+    mcp_write: bool = False,
     opened: Opened | None = None,
 ) -> FastAPI:
     """The app; stores open when it starts and close when it ends.
@@ -45,6 +47,7 @@ def create_app(
         config: of the stores; ``config.service`` says who may call.
         host: the address that it will listen on.
         roots: folders that clients may name.
+        mcp_write: whether MCP clients may ingest, write boards and remember.
         opened: lends an open ``Rag``, which then keeps no conversations of this app; None: opens its own.
 
     Raises:
@@ -70,6 +73,8 @@ def create_app(
             places = Places(limits.most_running, limits.most_waiting, limits.timeout_seconds)
             service = Service(rag, Access(limits.keys), places, Conversations(saver), allowed)
             stack.push_async_callback(service.jobs.close)
+            server = mcp_server(rag, allowed, write=mcp_write)
+            app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
             try:
                 yield
@@ -88,6 +93,11 @@ def create_app(
     for door in DOORS:
         app.include_router(door.router)
     mount_page(app)
+
+    async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
+        await app.state.mcp(scope, receive, send)
+
+    app.mount("/mcp", mcp)
     app.add_middleware(Timed)
     app.add_middleware(Gate, config=config.service, host=host)
     return app
