@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from agentic_rag.domain.progress import Progress
     from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
     from agentic_rag.ingest.sources import SourceKind
+    from agentic_rag.ingest.watching import Followed
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult
     from agentic_rag.stores.lancedb.connection import LanceConnection
@@ -383,6 +384,29 @@ class Rag:
         notes_dataset(dataset)
         async with self._pipeline(dataset) as pipeline:
             return await pipeline.run(given, dataset, kind, progress)
+
+    async def watch(
+        self,
+        folders: str | Path | Iterable[str | Path],
+        *,
+        dataset: str = DEFAULT_DATASET,
+        stop: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Followed]:
+        """Keep a dataset equal to folders: caught up at once, then after every change; see ``ingest.watching``.
+
+        Raises:
+            InputError: a folder is none, or a bad dataset name.
+        """
+        from agentic_rag.ingest.watching import follow
+
+        notes_dataset(dataset)
+
+        async def ingest(paths: Sequence[Path]) -> IngestReport:
+            return await self.ingest(paths, dataset=dataset)
+
+        async with aclosing(follow(_as_paths(folders), ingest, stop)) as followed:
+            async for done in followed:
+                yield done
 
     async def remove(
         self,

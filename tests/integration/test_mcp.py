@@ -94,7 +94,9 @@ async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
             if cursor is None:
                 break
         assert len(seen) == len(set(seen)) > 20
-        early = (await client.call_tool("related", {"name": "Catechins", "as_of": "1990-01-01"})).structured_content
+        early = (
+            await client.call_tool("related", {"name": "Catechins", "as_of": "1990-01-01"})
+        ).structured_content
         assert early is not None
         assert len(early["facts"]) < len(seen)
         wrong = await client.call_tool("related", {"name": "Catechins", "cursor": "abc"})

@@ -115,6 +115,23 @@ def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
 
 @app.command()
 @configured
+def watch(
+    config: RagConfig,
+    folders: Annotated[list[Path], typer.Argument(help="Vaults or folders to follow.")],
+    dataset: Dataset = "default",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value a line.")] = False,
+) -> None:
+    """Keep a dataset up to date with its folders, until interrupted.
+
+    Catches up first, then follows every change; asking works meanwhile, from any program.
+    """
+    from agentic_rag.cli.datasets import watch_folders
+
+    run(watch_folders(config, folders, dataset, as_json=as_json), goes_on=True)
+
+
+@app.command()
+@configured
 def remove(
     config: RagConfig,
     paths: Annotated[

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
+from contextlib import aclosing
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +23,7 @@ from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 
 if TYPE_CHECKING:
+    from agentic_rag.ingest.watching import Followed
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
 
@@ -35,6 +39,38 @@ async def ingest_paths(
     with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
             return await rag.ingest(paths, dataset=dataset, kind=kind, progress=progress)  # type: ignore[arg-type]
+
+
+async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str, *, as_json: bool) -> None:
+    """A line for every time that the dataset was brought up to date, until interrupted."""
+    told = None
+    async with open_rag(config) as rag, aclosing(rag.watch(folders, dataset=dataset)) as followed:
+        async for done in followed:
+            if as_json:
+                print(json.dumps(_followed_json(done), ensure_ascii=False), flush=True)  # noqa: T201
+            elif done.problem is None or done.problem != told:
+                console().print(_followed_line(done), markup=False, soft_wrap=True)
+            told = done.problem
+
+
+def _followed_json(done: Followed) -> dict[str, Any]:
+    counts = {} if done.report is None else done.report.to_dict()["counts"]
+    changed = [
+        {"path": file.path, "action": file.action}
+        for file in (done.report.files if done.report else ())
+        if file.action not in ("unchanged", "skipped")
+    ]
+    return {"seconds": done.seconds, "problem": done.problem, "counts": counts, "files": changed}
+
+
+def _followed_line(done: Followed) -> str:
+    counted = ("added", "changed", "relinked", "removed", "failed")
+    report = done.report
+    counts = [f"{report.count(action)} {action}" for action in counted if report and report.count(action)]  # type: ignore[arg-type]
+    said = ", ".join(counts) or "up to date"
+    return f"{datetime.now():%H:%M:%S} {said} · {done.seconds:.1f} s" + (
+        f" · {done.problem}" if done.problem else ""
+    )
 
 
 async def remove_paths(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,6 +52,8 @@ class ChunkedDocument:
     document: Document
     chunks: tuple[Chunk, ...]
     stored: Stored
+    moved_from: str | None = None
+    """Id of a document that is about to be removed, whose chunks of the same words give these their vectors."""
 
     @property
     def text_work(self) -> float:
@@ -106,10 +108,10 @@ class DocumentWriter:
         names.update(with_new)
         return graphs
 
-    def chunked(self, document: Document, stored: Stored) -> ChunkedDocument:
+    def chunked(self, document: Document, stored: Stored, moved_from: str | None = None) -> ChunkedDocument:
         """The document with its chunks, for ``write``."""
         chunks = chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
-        return ChunkedDocument(document, chunks, stored)
+        return ChunkedDocument(document, chunks, stored, moved_from)
 
     async def write(
         self,
@@ -174,11 +176,17 @@ class DocumentWriter:
         them, and is looked for only where some may be."""
         new = [one for one in documents if one.stored != "all"]
         chunks = [chunk for one in new for chunk in one.chunks]
-        held = [chunk.id for one in new if one.stored == "some" for chunk in one.chunks]
-        stored = await self._chunks.get_chunks(dataset, held)
-        same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
-        vectors = await self._chunks.get_vectors(dataset, same)
-        tokens = await self._chunks.get_token_vectors(dataset, same)
+        held = {chunk.id: old for one in new for chunk, old in _held(one)}
+        stored = await self._chunks.get_chunks(dataset, list(held.values()))
+        same = {
+            c.id: held[c.id]
+            for c in chunks
+            if held.get(c.id) in stored and search_text(stored[held[c.id]]) == search_text(c)
+        }
+        old_vectors = await self._chunks.get_vectors(dataset, list(same.values()))
+        old_tokens = await self._chunks.get_token_vectors(dataset, list(same.values()))
+        vectors = {now: old_vectors[old] for now, old in same.items() if old in old_vectors}
+        tokens = {now: old_tokens[old] for now, old in same.items() if old in old_tokens}
         meter.add(sum(embedding_work(search_text(chunk)) for chunk in chunks if chunk.id in vectors))
         missing = [chunk for chunk in chunks if chunk.id not in vectors]
         texts = [search_text(chunk) for chunk in missing]
@@ -196,6 +204,16 @@ class DocumentWriter:
             )
             for one in new
         ]
+
+
+def _held(one: ChunkedDocument) -> Iterator[tuple[Chunk, str]]:
+    """Chunks that may be stored with the same words, and under which id."""
+    if one.stored == "some":
+        yield from ((chunk, chunk.id) for chunk in one.chunks)
+    elif one.moved_from is not None:
+        # What follows the document's id is made of the chunk's own words.
+        length = len(one.document.id)
+        yield from ((chunk, one.moved_from + chunk.id[length:]) for chunk in one.chunks)
 
 
 def embedding_work(text: str) -> float:

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agentic_rag.domain.ports import (
@@ -169,7 +169,7 @@ class IngestPipeline:
         clock.lap("parse")
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
         most = 1 if self._reads_by_chat else BATCH_DOCUMENTS
-        batches = await asyncio.to_thread(_batches, plan.work, self._writer, most)
+        batches = await asyncio.to_thread(_batches, plan, self._writer, most)
         clock.lap("chunk")
         gone = [record.document_id for record in plan.removed]
         await self._ledger.put(dataset, _marks(plan, records))
@@ -282,11 +282,14 @@ def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> li
     return list(found)
 
 
-def _batches(work: Sequence[Work], writer: DocumentWriter, most: int) -> list[list[ChunkedDocument]]:
+def _batches(plan: Plan, writer: DocumentWriter, most: int) -> list[list[ChunkedDocument]]:
+    # A note that was moved keeps its name; another name is another text to embed.
+    gone = {PurePosixPath(record.document_id).name: record.document_id for record in plan.removed}
     batches: list[list[ChunkedDocument]] = []
     size = 0
-    for done in work:
-        one = writer.chunked(done.document, _STORED[done.action])
+    for done in plan.work:
+        old = gone.get(PurePosixPath(done.document.id).name)
+        one = writer.chunked(done.document, _STORED[done.action], old)
         if not batches or len(batches[-1]) == most or size + len(one.chunks) > BATCH_CHUNKS:
             batches.append([])
             size = 0

@@ -1,0 +1,239 @@
+"""How soon a followed folder's changes are found, and whether all of them are, whatever ends the watcher.
+
+    python evaluation/bench_watch.py [--notes N] [--edits N] [--quick] [--json FILE]
+
+A vault of N notes generated from the real passages of ../shared/data/beir/multihop/pool3 (see ``bench_disk``) is
+ingested and followed. Edits one after the other: the time from writing the file until ``ask`` finds the new sentence. Then
+500 files (a sixth of the notes at most) changed at once, a folder moved, and a watcher of its own process killed in the
+midst of as many changes and started again. ``--quick`` is 300 notes and 10 edits. Exits 1 when a floor is missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.domain.ports import FloatArray, PassageVectors
+from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.models.bundled import BundledEmbedding
+from bench_disk import PASSAGES, generated
+from figures import Row, options, report, row
+
+NOTES, QUICK_NOTES = 3_000, 300
+EDITS, QUICK_EDITS = 100, 10
+BURST = 500
+FOUND_FLOOR = 2.0
+"""Seconds in which 95 % of the edits are found."""
+PATIENCE = 60.0
+"""Seconds after which a change counts as not found."""
+MOVED = 20
+
+
+class Counting:
+    """The bundled model, counting the texts that it embeds."""
+
+    def __init__(self) -> None:
+        self._model = BundledEmbedding()
+        self.name, self.dimension = self._model.name, self._model.dimension
+        self.embedded = 0
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        return await self._model.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        self.embedded += len(texts)
+        return await self._model.embed_passages(texts)
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        self.embedded += len(texts)
+        return await self._model.embed_passage_tokens(texts)
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        return await self._model.question_tokens(text)
+
+
+@asynccontextmanager
+async def followed(rag: Rag, vault: Path) -> AsyncIterator[None]:
+    """The vault is followed, and caught up with."""
+    stop, caught_up = asyncio.Event(), asyncio.Event()
+
+    async def follow() -> None:
+        async for _ in rag.watch(vault, stop=stop):
+            caught_up.set()
+
+    task = asyncio.create_task(follow())
+    await caught_up.wait()
+    try:
+        yield
+    finally:
+        stop.set()
+        await task
+
+
+Change = tuple[str, str]
+"""What is asked, and the sentence that must be among the results."""
+
+
+def sentences(count: int) -> Iterator[Change]:
+    """Real sentences that no note of the vault has, each with the title of the passage that it begins."""
+    records = [json.loads(line) for line in PASSAGES.open(encoding="utf-8")]
+    unused = sorted(records, key=lambda record: str(record["title"]))[count + 100 :]
+    for record in unused:
+        first = re.split(r"(?<=[a-z]\.) ", str(record["text"]).strip())[0]
+        if 60 < len(first) < 300 and str(record["title"]).split()[0] in first:
+            yield str(record["title"]), first
+
+
+async def is_found(rag: Rag, change: Change) -> bool:
+    answer = await rag.ask(f"{change[0]}?", operation="document_retrieval")
+    return any(change[1] in str(result["content"]) for result in answer.results)
+
+
+async def until_found(rag: Rag, changes: Sequence[Change]) -> list[Change]:
+    """Ask for each until it is found; those that never were."""
+    missing, deadline = list(changes), time.monotonic() + PATIENCE
+    while missing and time.monotonic() < deadline:
+        missing = [change for change in missing if not await is_found(rag, change)]
+    return missing
+
+
+def changed(notes: Sequence[Path], new: Iterator[Change]) -> list[Change]:
+    """Write a new sentence into each note, at once."""
+    changes = [next(new) for _ in notes]
+    for note, (_, sentence) in zip(notes, changes, strict=True):
+        note.write_text(f"{note.read_text('utf-8')}\n{sentence}\n", "utf-8")
+    return changes
+
+
+async def twice(rag: Rag) -> int:
+    """Chunks of one text in one document that are stored more than once."""
+    records = await rag.ledger.records("default")
+    held = await rag.chunks.count("default")
+    return held - sum(record.chunks for record in records.values())
+
+
+async def edited(rag: Rag, notes: Sequence[Path], edits: int, new: Iterator[Change]) -> list[Row]:
+    times = []
+    for number in range(edits):
+        started = time.perf_counter()
+        change = changed([notes[number * 7 % len(notes)]], new)
+        missing = await until_found(rag, change)
+        times.append(float("inf") if missing else time.perf_counter() - started)
+    p50, p95 = np.percentile(times, [50, 95])
+    return [
+        row(f"an edit of one of {len(notes)} notes until it is found, p50", "s", float(p50)),
+        row(f"the same, p95 of {edits}", "s", float(p95), floor=FOUND_FLOOR),
+    ]
+
+
+async def burst(rag: Rag, notes: Sequence[Path], new: Iterator[Change]) -> list[Row]:
+    started = time.perf_counter()
+    missing = await until_found(rag, changed(notes, new))
+    return [
+        row(f"{len(notes)} notes changed at once, until all are found", "s", time.perf_counter() - started),
+        row("changed at once and not found", "notes", len(missing), floor=0),
+        row("chunks stored twice", "chunks", await twice(rag), floor=0),
+    ]
+
+
+async def moved(rag: Rag, embedding: Counting, vault: Path, notes: Sequence[Path]) -> list[Row]:
+    before = embedding.embedded
+    folder = vault / "moved"
+    folder.mkdir()
+    for note in notes:
+        note.rename(folder / note.name)
+    wanted = {f"moved/{note.name}" for note in notes}
+    for _ in range(int(PATIENCE)):
+        if wanted <= (await rag.ledger.records("default")).keys():
+            break
+        await asyncio.sleep(1)
+    held = (await rag.ledger.records("default")).keys()
+    return [
+        row(
+            f"{len(notes)} notes moved: held under their new names",
+            "notes",
+            len(wanted & held),
+            bound="min",
+            floor=len(notes),
+        ),
+        row("moved notes embedded again", "texts", embedding.embedded - before, floor=0),
+    ]
+
+
+def watcher(vault: Path, data: Path) -> subprocess.Popen[str]:
+    command = [
+        sys.executable,
+        "-c",
+        "from agentic_rag.cli import main; main()",
+        "watch",
+        str(vault),
+        "--json",
+    ]
+    return subprocess.Popen([*command, "--data-dir", str(data)], stdout=subprocess.PIPE, text=True)
+
+
+async def killed(data: Path, vault: Path, notes: Sequence[Path], new: Iterator[Change]) -> list[Row]:
+    """A watcher is killed while it stores, and another one catches up."""
+    first = watcher(vault, data)
+    await asyncio.to_thread(first.stdout.readline)  # type: ignore[union-attr]  # caught up
+    changes = await asyncio.to_thread(changed, notes, new)
+    await asyncio.sleep(2.5)  # in the midst of it
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    second = watcher(vault, data)
+    await asyncio.to_thread(second.stdout.readline)  # type: ignore[union-attr]
+    second.send_signal(signal.SIGINT)
+    await asyncio.to_thread(second.wait)
+    async with open_rag(RagConfig(data_dir=data)) as rag:
+        pending = sum(record.pending for record in (await rag.ledger.records("default")).values())
+        missing = [change for change in changes if not await is_found(rag, change)]
+        return [
+            row("changed, watcher killed and started again: not found", "notes", len(missing), floor=0),
+            row("the same: marked as unfinished", "notes", pending, floor=0),
+            row("the same: chunks stored twice", "chunks", await twice(rag), floor=0),
+        ]
+
+
+async def measured(notes: int, edits: int, folder: Path) -> list[Row]:
+    vault = folder / "vault"
+    generated(vault, notes)
+    new = sentences(notes)
+    embedding = Counting()
+    data = folder / "data"
+    files = sorted(vault.rglob("*.md"))
+    some = files[:: max(1, len(files) // BURST)][: min(BURST, len(files) // 6)]
+    async with open_rag(RagConfig(data_dir=data), embedding=embedding) as rag:
+        print(f"{len(files)} notes in {(await rag.ingest(vault)).seconds:.0f} s", file=sys.stderr)
+        async with followed(rag, vault):
+            rows = await edited(rag, files, edits, new)
+            rows += await burst(rag, some, new)
+            rows += await moved(rag, embedding, vault, [file for file in files if file not in some][:MOVED])
+    return [*rows, *await killed(data, vault, [file for file in some if file.exists()], new)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = options(__doc__, f"{QUICK_NOTES} notes, {QUICK_EDITS} edits")
+    parser.add_argument("--notes", type=int, default=NOTES, help="notes of the vault")
+    parser.add_argument("--edits", type=int, default=EDITS, help="edits, one after the other")
+    given = parser.parse_args(arguments)
+    notes, edits = (QUICK_NOTES, QUICK_EDITS) if given.quick else (given.notes, given.edits)
+    if not PASSAGES.exists():
+        parser.error(f"{PASSAGES} is missing; the vault is made of its passages")
+    with tempfile.TemporaryDirectory() as folder:
+        return report("watch", asyncio.run(measured(notes, edits, Path(folder))), given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

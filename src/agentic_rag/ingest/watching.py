@@ -1,0 +1,146 @@
+"""A dataset that follows its folders: caught up at the start, then brought up to date after every change.
+
+One ingest at a time, by the pipeline that ``ingest`` uses, so whatever interrupts it, the next one finishes. Readers
+are never disturbed: they read what is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from watchfiles import Change, DefaultFilter, awatch
+
+from agentic_rag.errors import AgenticRagError, InputError, StoreLocked
+from agentic_rag.ingest.pipeline import IngestReport
+
+logger = logging.getLogger(__name__)
+SETTLE_MS = 150
+"""Time without a change after which a burst is over: editors save by writing beside the file and renaming."""
+LONGEST_MS = 1500
+"""Longest time that a burst is waited for: a sync tool may write for minutes."""
+RETRY_SECONDS = 2.0
+"""Between tries where another process is writing, or a folder is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """One time that the dataset was brought up to date, or could not be."""
+
+    report: IngestReport | None
+    seconds: float
+    problem: str | None = None
+    """Why not, where it could not; it is tried again."""
+
+
+class _Notes(DefaultFilter):
+    """Changes of what is read: nothing hidden (Obsidian's own files, git's, half-written copies of editors)."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        super().__init__()
+        self._roots = roots
+
+    def __call__(self, change: Change, path: str) -> bool:
+        root = next((one for one in self._roots if Path(path).is_relative_to(one)), None)
+        inner = Path(path).relative_to(root).parts if root is not None else ()
+        is_rules = inner[-1:] == (".gitignore",) or inner[-2:] == (".obsidian", "app.json")
+        return is_rules or not any(part.startswith(".") or part.endswith("~") for part in inner)
+
+
+async def follow(
+    folders: Sequence[Path],
+    ingest: Callable[[Sequence[Path]], Awaitable[IngestReport]],
+    stop: asyncio.Event | None = None,
+) -> AsyncGenerator[Followed]:
+    """Keep a dataset equal to its folders.
+
+    A folder that is gone, such as a drive that is not mounted, is waited for: what came from it stays. A dataset that
+    another process writes is waited for too.
+
+    Args:
+        folders: that are followed; each is there at the start.
+        ingest: makes the dataset hold what the folders hold now.
+        stop: ends it.
+
+    Yields:
+        What was done: once for the catching up, then for every burst of changes.
+
+    Raises:
+        InputError: a folder is none.
+    """
+    roots = [folder.resolve() for folder in folders]
+    for folder, root in zip(folders, roots, strict=True):
+        if not root.is_dir():
+            raise InputError(f"there is no folder {str(folder)!r} to follow")
+    stop = stop or asyncio.Event()
+    while not stop.is_set():
+        # Watched from before the ingest: what changes meanwhile is not lost. A folder that is gone cannot be watched.
+        there = await asyncio.to_thread(_there, roots)
+        if not there:
+            yield await _brought_up_to_date(roots, ingest)
+            await asyncio.sleep(RETRY_SECONDS)
+            continue
+        changes = awatch(
+            *there,
+            watch_filter=_Notes(there),
+            debounce=LONGEST_MS,
+            step=SETTLE_MS,
+            stop_event=stop,
+            yield_on_timeout=True,
+            rust_timeout=round(RETRY_SECONDS * 1000),
+        )
+        behind = True
+        async for changed in _from_the_start(changes):
+            if behind or changed:
+                done = await _brought_up_to_date(roots, ingest)
+                behind = done.problem is not None
+                yield done
+            if await asyncio.to_thread(_there, roots) != there:
+                break
+
+
+def _there(roots: Sequence[Path]) -> list[Path]:
+    return [root for root in roots if root.is_dir()]
+
+
+async def _from_the_start(
+    changes: AsyncGenerator[set[tuple[Change, str]]],
+) -> AsyncGenerator[set[tuple[Change, str]]]:
+    """An empty set at once, then the changes, which are collected from the beginning."""
+    first = asyncio.ensure_future(anext(changes))
+    try:
+        await asyncio.sleep(0)
+        yield set()
+        yield await first
+        async for changed in changes:
+            yield changed
+    except StopAsyncIteration:
+        return
+    finally:
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        await changes.aclose()
+
+
+async def _brought_up_to_date(
+    roots: Sequence[Path], ingest: Callable[[Sequence[Path]], Awaitable[IngestReport]]
+) -> Followed:
+    started = time.perf_counter()
+    there = await asyncio.to_thread(_there, roots)
+    gone = ", ".join(str(root) for root in roots if root not in there)
+    problem = f"gone for now: {gone}; what came from there stays" if gone else None
+    report = None
+    try:
+        report = await ingest(there) if there else None
+    except StoreLocked as error:
+        problem = str(error)
+    except InputError:
+        raise
+    except AgenticRagError as error:
+        problem = str(error)
+        logger.warning("following failed, trying again: %s", type(error).__name__)
+    return Followed(report, round(time.perf_counter() - started, 3), problem)

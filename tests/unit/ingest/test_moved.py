@@ -1,0 +1,34 @@
+"""A note that was moved to another folder is stored under its new id, and nothing of it is embedded again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentic_rag.ingest.pipeline import IngestPipeline
+from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
+from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
+from agentic_rag.testing import HashingEmbedding
+
+
+async def test_a_moved_note_keeps_its_vectors(tmp_path: Path) -> None:
+    embedding = HashingEmbedding(16)
+    chunks = InMemoryChunkStore(dimension=16)
+    pipeline = IngestPipeline(
+        chunks, InMemoryGraphStore(embedding), InMemoryLedger(), embedding, lambda texts: [1] * len(texts)
+    )
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    for number in range(3):
+        (tmp_path / "a" / f"{number}.md").write_text(f"# Note {number}\n\nIt says {number}.")
+    await pipeline.run([tmp_path], "notes")
+    before, old = len(embedding.embedded), await chunks.document_ids("notes")
+    for note in sorted((tmp_path / "a").iterdir()):
+        note.rename(tmp_path / "b" / note.name)
+    report = await pipeline.run([tmp_path], "notes")
+    assert (report.count("added"), report.count("removed")) == (3, 3)
+    assert len(embedding.embedded) == before
+    assert await chunks.document_ids("notes") == {one.replace("a/", "b/") for one in old}
+
+    (tmp_path / "b" / "0.md").rename(tmp_path / "b" / "new name.md")
+    await pipeline.run([tmp_path], "notes")
+    assert len(embedding.embedded) > before, "the title is a part of what is embedded"
