@@ -162,7 +162,10 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
             else:
                 text = fault.body if fault and fault.body is not None else model.completion(request)
                 tool = _tool_to_call(request)
-                self._send(200, json.dumps(_chat(text, model.finish_reason, tool)))
+                if request.get("stream"):
+                    self._send(200, _streamed(text, model.finish_reason), kind="text/event-stream")
+                else:
+                    self._send(200, json.dumps(_chat(text, model.finish_reason, tool)))
 
         def _no_answer(self, fault: Fault) -> None:
             self.close_connection = True
@@ -179,11 +182,17 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
                     except OSError:
                         return
 
-        def _send(self, status: int, body: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        def _send(
+            self,
+            status: int,
+            body: str,
+            headers: tuple[tuple[str, str], ...] = (),
+            kind: str = "application/json",
+        ) -> None:
             raw = body.encode()
             try:
                 self.send_response(status)
-                self.send_header("content-type", "application/json")
+                self.send_header("content-type", kind)
                 self.send_header("content-length", str(len(raw)))
                 for name, value in headers:
                     self.send_header(name, value)
@@ -222,6 +231,18 @@ def _chat(text: str, finish_reason: str, tool: dict[str, Any] | None = None) -> 
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
+
+
+def _streamed(text: str, finish_reason: str) -> str:
+    """A word an event."""
+    deltas: list[dict[str, Any]] = [{"content": word} for word in re.findall(r"\S+\s*", text)]
+    choices = [
+        *({"index": 0, "delta": delta, "finish_reason": None} for delta in deltas),
+        {"index": 0, "delta": {}, "finish_reason": finish_reason},
+    ]
+    head = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+    events = [json.dumps({**head, "choices": [choice]}) for choice in choices]
+    return "".join(f"data: {event}\n\n" for event in (*events, "[DONE]"))
 
 
 def _schema(request: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from agentic_rag.serving.app import create_app
 from agentic_rag.serving.notes import upload_path
 from agentic_rag.settings.config import ServiceConfig
 from example_vault import EXAMPLE_VAULT
+from local_openai_server import LocalOpenAIServer
 from service_server import running_service
 
 QUESTION = "At what temperature and for how long is the second fire?"
@@ -331,3 +332,17 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
         assert "HttpOnly" in entered.headers["set-cookie"]
         assert client.get("/").status_code == 200
         assert client.post("/login", data={"key": "wrong"}).status_code == 401
+
+
+def test_a_chat_models_words_come_as_it_writes_them(
+    example_data: Path, tmp_path: Path, model_server: LocalOpenAIServer
+) -> None:
+    data = Path(shutil.copytree(example_data, tmp_path / "data"))
+    chat = {"base_url": model_server.base_url, "model": "m", "api_key": "k"}
+    config = RagConfig.model_validate({"data_dir": data, "chat": chat, "answer": {"method": "chat"}})
+    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+        events = _events(client, "/ask", json={"query": "Where does tea come from?"})
+        words = [told["text"] for name, told in events if name == "token"]
+        assert len(words) > 2
+        assert "".join(words).strip() == model_server.answer
+        assert events[-1][1]["answer"] == model_server.answer

@@ -326,8 +326,13 @@ def serve(
     host: Annotated[
         str, typer.Option(metavar="H", help="Address to listen on; others than loopback need an API key.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="P", min=1, max=65535)] = 8321,
+    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="0: any free one.")] = 8321,
     roots: Roots = None,
+    watched: Annotated[
+        list[Path] | None,
+        typer.Option("--watch", metavar="FOLDER", help="Folder that the dataset follows; repeatable."),
+    ] = None,
+    dataset: Dataset = "default",
     write: Annotated[
         bool, typer.Option("--mcp-write", help="Let MCP clients ingest, write boards and remember.")
     ] = False,
@@ -339,7 +344,9 @@ def serve(
     """
     from agentic_rag.cli.serve import serve_forever
 
-    serve_forever(config, host, port, roots or [], mcp_write=write)
+    serve_forever(
+        config, host, port, roots=roots or [], watched=watched or [], dataset=dataset, mcp_write=write
+    )
 
 
 @app.command()

@@ -124,14 +124,5 @@ async def search_json(
         "query": query,
         "strategy": strategy,
         "reason": reason,
-        "results": [
-            {
-                "id": result.id,
-                "content": result.content,
-                "score": result.score,
-                "metadata": result.metadata,
-                "legs": {name: {"rank": leg.rank, "score": leg.score} for name, leg in result.legs.items()},
-            }
-            for result in results
-        ],
+        "results": [result.to_dict() for result in results],
     }

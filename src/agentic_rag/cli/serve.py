@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -28,14 +29,14 @@ async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *,
         await mcp_server(rag, allowed, write=write, user_id=user_id).run_stdio_async()
 
 
-def serve_forever(config: RagConfig, host: str, port: int, roots: Sequence[Path], *, mcp_write: bool) -> None:
-    """Serve until a signal ends it; what runs is finished first.
+def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> None:
+    """Serve until a signal ends it; what runs is finished first. ``options`` are those of ``create_app``.
 
     Raises:
         ConfigError: another address than loopback, and no API key.
         InputError: a root is no folder.
     """
-    app = create_app(config, host=host, roots=roots, mcp_write=mcp_write)
+    app = create_app(config, host=host, **options)
     uvicorn.run(
         app,
         host=host,

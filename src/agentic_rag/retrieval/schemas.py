@@ -47,6 +47,17 @@ class RetrievalResult:
         """The user's metadata, and what a citation needs (``document_id``, ``path``, ``title``, …)."""
         return chunk_metadata(self.chunk)
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values, as ``search --json`` and the service give them."""
+        legs = {name: {"rank": leg.rank, "score": leg.score} for name, leg in self.legs.items()}
+        return {
+            "id": self.id,
+            "content": self.content,
+            "score": self.score,
+            "metadata": self.metadata,
+            "legs": legs,
+        }
+
 
 class Judged(NamedTuple):
     """What a search found and judged."""

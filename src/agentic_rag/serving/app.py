@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from starlette.applications import Starlette
+from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agentic_rag.errors import ConfigError
+from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.serving import asking, boards, health, notes, openai_surface, people
 from agentic_rag.serving.access import LOOPBACK, Access, Gate
@@ -39,6 +43,8 @@ def create_app(
     host: str = "127.0.0.1",
     roots: Sequence[Path] = (),
     mcp_write: bool = False,
+    watched: Sequence[Path] = (),
+    dataset: str = DEFAULT_DATASET,
     opened: Opened | None = None,
 ) -> FastAPI:
     """The app; stores open when it starts and close when it ends.
@@ -47,6 +53,8 @@ def create_app(
         config: of the stores; ``config.service`` says who may call.
         host: the address that it will listen on.
         roots: folders that clients may name.
+        watched: folders that ``dataset`` follows.
+        dataset: which that is.
         mcp_write: whether MCP clients may ingest, write boards and remember.
         opened: lends an open ``Rag``, which then keeps no conversations of this app; None: opens its own.
 
@@ -60,6 +68,8 @@ def create_app(
             """AGENTIC_RAG_SERVICE__KEYS='[{"key": "…", "user": "…"}]', or listen on 127.0.0.1"""
         )
     allowed = AllowedRoots(roots)
+    if missing := [str(folder) for folder in watched if not folder.is_dir()]:
+        raise InputError(f"there is no folder {missing[0]!r} to follow")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -76,10 +86,15 @@ def create_app(
             server = mcp_server(rag, allowed, write=mcp_write)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
+            stop = asyncio.Event()
+            following = asyncio.create_task(_followed(service, watched, dataset, stop)) if watched else None
             try:
                 yield
             finally:
                 service.closing = True
+                stop.set()
+                if following is not None:
+                    await following
 
     app = FastAPI(
         title="agentic-rag",
@@ -101,6 +116,26 @@ def create_app(
     app.add_middleware(Timed)
     app.add_middleware(Gate, config=config.service, host=host)
     return app
+
+
+def beneath(app: FastAPI, prefix: str) -> Starlette:
+    """The service beneath a path of a server that has routes of its own (LangGraph's has /threads, /mcp, …)."""
+
+    @asynccontextmanager
+    async def lifespan(outer: Starlette) -> AsyncIterator[None]:
+        async with app.router.lifespan_context(app):
+            yield
+
+    return Starlette(routes=[Mount(prefix, app)], lifespan=lifespan)
+
+
+async def _followed(service: Service, folders: Sequence[Path], dataset: str, stop: asyncio.Event) -> None:
+    """Keep the dataset up to date until the service ends."""
+    names = ", ".join(map(str, folders))
+    service.watched[dataset] = names
+    async with aclosing(service.rag.watch(folders, dataset=dataset, stop=stop)) as changes:
+        async for done in changes:
+            service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
 
 
 class Timed:

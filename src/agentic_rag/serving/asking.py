@@ -197,13 +197,9 @@ async def search(search: Search, service: TheService, caller: TheCaller) -> Foun
             filters=search.filters,
             strategy=search.strategy,
         )
-    rows = [
-        {"id": one.id, "content": one.content, "score": one.score, "metadata": one.metadata}
-        for one in results
-    ]
     return Found(
         query=search.query,
         strategy=search.strategy,
-        results=rows,
+        results=[one.to_dict() for one in results],
         seconds=round(time.perf_counter() - started, 3),
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Access, Caller
@@ -31,6 +30,7 @@ class Metrics:
     running: Gauge = field(init=False)
 
     def __post_init__(self) -> None:
+        ProcessCollector(registry=self.registry)
         self.requests = Histogram(
             "agentic_rag_request_seconds",
             "Time of requests",
@@ -60,8 +60,8 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)
     closing: bool = False
-    watched: Mapping[str, str] = field(default_factory=dict)
-    """Folders that are kept up to date, by the dataset they fill."""
+    watched: dict[str, str] = field(default_factory=dict)
+    """By dataset, the folders that it follows, and why it could not where that failed last."""
 
 
 def service_of(request: Request) -> Service:

@@ -82,12 +82,16 @@ def _language(request: Request) -> Language:
     return language_of(request.cookies.get(LANGUAGE), request.headers.get("accept-language", ""))
 
 
+def _root(request: Request) -> str:
+    """The path that the service lies beneath: "" by itself."""
+    return str(request.scope.get("root_path") or "").rstrip("/")
+
+
 def _render(request: Request, template: str, **values: Any) -> str:
     language = _language(request)
     said: Callable[[str], str] = lambda key: word(key, language)  # noqa: E731
-    return _templates.get_template(template).render(
-        t=said, language=language, path=request.url.path, **values
-    )
+    page = {"t": said, "language": language, "path": request.url.path, "root": _root(request)}
+    return _templates.get_template(template).render(page, **values)
 
 
 def _page(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -108,10 +112,10 @@ async def _names(rag: Rag, dataset: str) -> dict[str, str]:
     }
 
 
-def _resolver(dataset: str, names: Mapping[str, str]) -> Callable[[str], str | None]:
+def _resolver(root: str, dataset: str, names: Mapping[str, str]) -> Callable[[str], str | None]:
     def resolve(name: str) -> str | None:
         found = names.get(entity_key(name)) or names.get(entity_key(name.removesuffix(".md")))
-        return None if found is None else f"/read/{quote(dataset, safe='')}/{quote(found, safe='/')}"
+        return None if found is None else f"{root}/read/{quote(dataset, safe='')}/{quote(found, safe='/')}"
 
     return resolve
 
@@ -123,7 +127,7 @@ async def ask_page(
     """Ask."""
     caller = _visitor(service, request)
     if caller is None:
-        return RedirectResponse("/login")
+        return RedirectResponse(f"{_root(request)}/login")
     known = await summaries(service.rag, caller)
     said = await service.conversations.messages(service.rag, caller.user_id, thread) if thread else []
     return _page(
@@ -161,7 +165,7 @@ async def login(request: Request, service: TheService, key: Annotated[str, Form(
         service.access.caller(Headers({"authorization": f"Bearer {key}"}))
     except Refused as error:
         return error_part(request, str(error), error.status)
-    answer = RedirectResponse("/", status_code=303)
+    answer = RedirectResponse(f"{_root(request)}/", status_code=303)
     answer.set_cookie(
         COOKIE,
         key,
@@ -176,7 +180,7 @@ async def login(request: Request, service: TheService, key: Annotated[str, Form(
 @router.post("/page/language")
 async def change_language(request: Request) -> Response:
     """The other language."""
-    answer = RedirectResponse(request.headers.get("referer") or "/", status_code=303)
+    answer = RedirectResponse(request.headers.get("referer") or f"{_root(request)}/", status_code=303)
     other = "en" if _language(request) == "zh" else "zh"
     answer.set_cookie(LANGUAGE, other, samesite="strict", max_age=365 * 86_400)
     return answer
@@ -234,7 +238,7 @@ async def answer_html(request: Request, service: Service, answer: Answer, second
     days = sorted(
         str(fact[key])[:10] for fact in facts.values() for key in ("valid_at", "invalid_at") if fact.get(key)
     )
-    base = "/"
+    base = f"{_root(request)}/"
     cited = [{**one, "address": note_url(base, answer.dataset, one)} for one in answer.citations]
     results = [
         {**one, "address": note_url(base, answer.dataset, {**one["metadata"], **_span(one)})}
@@ -279,10 +283,10 @@ async def read(
     """A note, at a passage: a page of its own, or the part that stands beside an answer."""
     caller = _visitor(service, request)
     if caller is None:
-        return RedirectResponse("/login")
+        return RedirectResponse(f"{_root(request)}/login")
     name = caller.require(notes_dataset(dataset))
     note = await read_note(service.rag, name, path)
-    resolve = _resolver(name, await _names(service.rag, name))
+    resolve = _resolver(_root(request), name, await _names(service.rag, name))
     if note.path.endswith(SUFFIX):
         board = read_board(note.text, note.path)
         svg = board_svg(board, lambda text: rendered(text, resolve), title=note.title)
@@ -317,7 +321,7 @@ async def page_board(
     if download:
         headers = {**HEADERS, "Content-Disposition": 'attachment; filename="board.canvas"'}
         return Response(board_text(board), media_type="application/json", headers=headers)
-    resolve = _resolver(dataset, await _names(service.rag, dataset))
+    resolve = _resolver(_root(request), dataset, await _names(service.rag, dataset))
     svg = board_svg(board, lambda text: rendered(text, resolve), title=query)
     return _page(request, "board.html", svg=Markup(svg), report=report)
 
@@ -327,7 +331,7 @@ async def notes_page(request: Request, service: TheService) -> Response:
     """Datasets and ingests."""
     caller = _visitor(service, request)
     if caller is None:
-        return RedirectResponse("/login")
+        return RedirectResponse(f"{_root(request)}/login")
     return _page(
         request,
         "notes.html",
@@ -391,7 +395,7 @@ async def conversations_page(request: Request, service: TheService) -> Response:
     """Conversations that are kept."""
     caller = _visitor(service, request)
     if caller is None:
-        return RedirectResponse("/login")
+        return RedirectResponse(f"{_root(request)}/login")
     found = await service.conversations.of(service.rag, caller.user_id)
     return _page(request, "conversations.html", conversations=found)
 
@@ -408,7 +412,7 @@ async def learn_page(request: Request, service: TheService) -> Response:
     """What is to be asked again, and boards to be checked."""
     caller = _visitor(service, request)
     if caller is None:
-        return RedirectResponse("/login")
+        return RedirectResponse(f"{_root(request)}/login")
     due = [
         one for one in service.rag.reviews(caller.user_id).due(datetime.now(UTC)) if caller.may(one.dataset)
     ]
@@ -429,7 +433,7 @@ async def health_page(request: Request, service: TheService) -> Response:
     """What ``doctor`` says."""
     caller = _visitor(service, request)
     if caller is None:
-        return RedirectResponse("/login")
+        return RedirectResponse(f"{_root(request)}/login")
     findings = await examine(lambda: service.rag.config)
     return _page(request, "health.html", findings=findings)
 

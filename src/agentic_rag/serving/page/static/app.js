@@ -1,5 +1,6 @@
 // What htmx does not do: the run's stages as they come, dropped folders, the graph of facts, moving a board.
 "use strict";
+const root = document.documentElement.getAttribute("data-root");
 const $ = (selector, within = document) => within.querySelector(selector);
 
 // Light and dark.
@@ -7,12 +8,12 @@ const kept = localStorage.getItem("theme");
 if (kept) document.documentElement.dataset.theme = kept;
 document.addEventListener("click", (event) => {
   if (!event.target.closest("#theme")) return;
-  const root = document.documentElement;
-  const dark = root.dataset.theme
-    ? root.dataset.theme === "dark"
+  const page = document.documentElement;
+  const dark = page.dataset.theme
+    ? page.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("theme", root.dataset.theme);
+  page.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", page.dataset.theme);
 });
 
 // Asking: the answer to a POST is a stream of events.
@@ -108,7 +109,7 @@ new MutationObserver(() => {
   (passage || $("h2", beside))?.focus({ preventScroll: true });
   passage?.scrollIntoView({ block: "center" });
 }).observe(document.body, { childList: true, subtree: true });
-if (location.pathname.startsWith("/read/")) $("#passage")?.scrollIntoView({ block: "center" });
+if (location.pathname.startsWith(`${root}/read/`)) $("#passage")?.scrollIntoView({ block: "center" });
 
 // Dropped and chosen folders are uploaded with their files' paths.
 const READ = /\.(md|markdown|txt|canvas|pdf|docx|pptx|html?|epub)$/i;
@@ -133,7 +134,7 @@ async function upload(named) {
   const form = new FormData();
   form.append("dataset", $("#into").value || "default");
   for (const [name, file] of files) form.append("files", file, name);
-  const response = await fetch("/page/upload", { method: "POST", body: form, headers: { "HX-Request": "true" } });
+  const response = await fetch(`${root}/page/upload`, { method: "POST", body: form, headers: { "HX-Request": "true" } });
   jobs.insertAdjacentHTML("afterbegin", await response.text());
   htmx.process(jobs);
 }
@@ -160,7 +161,7 @@ async function cytoscapeLoaded() {
   if (window.cytoscape) return;
   await new Promise((done, failed) => {
     const script = document.createElement("script");
-    script.src = "/static/cytoscape.min.js";
+    script.src = `${root}/static/cytoscape.min.js`;
     script.onload = done;
     script.onerror = failed;
     document.head.append(script);

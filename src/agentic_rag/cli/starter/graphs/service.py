@@ -1,0 +1,20 @@
+"""The page, OpenAI's surface, MCP and the HTTP API, at /service of LangGraph's server, on the same stores."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agentic_rag import Rag
+from agentic_rag.serving.app import beneath, create_app
+from agentic_rag.serving.shared import shared_rag
+from agentic_rag.settings.environment import load_config
+
+config = load_config()
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[Rag]:
+    """The stores that the graphs use too; they stay open until the process ends."""
+    yield await shared_rag(config).get()
+
+
+app = beneath(create_app(config, opened=opened), "/service")

@@ -1,0 +1,34 @@
+"""The service beneath a path of another server: its page's links lead there, and its stores open with that server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.serving.app import beneath, create_app
+from agentic_rag.testing import HashingEmbedding
+
+
+def test_the_page_knows_where_it_lies(tmp_path: Path) -> None:
+    config = RagConfig(data_dir=tmp_path)
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Rag]:
+        async with open_rag(config, embedding=HashingEmbedding(16)) as rag:
+            yield rag
+
+    app = beneath(create_app(config, opened=opened), "/service")
+    with TestClient(app, base_url="http://localhost") as client:
+        page = client.get("/service/").text
+        assert 'href="/service/static/app.css"' in page
+        assert 'href="/service/notes"' in page
+        assert client.get("/service/static/app.js").status_code == 200
+        assert client.get("/service/readyz").json() == {"status": "ok"}
+        assert client.get("/threads").status_code == 404
+        asked = client.post("/service/ask", json={"query": "x", "thread_id": "t"})
+        assert asked.status_code == 400
+        assert "keeps no conversations" in asked.json()["error"]["message"]
