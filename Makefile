@@ -6,16 +6,25 @@ BIN := $(VENV)/bin
 DEMO_DATA := .agentic-rag
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test format bench lock clean
+.PHONY: help demo serve test test-browser test-mcp format bench lock clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/.installed  ## ingest the example vault and ask it one question per operation
 	@BIN=$(BIN) DATA=$(DEMO_DATA) sh scripts/demo.sh
 
+serve: $(VENV)/.installed  ## the page on the demo's data, at http://127.0.0.1:8321/
+	@$(BIN)/agentic-rag serve --data-dir $(DEMO_DATA)
+
 test: $(VENV)/.installed  ## format, lint, types, import contract, tests with coverage
 	@BIN=$(BIN) sh scripts/test.sh
+
+test-browser: $(VENV)/.installed  ## the page in Chromium, by mouse, by keyboard and by axe
+	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_browser.sh
+
+test-mcp: $(VENV)/.installed  ## the official MCP conformance suite
+	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_mcp.sh
 
 format: $(VENV)/.installed  ## put the sources into the project's form
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

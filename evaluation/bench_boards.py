@@ -66,19 +66,20 @@ async def ask(rag: Rag, dataset: str, question: tuple[str, str]) -> Answer:
 async def drawn_boards(rag: Rag, datasets: Sequence[str], number: int) -> list[Row]:
     """Ask and draw, twice."""
     counts: Counter[str] = Counter()
-    wanted = -(-number // len(datasets))
-    for dataset in datasets:
-        for question in await questions(rag, dataset, wanted * 2, 1):
-            answer = await ask(rag, dataset, question)
-            if answer.abstained or counts[dataset] == wanted or counts["boards"] == number:
-                continue
-            counts[dataset] += 1
-            counts["boards"] += 1
-            board = drawn(answer.to_dict(), Vault(None)).board
-            again = await ask(rag, dataset, question)
-            counts["invalid"] += bool(violations(board))
-            counts["overlapping"] += bool(overlaps(board))
-            counts["different"] += board_text(board) != board_text(drawn(again.to_dict(), Vault(None)).board)
+    asked = [(dataset, one) for dataset in datasets for one in await questions(rag, dataset, number, 1)]
+    random.Random(2).shuffle(asked)
+    for dataset, question in asked:
+        if counts["boards"] == number:
+            break
+        answer = await ask(rag, dataset, question)
+        if answer.abstained:
+            continue
+        counts["boards"] += 1
+        board = drawn(answer.to_dict(), Vault(None)).board
+        again = await ask(rag, dataset, question)
+        counts["invalid"] += bool(violations(board))
+        counts["overlapping"] += bool(overlaps(board))
+        counts["different"] += board_text(board) != board_text(drawn(again.to_dict(), Vault(None)).board)
     return [
         row("boards drawn", "boards", counts["boards"], bound="min"),
         row("against the specification", "boards", counts["invalid"], floor=0),

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from agentic_rag import RagConfig, open_rag
+from example_vault import EXAMPLE_VAULT
 from graph_servers import Falkor, falkordb_server
 from local_openai_server import LocalOpenAIServer, running
 from vector_stores import milvus_lite, postgres_server
 
 # ranx, which tests agree with, compiles for a minute what then takes milliseconds either way.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+# Run by themselves, by make test-browser: they need a browser, and tools from npm.
+collect_ignore = [] if os.environ.get("AGENTIC_RAG_BROWSER") else ["browser"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -62,3 +68,17 @@ def falkor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Falkor]:
     """A FalkorDB server, one for all tests; its ``options`` empty it."""
     with falkordb_server(tmp_path_factory.mktemp("falkordb")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def example_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data folder with the example vault as dataset ``default``, ingested once; do not write to it."""
+    folder = tmp_path_factory.mktemp("example") / "data"
+
+    async def ingested() -> None:
+        async with open_rag(RagConfig(data_dir=folder)) as rag:
+            report = await rag.ingest(EXAMPLE_VAULT)
+            assert report.count("failed") == 0
+
+    asyncio.run(ingested())
+    return folder

@@ -103,6 +103,7 @@ def test_a_question_is_answered_whole_or_as_events(client: httpx.Client) -> None
         ({"query": "x", "as_of": "yesterdayish"}, 400, "yesterdayish"),
         ({"query": "x", "filters": {"$huh": 1}}, 400, "$huh"),
         ({"query": "x", "parameters": {"fusion": {"k": -1}}}, 400, "fusion.k"),
+        ({"query": "x", "parameters": {"rerank": {"model": "some/model"}}}, 400, "rerank.model"),
         ({"query": "x", "other": 1}, 422, "other"),
         ({"query": "x", "user_id": "somebody"}, 422, "user_id"),
         ({"query": "x", "thread_id": "a/b"}, 400, "thread_id"),

@@ -56,7 +56,7 @@ def board_svg(
     lines, labels = zip(*(_edge(one, by_id) for one in joined), strict=True) if joined else ((), ())
     return "".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="board" viewBox="{view}" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="board" viewBox="{view}" role="group" '
             f'aria-label="{escape(title)}">{sheet}',
             *(_frame(node) for node in nodes if node.get("type") == "group"),
             *lines,

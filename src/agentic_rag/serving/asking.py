@@ -108,6 +108,8 @@ async def asked(
     """A question as it is answered, in a place of its own, counted."""
     if not is_unicode(ask.model_dump_json()):
         raise InputError("the request holds a character that is none (a lone surrogate)")
+    if "model" in (ask.parameters or {}).get("rerank", {}):
+        raise InputError("rerank.model says what is loaded; it stands in the settings, not in a request")
     options: dict[str, Any] = {
         "operation": ask.operation,
         "dataset": caller.require(ask.dataset),
