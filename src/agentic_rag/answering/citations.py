@@ -52,6 +52,7 @@ def citation(number: int, quote: Quote) -> dict[str, Any]:
         "quote": quote.text,
         "score": quote.result.get("rerank_score"),
         "url": metadata.get("url"),
+        "page": metadata.get("page"),
     }
 
 

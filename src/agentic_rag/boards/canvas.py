@@ -57,11 +57,11 @@ def group(node_id: str, label: str, members: list[Node], *, color: str | None = 
     )
 
 
-def edge(edge_id: str, start: Node, end: Node, label: str = "") -> Edge:
-    """An arrow between two placed nodes, from and to the sides that face each other."""
+def edge(edge_id: str, start: Node, end: Node, label: str = "", *, both: bool = False) -> Edge:
+    """An arrow between two placed nodes, from and to the sides that face each other; ``both``: with two heads."""
     sides = _facing(start, end)
     drawn = {"id": edge_id, "fromNode": start["id"], "fromSide": sides[0], "toNode": end["id"]}
-    drawn |= {"toSide": sides[1], "toEnd": "arrow"}
+    drawn |= {"toSide": sides[1], "toEnd": "arrow"} | ({"fromEnd": "arrow"} if both else {})
     return {**drawn, "label": label} if label else drawn
 
 

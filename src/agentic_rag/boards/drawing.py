@@ -95,8 +95,9 @@ class _Sheet:
         self.cards.append(placed)
         return placed
 
-    def join(self, start: Node, end: Node, label: str = "") -> None:
-        self.edges.append(canvas.edge(self.id("edge", start["id"], end["id"], label), start, end, label))
+    def join(self, start: Node, end: Node, label: str = "", *, both: bool = False) -> None:
+        edge_id = self.id("edge", start["id"], end["id"], label)
+        self.edges.append(canvas.edge(edge_id, start, end, label, both=both))
 
     def citations(self, said: Said) -> list[Mapping[str, Any]]:
         """What a piece cites, in its order."""
@@ -203,10 +204,14 @@ def _relations(sheet: _Sheet) -> None:
     """Notes and things as cards joined by their relations, in columns from cause to effect; sentences beneath."""
     found = relations(sheet.answer["answer"], sheet.known)
     labels: dict[tuple[str, str], list[str]] = {}
+    back: dict[tuple[str, str], list[str]] = {}
     for one in found:
         marks = "".join(f" [{number}]" for number in one.sentence.cited)
         for arrow in one.arrows:
-            labels.setdefault((arrow.source, arrow.target), []).append(f"{arrow.name}{marks}".strip())
+            # Two arrows between the same cards would lie on each other: one leads both ways.
+            pair = (arrow.source, arrow.target)
+            of = back.setdefault(pair[::-1], []) if pair[::-1] in labels else labels.setdefault(pair, [])
+            of.append(f"{arrow.name}{marks}".strip())
     names = list(dict.fromkeys(name for pair in labels for name in pair))
     levels = _levels(names, list(labels))
     things: dict[str, Node] = {}
@@ -224,8 +229,12 @@ def _relations(sheet: _Sheet) -> None:
         y = sheet.top + rows[level] * BRICK + (level % 2) * BRICK // 2 + (height - card["height"]) // 2
         things[name] = sheet.put(card, level * (width + 5 * GAP), y)
         rows[level] += 1
-    for (source, target), said in labels.items():
-        sheet.join(things[source], things[target], " · ".join(said))
+    for pair, said in labels.items():
+        start, end = (things[name] for name in pair)
+        if pair in back:
+            sheet.join(start, end, f"→ {' · '.join(said)} ← {' · '.join(back[pair])}", both=True)
+        else:
+            sheet.join(start, end, " · ".join(said))
     if things:
         sheet.top = canvas.bounds(list(things.values()))[3] + 2 * GAP
     _sentences(sheet, [one.sentence for one in found if one.sentence.cited])

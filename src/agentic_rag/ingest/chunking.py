@@ -53,8 +53,8 @@ def chunk_document(
 ) -> tuple[Chunk, ...]:
     """Chunks that partition the document's text; () for a document without a visible character.
 
-    A section (heading of level 1 to 3, canvas group) starts a chunk unless the one before is tiny; a heading
-    goes with what follows it; properties and dialogue turns are chunks of their own; white space between
+    A section (heading of level 1 to 3, canvas group) starts a chunk unless the one before is tiny, a page of a file
+    that has pages always; a heading goes with what follows it; properties and dialogue turns are chunks of their own; white space between
     chunks belongs to the one before. Pure: the same document gives the same chunks.
 
     Args:
@@ -103,6 +103,8 @@ class _Packer:
                 self._current = [part]
                 self._flush()
             return
+        if self._current and piece.block.metadata.get("page") != self._current[-1].block.metadata.get("page"):
+            self._flush()
         tiny = min(TINY_TOKENS, self._target)
         if self._current and self._tokens() >= tiny and self._starts_section(piece):
             self._flush_body()

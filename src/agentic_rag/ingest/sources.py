@@ -33,6 +33,14 @@ from agentic_rag.ingest.canvas import is_own_board, parse_canvas
 from agentic_rag.ingest.conversation import RawSession, looks_like_locomo, parse_session, sessions
 from agentic_rag.ingest.files import NO_FILE, SourceError, decode, reason, walk
 from agentic_rag.ingest.markdown import paragraphs, parse_markdown, parse_text
+from agentic_rag.ingest.office import (
+    MIME_TYPES,
+    MISSING,
+    ExtractedText,
+    extracted,
+    is_installed,
+    parse_extracted,
+)
 from agentic_rag.ingest.values import jsonable, metadata_date, valid_unicode
 
 __all__ = [
@@ -58,6 +66,7 @@ _PARSERS = {
     ".canvas": parse_canvas,
 }
 OWN_BOARD = "a board that agentic-rag wrote: neither its words nor what was filled in is a source"
+_READ_AS_THEY_ARE = (".md", ".markdown", ".txt")
 _MAX_BAD_LINES = 20
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
 
@@ -206,19 +215,19 @@ def _scan_file(root: Path, kind: SourceKind, found: _Found) -> None:
         _scan_records(root, root, found)
     elif kind in _CONVERSATIONS or (kind == "auto" and suffix == ".json"):
         _scan_conversations(root, kind, found)
-    elif suffix in _PARSERS:
+    elif suffix in _PARSERS or suffix in MIME_TYPES:
         _add_file(root, root, root.name, found, vault=None)
     else:
         found.skip(
             root,
-            f"{suffix or 'a file without suffix'} is not read; known: {', '.join(_PARSERS)}, .json, .jsonl",
+            f"{suffix or 'a file without suffix'} is not read; known: {', '.join([*_PARSERS, *MIME_TYPES])}, .json, .jsonl",
         )
 
 
 def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
     attachments: Counter[str] = Counter()
     for path, relative in walk(root, found.skip):
-        if path.suffix.lower() in _PARSERS:
+        if path.suffix.lower() in _PARSERS or path.suffix.lower() in MIME_TYPES:
             _add_file(path, root, relative, found, vault=root.name if is_vault else None)
         else:
             attachments[path.suffix.lower() or "without suffix"] += 1
@@ -231,6 +240,10 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
     if _printable(relative) != relative:
         found.skip(path, "its name is not valid UTF-8; rename it")
         return
+    suffix = path.suffix.lower()
+    if suffix in MIME_TYPES and not is_installed():
+        found.skip(path, MISSING)
+        return
     document_id = unicodedata.normalize("NFC", relative)
     url = (
         None
@@ -239,24 +252,36 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
     )
     try:
         raw = path.read_bytes()
-        text = decode(raw)
+        text = "" if suffix in MIME_TYPES else decode(raw)
     except OSError as error:
         found.skip(path, reason(error), unread=True)
     except SourceError as error:
         found.skip(path, str(error), unread=True)
     else:
-        if path.suffix.lower() == ".canvas" and is_own_board(text):
+        if suffix == ".canvas" and is_own_board(text):
             found.skip(path, OWN_BOARD)
             return
         content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
         parse = partial(_parse_file, path, document_id, relative, url)
-        read = None if path.suffix.lower() == ".canvas" else partial(_read_file, path, relative)
+        read = partial(_read_file, path, relative) if suffix in _READ_AS_THEY_ARE else None
         found.add(SourceItem(document_id, relative, str(root), content_hash, parse, read), str(path))
 
 
 def _parse_file(path: Path, document_id: str, relative: str, url: str | None) -> Document:
+    suffix = PurePosixPath(relative).suffix.lower()
+    if suffix in MIME_TYPES:
+        return parse_extracted(document_id, relative, _extracted_file(path, relative, suffix), url=url)
     text = _read_file(path, relative)
-    return _PARSERS[PurePosixPath(relative).suffix.lower()](document_id, relative, text, url=url)
+    return _PARSERS[suffix](document_id, relative, text, url=url)
+
+
+def _extracted_file(path: Path, relative: str, suffix: str) -> ExtractedText:
+    try:
+        return extracted(path.read_bytes(), suffix)
+    except OSError as error:
+        raise SourceError(f"{relative}: {reason(error)}") from error
+    except SourceError as error:
+        raise SourceError(f"{relative}: {error}") from error
 
 
 def _read_file(path: Path, relative: str) -> str:

@@ -15,6 +15,7 @@ from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, notes_dataset
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
 from agentic_rag.ingest.files import SourceError, decode
+from agentic_rag.ingest.office import MIME_TYPES, extracted
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Caller, only_theirs
 from agentic_rag.serving.errors import DOCUMENTED
@@ -209,7 +210,9 @@ def _text(root: Path, path: str) -> str:
         # Links out of the folder are not followed on ingest, nor afterwards.
         if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
             raise InputError(f"{path!r} leads out of its folder by now; ingest again")
-        return decode(file.read_bytes())
+        raw = file.read_bytes()
+        suffix = file.suffix.lower()
+        return extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
     except OSError as error:
         raise InputError(
             f"{path!r} cannot be read any more ({error.strerror or error}); ingest again"

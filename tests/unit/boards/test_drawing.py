@@ -75,6 +75,18 @@ def test_relations_are_notes_joined_by_labelled_arrows(tmp_path: Path) -> None:
     assert any("It does." in node.get("text", "") for node in nodes_of(board))
 
 
+def test_an_arrow_and_its_opposite_are_one_with_two_heads() -> None:
+    base = board_answer(random.Random(1), "concept_relation")
+    answer = {
+        **base,
+        "results": [],
+        "citations": base["citations"][:1],
+        "answer": "A —feeds→ B: It does. [1]\nB —needs→ A [1]",
+    }
+    (one,) = drawn(answer, NOWHERE).board["edges"]
+    assert (one["label"], one["fromEnd"], one["toEnd"]) == ("→ feeds [1] ← needs [1]", "arrow", "arrow")
+
+
 def test_a_passage_stands_beside_its_note_at_its_heading() -> None:
     base = board_answer(random.Random(1), "document_retrieval")
     citation = {**base["citations"][0], "heading_path": ["T", "Second: fire #2"]}
