@@ -283,7 +283,7 @@ def _values(field: FieldInfo) -> str:
     if get_origin(kind) is Literal:
         return ", ".join(f"`{value}`" for value in get_args(kind))
     if get_origin(field.annotation) is tuple:
-        return "list of mappings"
+        return "list of texts" if kind is str else "list of mappings"
     if get_origin(kind) is dict:
         return "names and texts"
     if isinstance(kind, type) and hasattr(kind, "__members__"):
