@@ -175,7 +175,8 @@ def test_folders_are_ingested_with_progress_and_cancelled(page: Page, vault: Pat
 
 
 def test_conversations_are_listed_and_deleted(page: Page) -> None:
-    page.goto("/?thread=talk")
+    page.goto("/")
+    page.get_by_role("link", name="A new conversation").click()
     page.get_by_label("Your question").fill("What is kill-green?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("#answer section")).to_be_visible()

@@ -72,6 +72,18 @@ def test_an_answer_comes_as_parts_of_the_page(page: httpx.Client) -> None:
     assert "<html" in whole
 
 
+def test_a_property_restricts_what_is_asked(page: httpx.Client) -> None:
+    form = {"query": "What is kill-green?", "only": "lang=zh"}
+    with page.stream("POST", "/page/ask", data=form) as response:
+        cited = set(re.findall(r'hx-get=\\?"(/read/[^"?]+)', response.read().decode()))
+    assert cited
+    for address in cited:
+        note = page.get(address.replace("/read/", "/notes/").replace("\\", "")).json()["text"]
+        assert "lang: zh" in note
+    wrong = page.post("/page/ask", data={"query": "x", "only": "=="}, headers={"HX-Request": "true"})
+    assert wrong.status_code == 400
+
+
 def test_errors_are_told_on_the_page(page: httpx.Client) -> None:
     with page.stream("POST", "/page/ask", data={"query": "x", "dataset": "none"}) as response:
         assert "unknown dataset" in response.read().decode()

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
+from uuid import uuid4
 
 from fastapi import APIRouter, FastAPI, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -24,6 +25,7 @@ from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.svg import board_svg
 from agentic_rag.boards.vault import Vault
 from agentic_rag.diagnosis import examine
+from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import entity_key, notes_dataset
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.fusion import CanvasOperation
@@ -138,6 +140,7 @@ async def ask_page(
         question=q,
         operations=[one.value for one in CanvasOperation],
         thread=thread,
+        new_thread=uuid4().hex[:12],
         said=[{**one, "html": Markup(rendered(one["text"]))} for one in said],
         roots=[str(root) for root in service.roots.roots],
     )
@@ -195,9 +198,11 @@ async def page_ask(
     dataset: Annotated[str, Form()] = "default",
     operation: Annotated[str, Form()] = "auto",
     as_of: Annotated[str, Form()] = "",
+    only: Annotated[str, Form()] = "",
     thread_id: Annotated[str, Form()] = "",
 ) -> StreamingResponse:
     """The run as events: stages as they end, words as they are written, the answer as a part of the page."""
+    expression = parse_terms([only] if only.strip() else [])
     ask = Ask.model_construct(
         query=query,
         dataset=dataset,
@@ -205,7 +210,7 @@ async def page_ask(
         as_of=as_of or None,
         thread_id=thread_id or None,
         top_k=10,
-        filters=None,
+        filters=None if expression is None else as_dict(expression),
         parameters=None,
     )
 

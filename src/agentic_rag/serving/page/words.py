@@ -26,6 +26,11 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "document_retrieval": ("find the passage", "文档检索"),
     "as_of": ("As of", "截至"),
     "as_of_hint": ("What was known then; empty: now", "当时已知的内容；空着：现在"),
+    "filter": ("Only notes with", "只问这样的笔记"),
+    "filter_hint": (
+        "A property, such as year>=2023 or lang=zh; path=… for one note",
+        "一个属性，例如 year>=2023 或 lang=zh；path=… 指一篇笔记",
+    ),
     "submit": ("Ask", "提问"),
     "stop": ("Stop", "停止"),
     "stages": ("What is happening", "进行到"),
@@ -99,7 +104,7 @@ WORDS: Mapping[str, tuple[str, str]] = {
     ),
     "seconds": ("s", "秒"),
     "continue": ("goes on with the conversation", "继续这段对话"),
-    "new": ("New conversation", "新对话"),
+    "new": ("A new conversation, which is kept", "开始一段保留的对话"),
 }
 
 
