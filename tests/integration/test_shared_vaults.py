@@ -58,7 +58,7 @@ def check(documents: list[Document]) -> int:
 def vault(name: str) -> list[Document]:
     scan = discover([SHARED / "vaults" / name])
     assert all(skipped.reason.startswith("files of other kinds") for skipped in scan.skipped)
-    return [item.parse() for item in scan.items]
+    return [item.parse() for item in scan.items if not item.path.endswith(".pdf")]  # one of pictures
 
 
 @pytest.mark.parametrize("name", VAULTS)

@@ -32,6 +32,10 @@ class SourceError(RunError):
     """One source cannot be read as what it claims to be; the others are not affected."""
 
 
+class NothingToRead(SourceError):
+    """A source that is sound and has no text, such as a scanned page."""
+
+
 class Skip(Protocol):
     """Told of what is left out: where it lies, why, and whether it is there but could not be read now."""
 

@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 
 from agentic_rag.domain import Block, Document
-from agentic_rag.ingest.files import SourceError
+from agentic_rag.ingest.files import NothingToRead, SourceError
 from agentic_rag.ingest.markdown import parse_markdown, parse_text
 
 MIME_TYPES = {
@@ -85,7 +85,7 @@ def extracted(raw: bytes, suffix: str) -> ExtractedText:
     else:
         found = _of_marked(str(result.content), is_html=suffix in (".html", ".htm"))
     if not any(letter.isalnum() for letter in found.text):
-        raise SourceError("it has only pictures, or nothing; run OCR over it first")
+        raise NothingToRead("it has only pictures, or nothing; run OCR over it first")
     return found
 
 

@@ -12,6 +12,7 @@ from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
+from agentic_rag.ingest.files import NothingToRead
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 
@@ -145,6 +146,8 @@ def _parsed(item: SourceItem, action: Action) -> Work | FileReport:
     """The parsed document, or why it cannot be."""
     try:
         return Work(item, item.parse(), action)
+    except NothingToRead as error:
+        return FileReport(item.path, "skipped", str(error))
     except SourceError as error:
         return FileReport(item.path, "failed", str(error))
 

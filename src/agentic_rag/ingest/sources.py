@@ -280,8 +280,6 @@ def _extracted_file(path: Path, relative: str, suffix: str) -> ExtractedText:
         return extracted(path.read_bytes(), suffix)
     except OSError as error:
         raise SourceError(f"{relative}: {reason(error)}") from error
-    except SourceError as error:
-        raise SourceError(f"{relative}: {error}") from error
 
 
 def _read_file(path: Path, relative: str) -> str:

@@ -47,6 +47,7 @@ def test_a_citation_points_at_the_documents_code_points():
         "quote": "Oolong 茶 comes from Fujian.",
         "score": 0.75,
         "url": "obsidian://open?file=tea",
+        "page": None,
     }
 
 

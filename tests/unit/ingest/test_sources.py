@@ -264,11 +264,11 @@ def test_a_deep_tree(tmp_path: Path) -> None:
 
 
 def test_other_files_given_by_name_are_skipped(tmp_path: Path) -> None:
-    write(tmp_path, {"a.pdf": "x", "b": "x", "c.json": "[1]", "d.json": "{", "e.json": b"\xff"})
-    scan = discover([tmp_path / name for name in ("a.pdf", "b", "c.json", "d.json", "e.json")])
+    write(tmp_path, {"a.png": "x", "b": "x", "c.json": "[1]", "d.json": "{", "e.json": b"\xff"})
+    scan = discover([tmp_path / name for name in ("a.png", "b", "c.json", "d.json", "e.json")])
     assert ids(scan) == []
     told = reasons(scan)
-    assert ".pdf is not read" in told["a.pdf"]
+    assert ".png is not read" in told["a.png"]
     assert "without suffix" in told["b"]
     assert "not a LoCoMo file" in told["c.json"]
     assert "no valid JSON" in told["d.json"]
