@@ -323,6 +323,7 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
         assert client.post("/ask", json=asked, headers=bob).status_code == 403
         assert client.get("/datasets", headers=bob).json() == {"datasets": []}
         assert client.get("/notes/default/index.md", headers=bob).status_code == 403
+        assert client.get("/health", headers=bob).text.count("default") == 0
         assert client.get("/threads/t", headers=bob).json()["messages"] == []
         assert client.delete("/threads/t", headers=bob).json()["conversations"] == 0
         assert len(client.get("/threads", headers=ann).json()["conversations"]) == 1

@@ -118,7 +118,7 @@ async def check_board(
             degraded = degraded or str(error)
             judgements[test.response] = judged(test.asks, test.expected, given, names)
     try:
-        answers = _recorded(path, there, texts, judgements, known, reviews, at)
+        answers = await _recorded(path, there, texts, judgements, known, reviews, at)
         marked = _marked(board, known, there, judgements)
         if marked != (board, known):
             save(path, *marked)
@@ -141,7 +141,7 @@ async def _judged(test: Test, given: str, names: Names, chat: Chat | None) -> Ju
     return Judgement(mark, closeness, (missing,) if missing and mark != "right" else ())
 
 
-def _recorded(
+async def _recorded(
     path: Path,
     tests: list[Test],
     texts: Mapping[str, str],
@@ -154,7 +154,7 @@ def _recorded(
     vault = Vault.around(path, [one for test in tests for one in test.citations])
     root = vault.root or path.parent
     answers = []
-    with reviews.changed() as kept:
+    async with reviews.changed() as kept:
         for test in tests:
             judgement, given = judgements[test.response], texts[test.response].strip()
             source = source_of(test.citations)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from fsrs import Card, Rating, Scheduler
 from agentic_rag.boards.marking import Mark
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import RunError
+from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.whole_file import write_whole
 
 _RATINGS = {"right": Rating.Good, "partly": Rating.Hard, "wrong": Rating.Again}
@@ -89,15 +90,19 @@ class Reviews:
             raise RunError(f"{self._path} cannot be deleted: {error}") from error
         return number
 
-    @contextmanager
-    def changed(self) -> Iterator[dict[str, Review]]:
-        """All reviews, to be changed in place; written at the end.
+    @asynccontextmanager
+    async def changed(self) -> AsyncIterator[dict[str, Review]]:
+        """All reviews, to be changed in place; written at the end. One at a time, in any process.
 
         Raises:
             RunError: the file cannot be read or written.
         """
-        reviews = self.all()
-        yield reviews
+        async with process_lock(str(self._path.parent), self._path.stem):
+            reviews = self.all()
+            yield reviews
+            self._write(reviews)
+
+    def _write(self, reviews: Mapping[str, Review]) -> None:
         rows = [{**asdict(one), "due": one.due.isoformat()} for _, one in sorted(reviews.items())]
         try:
             write_whole(

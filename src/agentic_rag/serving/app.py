@@ -84,7 +84,7 @@ def create_app(
             places = Places(limits.most_running, limits.most_waiting, limits.timeout_seconds)
             service = Service(rag, Access(limits.keys), places, Conversations(saver), allowed)
             stack.push_async_callback(service.jobs.close)
-            server = mcp_server(rag, allowed, write=mcp_write)
+            server = mcp_server(rag, allowed, write=mcp_write, places=places)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
             # Imports and stores stay until the end; collecting among them costs a question 150 ms now and then.

@@ -8,13 +8,14 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentic_rag.boards.checking import answer_json
+from agentic_rag.boards.checking import CheckReport, answer_json, filled_board
 from agentic_rag.boards.drawing import drawn
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.vault import Vault
+from agentic_rag.serving.access import Caller
 from agentic_rag.serving.asking import Ask, answer_to
 from agentic_rag.serving.errors import DOCUMENTED
-from agentic_rag.serving.service import TheCaller, TheService
+from agentic_rag.serving.service import Service, TheCaller, TheService
 
 router = APIRouter(tags=["boards"], responses=DOCUMENTED)
 
@@ -61,6 +62,14 @@ class Due(BaseModel):
     questions: list[dict[str, Any]]
 
 
+async def checked(service: Service, caller: Caller, path: str) -> CheckReport:
+    """Mark a board beneath the roots, of a dataset of the caller's."""
+    board = service.roots.existing(path)
+    _, known = filled_board(board)
+    caller.require(known.dataset)
+    return await service.rag.check(board, user_id=caller.user_id)
+
+
 @router.post("/boards")
 async def make_board(request: BoardRequest, service: TheService, caller: TheCaller) -> BoardMade:
     """Ask, and draw the answer as a board (JSON Canvas)."""
@@ -81,9 +90,7 @@ async def make_board(request: BoardRequest, service: TheService, caller: TheCall
 @router.post("/boards/check")
 async def check(request: CheckRequest, service: TheService, caller: TheCaller) -> Checked:
     """Mark what was written into a verification board beneath the roots; colours it and writes mistake notes."""
-    path = service.roots.writable(request.path, SUFFIX)
-    report = await service.rag.check(path, user_id=caller.user_id)
-    caller.require(report.dataset)
+    report = await checked(service, caller, request.path)
     return Checked(
         board=report.board,
         dataset=report.dataset,

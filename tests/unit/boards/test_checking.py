@@ -180,7 +180,7 @@ async def test_only_boards_of_questions_are_checked(vault: Path) -> None:
 async def test_damaged_reviews_are_told_and_kept(board: Path, tmp_path: Path) -> None:
     _fill(board, None)
     await _check(board)
-    kept = next((tmp_path / "reviews").iterdir())
+    kept = next((tmp_path / "reviews").glob("*.json"))
     kept.write_text("{")
     with pytest.raises(RunError, match="move that file away"):
         await _check(board)

@@ -32,6 +32,7 @@ from agentic_rag.fusion import CanvasOperation
 from agentic_rag.rag import Answer, Rag, Step
 from agentic_rag.serving.access import COOKIE, Refused
 from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, event
+from agentic_rag.serving.boards import checked
 from agentic_rag.serving.notes import (
     IngestRequest,
     empty,
@@ -429,7 +430,7 @@ async def page_check(
     request: Request, service: TheService, caller: TheCaller, file: Annotated[str, Form()]
 ) -> HTMLResponse:
     """Mark a board."""
-    report = await service.rag.check(service.roots.writable(file, SUFFIX), user_id=caller.user_id)
+    report = await checked(service, caller, file)
     return _page(request, "checked.html", report=report)
 
 
@@ -440,6 +441,8 @@ async def health_page(request: Request, service: TheService) -> Response:
     if caller is None:
         return RedirectResponse(f"{_root(request)}/login")
     findings = await examine(lambda: service.rag.config)
+    if caller.datasets is not None:  # who sees some datasets is not told of the others
+        findings = [finding for finding in findings if finding.what != "datasets"]
     return _page(request, "health.html", findings=findings)
 
 
