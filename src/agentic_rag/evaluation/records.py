@@ -242,7 +242,9 @@ def answering_files() -> list[tuple[str, Path]]:
     return [
         (place.as_posix(), path)
         for place, path in named
-        if not (place.parts[0] == "cli" or (place.parts[0] == "evaluation" and place.stem in _TELLS))
+        if not (
+            place.parts[0] in ("cli", "serving") or (place.parts[0] == "evaluation" and place.stem in _TELLS)
+        )
     ]
 
 
