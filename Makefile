@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO_DATA := .agentic-rag
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-browser test-mcp format bench lock clean
+.PHONY: help demo serve test test-browser pictures test-mcp format bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,6 +22,9 @@ test: $(VENV)/.installed  ## format, lint, types, import contract, tests with co
 
 test-browser: $(VENV)/.installed  ## the page in Chromium, by mouse, by keyboard and by axe
 	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_browser.sh
+
+pictures: $(VENV)/.installed  ## the pictures of docs/, taken anew in the browser
+	@BIN=$(BIN) TOOLS=$(VENV)/node AGENTIC_RAG_PICTURES=docs/pictures sh scripts/test_browser.sh -k "citation or viewer"
 
 test-mcp: $(VENV)/.installed  ## the official MCP conformance suite
 	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_mcp.sh

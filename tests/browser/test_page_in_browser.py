@@ -86,7 +86,7 @@ def _asked(page: Page, question: str, operation: str = "auto") -> None:
 
 def _pictured(page: Page, name: str) -> None:
     if PICTURES:
-        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=name != "answer")
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=name != "page")
 
 
 def test_a_question_is_answered_in_stages_and_a_citation_opens_its_passage(page: Page) -> None:
@@ -99,7 +99,7 @@ def test_a_question_is_answered_in_stages_and_a_citation_opens_its_passage(page:
     passage = page.locator("#beside mark#passage")
     expect(passage).to_be_in_viewport()
     expect(passage).to_be_focused()
-    _pictured(page, "answer")
+    _pictured(page, "page")
     page.keyboard.press("Escape")
     expect(page.locator("#beside article")).to_have_count(0)
     expect(page.locator("#answer a.mark").first).to_be_focused()
@@ -138,7 +138,7 @@ def test_a_board_is_saved_filled_in_and_checked(page: Page, vault: Path) -> None
     page.keyboard.press("ArrowRight")
     page.keyboard.press("+")
     assert page.locator("svg.board").get_attribute("viewBox") != before
-    _pictured(page, "board")
+    _pictured(page, "board-on-the-page")
     path = vault / "ours" / "tea.canvas"
     board = json.loads(path.read_text("utf-8"))
     blanks = [node for node in board["nodes"] if node.get("text") == ""]
@@ -321,7 +321,7 @@ def test_boards_open_in_another_viewer(browser: Browser, page: Page, vault: Path
         viewer = context.new_page()
         viewer.goto((tmp_path / "page.html").as_uri())
         viewer.wait_for_timeout(1000)
-        _pictured(viewer, f"viewer-{operation}")
+        _pictured(viewer, f"board-{operation}")
         shown = viewer.locator("#board").evaluate(
             "box => (box.shadowRoot || box).textContent + [...box.querySelectorAll('*')].map(e => e.shadowRoot?.textContent || '').join(' ')"
         )

@@ -15,6 +15,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.serving import mcp_server as mcp_module
 from agentic_rag.serving.mcp_server import mcp_server
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.settings.config import ServiceConfig
@@ -102,6 +103,26 @@ async def test_facts_come_by_pages_and_as_of_a_day(rag: Rag) -> None:
         wrong = await client.call_tool("related", {"name": "Catechins", "cursor": "abc"})
         assert wrong.is_error
         assert "no cursor" in _all_text(wrong)
+
+
+async def test_notes_are_resources_listed_by_pages(rag: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_module, "LISTED", 20)
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        seen: list[str] = []
+        cursor = None
+        while True:
+            page = await client.list_resources(cursor=cursor)
+            assert 0 < len(page.resources) <= 20
+            seen += [one.uri for one in page.resources]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        held = await rag.ledger.records("default")
+        assert len(seen) == len(set(seen)) == len(held)
+        for uri in seen[::10]:
+            assert (await client.read_resource(uri)).contents[0].text
+        with pytest.raises(MCPError, match="no cursor"):
+            await client.list_resources(cursor="-1")
 
 
 async def test_the_four_operations_are_prompts(rag: Rag) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +276,18 @@ def test_a_conversation_is_kept_and_forgotten(client: httpx.Client, data: Path) 
         assert b"zebra" not in file.read_bytes(), file
 
 
+def test_questions_of_one_conversation_take_turns(client: httpx.Client) -> None:
+    questions = [f"What is kill-green? {number}" for number in range(6)]
+    with ThreadPoolExecutor() as pool:
+        asking = [
+            pool.submit(client.post, "/ask", json={"query": one, "thread_id": "shared"}) for one in questions
+        ]
+    assert {one.result().status_code for one in asking} == {200}
+    said = client.get("/threads/shared").json()["messages"]
+    assert [one["role"] for one in said] == ["user", "assistant"] * len(questions)
+    assert {one["text"] for one in said[::2]} == set(questions)
+
+
 def test_a_board_is_drawn_saved_filled_in_and_checked(client: httpx.Client, vault: Path) -> None:
     request = {"query": "杀青、萎凋和渥堆各是什么？", "operation": "verification_canvas"}
     made = client.post("/boards", json=request).json()
@@ -348,3 +366,58 @@ def test_a_chat_models_words_come_as_it_writes_them(
         assert len(words) > 2
         assert "".join(words).strip() == model_server.answer
         assert events[-1][1]["answer"] == model_server.answer
+
+
+def test_a_stream_that_breaks_says_so(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("text of a note")
+        yield
+
+    monkeypatch.setattr("agentic_rag.rag.Rag.stream", broken)
+    events = _events(client, "/ask", json={"query": QUESTION})
+    error = {"type": "internal", "message": "ZeroDivisionError; see the log"}
+    assert events[-1] == ("error", {"error": error})
+    assert "text of a note" not in str(events)
+
+
+def test_the_end_of_the_service_waits_for_answers_and_cancels_ingests(
+    example_data: Path, vault: Path, tmp_path: Path, model_server: LocalOpenAIServer
+) -> None:
+    data = Path(shutil.copytree(example_data, tmp_path / "data"))
+
+    def slow(_: dict[str, Any]) -> None:
+        time.sleep(1.5)
+
+    model_server.judge = slow
+    env = os.environ | {
+        "AGENTIC_RAG_CHAT__BASE_URL": model_server.base_url,
+        "AGENTIC_RAG_CHAT__MODEL": "m",
+        "AGENTIC_RAG_CHAT__API_KEY": "k",
+        "AGENTIC_RAG_ANSWER__METHOD": "chat",
+    }
+    serve = [sys.executable, "-c", "from agentic_rag.cli import main; main()", "serve", "--port", "0"]
+    options = ["--data-dir", str(data), "--root", str(vault)]
+    with subprocess.Popen([*serve, *options], env=env, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        address = next(found[0] for line in process.stderr if (found := re.search(r"http://[\d.:]+", line)))
+        with (
+            httpx.Client(base_url=address, timeout=60) as client,
+            client.stream(
+                "POST", "/ask", headers={"Accept": "text/event-stream"}, json={"query": QUESTION}
+            ) as told,
+        ):
+            lines = told.iter_lines()
+            assert next(lines) == "event: started"
+            client.post("/ingest", json={"paths": [str(vault)], "dataset": "whole"})
+            process.send_signal(signal.SIGTERM)
+            assert "event: answer" in list(lines)
+        log = process.stderr.read()
+    assert process.returncode in (0, -signal.SIGTERM)
+    assert "Traceback" not in log
+    assert QUESTION not in log
+    with (
+        running_service(RagConfig(data_dir=data), roots=[vault]) as again,
+        httpx.Client(base_url=again) as client,
+    ):
+        job = client.post("/ingest", json={"paths": [str(vault)], "dataset": "whole"}).json()
+        assert _ended(client, job)["status"] == "done"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -18,10 +19,11 @@ from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
 from agentic_rag.rag import Answer, Rag, Step
 from agentic_rag.retrieval.config import Strategy
-from agentic_rag.serving.access import Caller
+from agentic_rag.serving.access import Caller, error_body
 from agentic_rag.serving.errors import DOCUMENTED, error_of
 from agentic_rag.serving.service import Service, TheCaller, TheService
 
+logger = logging.getLogger(__name__)
 router = APIRouter(tags=["asking"])
 LONGEST = 20_000
 """Characters of a question."""
@@ -110,6 +112,7 @@ async def asked(
         raise InputError("the request holds a character that is none (a lone surrogate)")
     if "model" in (ask.parameters or {}).get("rerank", {}):
         raise InputError("rerank.model says what is loaded; it stands in the settings, not in a request")
+    thread = service.conversations.thread(caller.user_id, ask.thread_id)
     options: dict[str, Any] = {
         "operation": ask.operation,
         "dataset": caller.require(ask.dataset),
@@ -119,10 +122,10 @@ async def asked(
         "messages": messages or [],
         "user_id": await _remembered(service.rag, caller),
         "parameters": ask.parameters,
-        "thread_id": service.conversations.thread(caller.user_id, ask.thread_id),
+        "thread_id": thread,
     }
     with service.metrics.running.track_inprogress():
-        async with service.places.one():
+        async with service.places.one(), service.conversations.turn(thread):
             async for part in service.rag.stream(ask.query, **options):
                 if isinstance(part, Answer):
                     service.metrics.answers.labels(part.operation, str(part.abstained).lower()).inc()
@@ -164,6 +167,9 @@ async def _events(service: Service, caller: Caller, ask: Ask) -> AsyncIterator[s
                         yield event("answer", {**part.to_dict(), "seconds": seconds})
     except AgenticRagError as error:
         yield event("error", error_of(error)[1])
+    except Exception as error:  # the status is sent already; the client must still learn that it ended
+        logger.exception("a question failed")
+        yield event("error", error_body("internal", f"{type(error).__name__}; see the log"))
 
 
 @router.post("/ask", response_model=Answered, responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})

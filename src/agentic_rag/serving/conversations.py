@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
@@ -39,6 +42,7 @@ class Conversations:
 
     def __init__(self, saver: AsyncSqliteSaver | None) -> None:
         self._saver = saver
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def thread(self, user_id: str, conversation_id: str | None) -> str | None:
         """The LangGraph thread of a user's conversation.
@@ -53,6 +57,16 @@ class Conversations:
         if not conversation_id.strip() or len(conversation_id) > MAX_ID or "/" in conversation_id:
             raise InputError(f"a thread_id has 1 to {MAX_ID} characters and no '/', not {conversation_id!r}")
         return f"{_owner(user_id)}/{conversation_id}"
+
+    @asynccontextmanager
+    async def turn(self, thread: str | None) -> AsyncIterator[None]:
+        """Questions of one thread are answered one after another: each begins from the state that the last one left."""
+        if thread is None:
+            yield
+            return
+        lock = self._turns.setdefault(thread, asyncio.Lock())
+        async with lock:
+            yield
 
     async def of(self, rag: Rag, user_id: str) -> list[Conversation]:
         """A user's conversations, newest first."""

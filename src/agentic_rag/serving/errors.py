@@ -105,7 +105,9 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
         if status == 401:
             headers["WWW-Authenticate"] = "Bearer"
         if status >= 500:
-            logger.warning("%s %s: %s", request.method, request.url.path, type(error).__name__)
+            # Not the path: it may name a note.
+            route = getattr(request.scope.get("route"), "path", "unknown")
+            logger.warning("%s %s: %s", request.method, route, type(error).__name__)
         return answered(request, status, body, headers)
 
     @app.exception_handler(RequestValidationError)

@@ -13,11 +13,13 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 from urllib.parse import quote, unquote
 
+from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ToolAnnotations
+from mcp.types import INVALID_PARAMS, ListResourcesResult, Resource, ToolAnnotations
 from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -31,11 +33,14 @@ from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import LOCAL_USER, Rag
 from agentic_rag.serving.access import Access, Caller, Refused, error_body
 from agentic_rag.serving.limits import Places
-from agentic_rag.serving.notes import read_note, summaries
+from agentic_rag.serving.notes import dataset_names, read_note, summaries
 from agentic_rag.serving.roots import AllowedRoots
 
 PAGE = 20
 """Facts and datasets of one answer."""
+LISTED = 100
+"""Notes of one list of resources."""
+MARKDOWN = "text/markdown"
 MOST_TEXT = 50_000
 """Characters of a note that one fetch gives."""
 FOUND = 10
@@ -273,6 +278,24 @@ class NoteTools:
         kept = await self._rag.memory.remember(text, self._asks.user_id)
         return f"remembered, with {len(kept.memories)} statements derived from it"
 
+    async def notes(self, cursor: str | None) -> ListResourcesResult:
+        """The notes as resources, by dataset and path."""
+        start, rag = _place(cursor), self._rag
+        notes: list[Resource] = []
+        for name in await dataset_names(rag, self._asks):
+            records = await rag.ledger.records(name)
+            notes += [
+                Resource(
+                    uri=note_uri(name, document),
+                    name=record.names[0] if record.names else record.path,
+                    description=f"{name}: {record.path}",
+                    mime_type=MARKDOWN,
+                )
+                for document, record in sorted(records.items())
+            ]
+        more = str(start + LISTED) if len(notes) > start + LISTED else None
+        return ListResourcesResult(resources=notes[start : start + LISTED], next_cursor=more)
+
     async def note(self, dataset: str, path: str) -> str:
         """The text of an ingested note."""
         return (await read_note(self._rag, self._asks.require(unquote(dataset)), unquote(path))).text
@@ -297,8 +320,20 @@ def mcp_server(
         tools=[*(_tool(one, _READS) for one in reading), *(_tool(one, _WRITES) for one in writing)],
         log_level="ERROR",  # it logs what clients sent
     )
-    described = server.resource("notes://{dataset}/{+path}", name="note", mime_type="text/markdown")
+    described = server.resource("notes://{dataset}/{+path}", name="note", mime_type=MARKDOWN)
     described(tools.note)
+
+    async def by_pages(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        # The server itself lists only what was added to it beforehand, and all at once.
+        result = await call_next(ctx)
+        if ctx.method != "resources/list" or ctx.request_id is None:
+            return result
+        try:
+            return await tools.notes((ctx.params or {}).get("cursor"))
+        except AgenticRagError as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+
+    server.middleware.append(by_pages)
     for operation, (title, form) in _PROMPTS.items():
         named = server.prompt(name=operation.value, title=title, description=form.format(topic="…"))
         named(_prompt(form, operation))

@@ -84,11 +84,16 @@ class NoteText(BaseModel):
     text: str
 
 
-async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:
-    """The datasets that a caller may see."""
+async def dataset_names(rag: Rag, caller: Caller) -> list[str]:
+    """The datasets that a caller may see, by name."""
     names = [name for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)]
+    return only_theirs(sorted(names), caller)
+
+
+async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:
+    """What the datasets of a caller hold."""
     found = []
-    for name in only_theirs(sorted(names), caller):
+    for name in await dataset_names(rag, caller):
         documents, chunks, graph = await asyncio.gather(
             rag.ledger.records(name), rag.chunks.count(name), rag.knowledge.counts(name)
         )
