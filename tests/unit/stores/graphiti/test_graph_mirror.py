@@ -29,11 +29,13 @@ from agentic_rag.testing import HashingEmbedding
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 
 
-@pytest.fixture(params=["embedded", "falkordb"])
+@pytest.fixture(params=["embedded", "falkordb", "neo4j"])
 async def store(
     tmp_path: Path, embedding: HashingEmbedding, request: pytest.FixtureRequest
 ) -> AsyncIterator[GraphitiStore]:
-    options = request.getfixturevalue("falkor").options() if request.param == "falkordb" else {}
+    options = (
+        request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
+    )
     async with opened(tmp_path, embedding, **options) as made:
         yield made
         assert await in_graph(made) == await in_tables(made)

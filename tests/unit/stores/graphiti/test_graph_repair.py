@@ -16,17 +16,17 @@ from agentic_rag.stores.graphiti.change import Change
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.testing import HashingEmbedding
-from graph_servers import Falkor
+from graph_servers import GraphServer
 
 JOURNAL = "graph.journal"
 
-BACKENDS = pytest.mark.parametrize("options", ["embedded", "falkordb"], indirect=True)
+BACKENDS = pytest.mark.parametrize("options", ["embedded", "falkordb", "neo4j"], indirect=True)
 
 
 @pytest.fixture
 def options(request: pytest.FixtureRequest) -> dict[str, Any]:
     """How to open the store."""
-    return request.getfixturevalue("falkor").options() if request.param == "falkordb" else {}
+    return request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
 
 
 @BACKENDS
@@ -141,13 +141,13 @@ async def test_an_unreadable_journal_means_everything(
 
 
 async def test_an_emptied_server_is_filled_by_the_next_write(
-    tmp_path: Path, embedding: HashingEmbedding, falkor: Falkor, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, embedding: HashingEmbedding, falkordb: GraphServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(tmp_path, embedding, **falkor.options()) as store:
+    async with opened(tmp_path, embedding, **falkordb.options()) as store:
         await store.replace_documents("notes", [note("one", "a1", "b1")])
         await store.replace_documents("笔记", [note("two", "b1", "c1")])
         before = await in_graph(store)
-    async with opened(tmp_path, embedding, **falkor.options()) as store:
+    async with opened(tmp_path, embedding, **falkordb.options()) as store:
         await store.graphiti.driver.execute_query("CREATE (n:Entity {uuid: 'stray', group_id: 'notes'})")
         await store.remove_documents("notes", ["unknown"])
         assert await in_graph(store) == before == await in_tables(store)

@@ -1,0 +1,15 @@
+#!/bin/sh
+# The stores' contracts on real graph servers: Neo4j from its Maven artefacts, FalkorDB from its wheel.
+set -eu
+BIN=${BIN:-.venv/bin}
+BUILT=${BUILT:-.venv/neo4j}
+for tool in java mvn; do
+  command -v $tool >/dev/null || { echo "skipped: the tests of Neo4j need Java 17 and Maven (apt install openjdk-17-jdk-headless maven)"; exit 0; }
+done
+if [ ! -e "$BUILT/neo4j-for-tests.jar" ]; then
+  mkdir -p "$BUILT"
+  mvn -q -B -f tests/integration/neo4j/pom.xml package "-Dout=$(cd "$BUILT" && pwd)" ||
+    { echo "skipped: Maven cannot build Neo4j"; exit 0; }
+fi
+AGENTIC_RAG_SERVERS=required AGENTIC_RAG_NEO4J=$(cd "$BUILT" && pwd) exec "$BIN/python" -m pytest \
+  tests/contract tests/unit/stores tests/integration -k "neo4j or falkordb" -ra "$@"
