@@ -276,7 +276,7 @@ def test_a_hostile_note_runs_nothing(page: Page, tmp_path: Path) -> None:
     page.goto("/notes")
     page.get_by_label("into", exact=True).fill("hostile")
     page.locator("#choose").set_input_files(folder)
-    expect(page.locator("#jobs .said").first).to_contain_text("1 added")
+    expect(page.locator("#jobs .said", has_text="hostile")).to_contain_text("1 added")
     page.goto("/?dataset=hostile&q=What is the hostile kettle made of?")
     expect(page.locator("#answer")).to_contain_text("seven litres")
     page.locator("#answer a.mark").first.click()

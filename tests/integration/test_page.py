@@ -84,6 +84,16 @@ def test_a_property_restricts_what_is_asked(page: httpx.Client) -> None:
     assert wrong.status_code == 400
 
 
+def test_a_link_to_a_dataset_that_is_not_there_asks_no_other(page: httpx.Client) -> None:
+    shown = page.get("/?dataset=gone&q=tea").text
+    assert '<option value="gone" selected>gone</option>' in shown
+    answered = page.post(
+        "/page/ask", data={"query": "tea", "dataset": "gone"}, headers={"hx-request": "true"}
+    )
+    assert "gone" in answered.text
+    assert "error" in answered.text
+
+
 def test_errors_are_told_on_the_page(page: httpx.Client) -> None:
     with page.stream("POST", "/page/ask", data={"query": "x", "dataset": "none"}) as response:
         assert "unknown dataset" in response.read().decode()

@@ -29,12 +29,14 @@ from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import entity_key, notes_dataset
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.fusion import CanvasOperation
+from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Answer, Rag, Step
 from agentic_rag.serving.access import COOKIE, Refused
 from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, event
 from agentic_rag.serving.boards import checked
 from agentic_rag.serving.notes import (
     IngestRequest,
+    dataset_names,
     empty,
     ingest,
     ingest_files,
@@ -131,12 +133,15 @@ async def ask_page(
     caller = _visitor(service, request)
     if caller is None:
         return RedirectResponse(f"{_root(request)}/login")
-    known = await summaries(service.rag, caller)
+    held = await dataset_names(service.rag, caller)
+    # One that is not there must be answered with an error, not from another.
+    choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
     said = await service.conversations.messages(service.rag, caller.user_id, thread) if thread else []
     return _page(
         request,
         "ask.html",
-        datasets=known,
+        held=held,
+        choices=choices,
         chosen=dataset,
         question=q,
         operations=[one.value for one in CanvasOperation],
