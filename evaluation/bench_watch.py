@@ -194,7 +194,7 @@ async def killed(data: Path, vault: Path, notes: Sequence[Path], new: Iterator[C
     first.wait()
     second = watcher(vault, data)
     await asyncio.to_thread(second.stdout.readline)  # type: ignore[union-attr]
-    second.send_signal(signal.SIGINT)
+    second.terminate()
     await asyncio.to_thread(second.wait)
     async with open_rag(RagConfig(data_dir=data)) as rag:
         pending = sum(record.pending for record in (await rag.ledger.records("default")).values())

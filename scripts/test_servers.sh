@@ -1,5 +1,5 @@
 #!/bin/sh
-# The stores' contracts on real graph servers: Neo4j from its Maven artefacts, FalkorDB from its wheel.
+# The stores' contracts on real servers: Neo4j from its Maven artefacts, FalkorDB from its wheel, and S3 by moto.
 set -eu
 BIN=${BIN:-.venv/bin}
 BUILT=${BUILT:-.venv/neo4j}
@@ -11,5 +11,5 @@ if [ ! -e "$BUILT/neo4j-for-tests.jar" ]; then
   mvn -q -B -f tests/integration/neo4j/pom.xml package "-Dout=$(cd "$BUILT" && pwd)" ||
     { echo "skipped: Maven cannot build Neo4j"; exit 0; }
 fi
-AGENTIC_RAG_SERVERS=required AGENTIC_RAG_NEO4J=$(cd "$BUILT" && pwd) exec "$BIN/python" -m pytest \
-  tests/contract tests/unit/stores tests/integration -k "neo4j or falkordb" -ra "$@"
+SERVERS_FOR_TESTS=required NEO4J_FOR_TESTS=$(cd "$BUILT" && pwd) exec "$BIN/python" -m pytest \
+  tests/contract tests/unit/stores tests/integration -k "neo4j or falkordb or object_store" -ra "$@"

@@ -14,6 +14,7 @@ from agentic_rag import RagConfig, open_rag
 from example_vault import EXAMPLE_VAULT
 from graph_servers import GraphServer, falkordb_server, neo4j_server
 from local_openai_server import LocalOpenAIServer, running
+from object_store import ObjectStore, s3_server
 from vector_stores import milvus_lite, postgres_server
 
 # ranx, which tests agree with, compiles for a minute what then takes milliseconds either way.
@@ -75,6 +76,13 @@ def neo4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphServer]:
     """A Neo4j server, one for all tests; its ``options`` empty it."""
     with neo4j_server(tmp_path_factory.mktemp("neo4j")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[ObjectStore]:
+    """An object store, one for all tests; each takes an empty place of it."""
+    with s3_server() as store:
+        yield store
 
 
 @pytest.fixture(scope="session")

@@ -20,9 +20,9 @@ from typing import Any, NoReturn
 import pytest
 
 READY_SECONDS = 60.0
-NEO4J = os.environ.get("AGENTIC_RAG_NEO4J")
+NEO4J = os.environ.get("NEO4J_FOR_TESTS")
 """The folder that Neo4j was built in."""
-REQUIRED = bool(os.environ.get("AGENTIC_RAG_SERVERS"))
+REQUIRED = bool(os.environ.get("SERVERS_FOR_TESTS"))
 """Whether a server that is not there fails the tests instead of skipping them."""
 
 

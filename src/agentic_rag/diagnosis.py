@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import importlib.util
 import os
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 
 from agentic_rag.domain.identity import MEMORY_PREFIX
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.errors import AgenticRagError
+from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.settings.config import RagConfig
 
 Status = Literal["ok", "off", "missing"]
@@ -24,7 +25,7 @@ EXTRAS = {
     "LangGraph Studio": ("langgraph_api", "studio"),
     "FalkorDB": ("falkordb", "falkordb"),
 }
-REACH_SECONDS = 3.0
+REACH_SECONDS, STORE_SECONDS = 3.0, 10.0
 SCRIPTS = {"latin": "English", "cjk": "Chinese"}
 TELLS_APART = 2.0
 """Spreads of unrelated texts by which related ones should lie nearer: models have 4 to 6 in languages they learnt."""
@@ -52,7 +53,14 @@ async def examine(load: Callable[[], RagConfig]) -> list[Finding]:
     except AgenticRagError as error:
         return [*findings, Finding("configuration", "missing", str(error), "mend the value it names")]
     findings.append(_data_folder(config))
-    checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [_embedding, _datasets, _graph, _chat]
+    checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [
+        _embedding,
+        _object_store,
+        _datasets,
+        _graph,
+        _conversations,
+        _chat,
+    ]
     findings += [await _safely(check, config) for check in checks]
     return [*findings, *_extras()]
 
@@ -152,8 +160,44 @@ async def _graph(config: RagConfig) -> Finding:
     graph = config.graph
     if graph.backend == "embedded":
         return Finding("graph", "ok", "embedded, in the data folder")
-    cure = "docker compose up -d, or set AGENTIC_RAG_GRAPH__URI"
-    return await _reached("graph", f"{graph.backend} at {graph.uri}", graph.uri, cure)
+    from agentic_rag.stores.graphiti.driver_server import server_driver
+
+    password = graph.password.get_secret_value() if graph.password else None
+    driver = server_driver(graph.backend, graph.uri, graph.user, password, committer=None)
+    try:
+        await driver.reach()
+    finally:
+        await driver.close()
+    return Finding("graph", "ok", driver.told)
+
+
+async def _object_store(config: RagConfig) -> Finding:
+    uri = config.lancedb_uri
+    if uri is None or "://" not in uri:
+        return Finding("lancedb", "ok", f"in {uri or config.data_dir}")
+    from agentic_rag.stores.lancedb.connection import lance_connection
+
+    cure = "start the object store, or correct AGENTIC_RAG_LANCEDB_URI and AGENTIC_RAG_STORAGE_OPTIONS"
+    try:
+        async with (
+            asyncio.timeout(STORE_SECONDS),
+            lance_connection(uri, config.storage_options) as connection,
+        ):
+            held = len(await connection.table_names())
+    except TimeoutError:
+        return Finding("lancedb", "missing", f"{uri}: no answer within {STORE_SECONDS:g} s", cure)
+    except StoreError as error:
+        return Finding("lancedb", "missing", str(error), cure)
+    return Finding("lancedb", "ok", f"{uri}, {held} tables")
+
+
+async def _conversations(config: RagConfig) -> Finding:
+    if config.service.conversations is None:
+        return Finding("conversations", "ok", "SQLite, in the data folder")
+    from agentic_rag.stores.checkpoints import kept_conversations
+
+    async with kept_conversations(config):
+        return Finding("conversations", "ok", "PostgreSQL")
 
 
 async def _chat(config: RagConfig) -> Finding:
@@ -172,12 +216,10 @@ async def _reached(what: str, detail: str, uri: str | None, cure: str) -> Findin
 
 async def _unreachable(uri: str | None) -> str | None:
     """Why nothing listens at a URI, or None where something does."""
-    import asyncio
-
     if uri is None:
         return "no URI is configured"
     parts = urlsplit(uri)
-    port = parts.port or {"https": 443, "http": 80, "bolt": 7687, "neo4j": 7687}.get(parts.scheme, 6379)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         async with asyncio.timeout(REACH_SECONDS):
             _, writer = await asyncio.open_connection(parts.hostname, port)

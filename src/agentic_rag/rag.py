@@ -650,7 +650,7 @@ async def _open_stores(
 
     folder = await asyncio.to_thread(_made, config.data_dir)
     uri = config.lancedb_uri or str(folder / VECTORS)
-    connection = LanceConnection(uri, config.storage_options)
+    connection = LanceConnection(uri, config.storage_options, locks=str(folder))
     stack.push_async_callback(connection.close)
     chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
     graph = config.graph
@@ -673,7 +673,7 @@ def _turns(connection: LanceConnection) -> Turn:
 
     @asynccontextmanager
     async def turn(dataset: str) -> AsyncIterator[None]:
-        async with process_lock(connection.uri, f"remembering-{group_id(dataset)}"):
+        async with process_lock(connection.locks, f"remembering-{group_id(dataset)}"):
             connection.refresh()
             yield
 

@@ -69,8 +69,13 @@ def lance(connection: LanceConnection) -> LanceChunkStore:
     return LanceChunkStore(connection, model="hashing", dimension=DIMENSION)
 
 
-@pytest.fixture(params=EVERY)
+@pytest.fixture(params=[*EVERY, "object_store"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ChunkStore]:
+    if request.param == "object_store":
+        s3 = request.getfixturevalue("object_store")
+        async with lance_connection(s3.empty_uri(), s3.options, locks=str(tmp_path)) as stored:
+            yield LanceChunkStore(stored, model="hashing", dimension=DIMENSION)
+        return
     skip_without(request.param)
     where = uri_of(request.param, tmp_path, request) if request.param in EXTRAS else str(tmp_path / "lance")
     async with opened(request.param, where, DIMENSION) as one:

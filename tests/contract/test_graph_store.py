@@ -48,7 +48,7 @@ def embedding() -> HashingEmbedding:
     return HashingEmbedding(64)
 
 
-@pytest.fixture(params=["memory", "embedded", "falkordb", "neo4j"])
+@pytest.fixture(params=["memory", "embedded", "falkordb", "neo4j", "object_store"])
 async def store(
     request: pytest.FixtureRequest, tmp_path: Path, embedding: HashingEmbedding
 ) -> AsyncIterator[GraphStore]:
@@ -56,7 +56,15 @@ async def store(
         yield InMemoryGraphStore(embedding)
         return
     from agentic_rag.stores.graphiti.store import GraphitiStore
+    from agentic_rag.stores.lancedb.connection import lance_connection
 
+    if request.param == "object_store":
+        s3 = request.getfixturevalue("object_store")
+        async with lance_connection(s3.empty_uri(), s3.options, locks=str(tmp_path)) as connection:
+            stored = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+            yield stored
+            await stored.close()
+        return
     options = (
         request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
     )

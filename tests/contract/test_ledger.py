@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ class _FullStore(InMemoryChunkStore):
         return _Everything()
 
 
-@pytest.fixture(params=["memory", "lancedb", "checked"])
+@pytest.fixture(params=["memory", "lancedb", "checked", "object_store"])
 async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
     if request.param == "memory":
         yield InMemoryLedger()
@@ -52,7 +53,11 @@ async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     if request.param == "checked":
         yield CheckedLedger(InMemoryLedger(), _FullStore(dimension=2))
         return
-    async with lance_connection(str(tmp_path / "lance")) as connection:
+    where: tuple[Any, ...] = (str(tmp_path / "lance"),)
+    if request.param == "object_store":
+        s3 = request.getfixturevalue("object_store")
+        where = (s3.empty_uri(), s3.options)
+    async with lance_connection(*where, locks=str(tmp_path)) as connection:
         yield LanceLedger(connection)
 
 

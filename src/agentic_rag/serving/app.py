@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.applications import Starlette
@@ -21,7 +20,7 @@ from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.serving import asking, boards, health, notes, openai_surface, people
 from agentic_rag.serving.access import LOOPBACK, Access, Gate
-from agentic_rag.serving.conversations import FILE, Conversations
+from agentic_rag.serving.conversations import Conversations
 from agentic_rag.serving.errors import add_error_handlers
 from agentic_rag.serving.limits import Places
 from agentic_rag.serving.mcp_server import http_door, mcp_server
@@ -29,9 +28,7 @@ from agentic_rag.serving.page.routes import error_part, mount_page
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.serving.service import Service
 from agentic_rag.settings.config import RagConfig
-
-if TYPE_CHECKING:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from agentic_rag.stores.checkpoints import kept_conversations
 
 Opened = Callable[[], AbstractAsyncContextManager[Rag]]
 """Opens a ``Rag``, or lends one that stays open."""
@@ -76,13 +73,13 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             if opened is None:
-                saver = await stack.enter_async_context(kept_conversations(config))
-                rag = await stack.enter_async_context(open_rag(config, checkpointer=saver))
+                kept = await stack.enter_async_context(kept_conversations(config))
+                rag = await stack.enter_async_context(open_rag(config, checkpointer=kept.saver))
             else:
-                saver, rag = None, await stack.enter_async_context(opened())
+                kept, rag = None, await stack.enter_async_context(opened())
             limits = config.service
             places = Places(limits.most_running, limits.most_waiting, limits.timeout_seconds)
-            service = Service(rag, Access(limits.keys), places, Conversations(saver), allowed)
+            service = Service(rag, Access(limits.keys), places, Conversations(kept), allowed)
             stack.push_async_callback(service.jobs.close)
             server = mcp_server(rag, allowed, write=mcp_write, places=places)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
@@ -168,18 +165,3 @@ class Timed:
                 route = getattr(scope.get("route"), "path", "unknown")
                 observed = service.metrics.requests.labels(scope["method"], route, str(status))
                 observed.observe(time.perf_counter() - started)
-
-
-@asynccontextmanager
-async def kept_conversations(config: RagConfig) -> AsyncIterator[AsyncSqliteSaver]:
-    """Where conversations are kept, in the data folder."""
-    import aiosqlite
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
-    config.data_dir.mkdir(parents=True, exist_ok=True)
-    async with aiosqlite.connect(config.data_dir / FILE) as connection:
-        # What was deleted is overwritten, not only unlinked.
-        await connection.execute("PRAGMA secure_delete = ON")
-        saver = AsyncSqliteSaver(connection)
-        await saver.setup()
-        yield saver

@@ -1,4 +1,4 @@
-"""Conversations that are kept: LangGraph threads in a SQLite file, each of one user."""
+"""Conversations that are kept: LangGraph threads, each of one user."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-
     from agentic_rag.rag import Rag
+    from agentic_rag.stores.checkpoints import Kept
 
-FILE = "conversations.sqlite"
 MOST_LISTED = 100
 MAX_ID = 64
 """Characters of a conversation's id."""
@@ -37,11 +35,11 @@ class Conversations:
     """A user's threads. An id names another thread for every user.
 
     Args:
-        saver: what keeps them; None: none are kept.
+        kept: where; None: none are kept.
     """
 
-    def __init__(self, saver: AsyncSqliteSaver | None) -> None:
-        self._saver = saver
+    def __init__(self, kept: Kept | None) -> None:
+        self._kept = kept
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def thread(self, user_id: str, conversation_id: str | None) -> str | None:
@@ -52,7 +50,7 @@ class Conversations:
         """
         if conversation_id is None:
             return None
-        if self._saver is None:
+        if self._kept is None:
             raise InputError("this service keeps no conversations; leave thread_id out")
         if not conversation_id.strip() or len(conversation_id) > MAX_ID or "/" in conversation_id:
             raise InputError(f"a thread_id has 1 to {MAX_ID} characters and no '/', not {conversation_id!r}")
@@ -88,30 +86,19 @@ class Conversations:
 
     async def forget(self, user_id: str, conversation_id: str | None = None) -> int:
         """Delete a user's conversation, or all; how many there were."""
-        if self._saver is None:
+        if self._kept is None:
             return 0
         threads = await self._threads(user_id)
         if conversation_id is not None:
             threads = [one for one in threads if one == self.thread(user_id, conversation_id)]
         for thread in threads:
-            await self._saver.adelete_thread(thread)
+            await self._kept.saver.adelete_thread(thread)
         if threads:
-            # The write-ahead log still holds what was deleted.
-            await self._saver.conn.commit()
-            await self._saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            await self._kept.purge()
         return len(threads)
 
     async def _threads(self, user_id: str) -> list[str]:
-        if self._saver is None:
-            return []
-        await self._saver.setup()
-        # The saver itself lists every checkpoint whole; its table says enough.
-        query = (
-            "SELECT thread_id FROM checkpoints WHERE thread_id LIKE ? GROUP BY thread_id "
-            "ORDER BY MAX(checkpoint_id) DESC"
-        )
-        async with self._saver.conn.execute(query, (f"{_owner(user_id)}/%",)) as rows:
-            return [str(row[0]) async for row in rows]
+        return [] if self._kept is None else await self._kept.threads(f"{_owner(user_id)}/")
 
 
 def _owner(user_id: str) -> str:

@@ -86,6 +86,10 @@ class ServiceConfig(Section):
     hosts: tuple[str, ...] = Field(
         (), description="names by which clients may call it, besides localhost and the address it listens on"
     )
+    conversations: SecretStr | None = Field(
+        None,
+        description="URI of a PostgreSQL server that keeps them, extra postgres; none: SQLite in data_dir; never printed",
+    )
     most_running: int = Field(8, ge=1, description="questions answered at the same time")
     most_waiting: int = Field(64, ge=0, description="questions that may wait; more get status 503")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from agentic_rag.errors import ConfigError, MissingExtra
+from agentic_rag.errors import ConfigError, MissingExtra, StoreError
+from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graphiti.change import Change
 from agentic_rag.stores.graphiti.commit import Committer, uninterrupted
 from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction
 
+GREETING_SECONDS = 10.0
+"""The longest wait for a server's first answer."""
+
 
 def server_driver(
-    backend: str, uri: str | None, user: str | None, password: str | None, committer: Committer
+    backend: str, uri: str | None, user: str | None, password: str | None, committer: Committer | None
 ) -> Any:
-    """A Graphiti driver whose write transactions go through the committer.
+    """A Graphiti driver whose write transactions go through the committer; without one, only to see whether it is there.
 
     Raises ``ConfigError`` for an unknown backend or a missing address, ``MissingExtra`` for one not installed.
     """
@@ -27,18 +33,37 @@ def server_driver(
         raise ConfigError(f"unknown graph backend {backend!r}; use one of: {known}")
     if not uri:
         raise ConfigError(f"the graph backend {backend!r} needs the server's address (server_uri)")
+    if not password:
+        raise ConfigError(
+            f"the graph backend {backend!r} needs a password: set AGENTIC_RAG_GRAPH__PASSWORD, here and for the server"
+        )
     driver = _DRIVERS[backend](uri, user, password)
     driver.committer = committer
+    driver.told = f"{backend} at {_address(uri)}"
     return driver
 
 
-class CommittedSession(GraphDriverSession):  # type: ignore[misc]
-    """A server's session whose ``execute_write`` is followed by LanceDB's write."""
+def _address(uri: str) -> str:
+    """Host and port: before them may stand a password."""
+    return urlsplit(uri if "//" in uri else f"//{uri}").netloc.rpartition("@")[2]
 
-    def __init__(self, inner: Any, driver: Any) -> None:
+
+class CommittedSession(GraphDriverSession):  # type: ignore[misc]
+    """A server's session whose ``execute_write`` is followed by LanceDB's write.
+
+    Args:
+        begin: begins the server's own session, which may connect to it.
+        driver: whose it is.
+    """
+
+    def __init__(self, begin: Callable[[], Any], driver: Any) -> None:
         self.provider = driver.provider
-        self._inner = inner
+        self._begin = begin
         self._driver = driver
+
+    @cached_property
+    def _inner(self) -> Any:
+        return self._begin()
 
     async def __aenter__(self) -> CommittedSession:
         return self
@@ -47,7 +72,8 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
         await self.close()
 
     async def close(self) -> None:
-        await self._inner.close()
+        if "_inner" in self.__dict__:
+            await self._inner.close()
 
     async def run(self, query: Any, **kwargs: Any) -> Any:
         return await self._inner.run(query, **kwargs)
@@ -72,9 +98,12 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
                 return result
 
         async with committer.turn():
-            await self._driver.ensure_indexes()
-            await uninterrupted(committer.prepare(self._driver.run_alone))
-            return await uninterrupted(write())
+            try:
+                await self._driver.ensure_indexes()
+                await uninterrupted(committer.prepare(self._driver.run_alone))
+                return await uninterrupted(write())
+            except self._driver.failures as error:
+                raise self._driver.unusable(first_line(error).rstrip(":")) from error
 
 
 class LateIndexes:
@@ -83,15 +112,41 @@ class LateIndexes:
     So a store can be opened, and asked, while the server is down.
     """
 
+    told: str
+    """Kind and address of the server."""
+    failures: tuple[type[Exception], ...] = ()
+    """What the driver raises where the server cannot be reached, or refuses the login."""
     _indexes_wanted = False
     _indexes_made = False
+
+    async def greet(self) -> None:
+        """Raises one of ``failures`` where the server cannot be used, without trying again and again."""
+        raise NotImplementedError
+
+    def unusable(self, reason: str) -> StoreError:
+        """What to say of it, in one line."""
+        return StoreError(
+            f"{self.told} cannot be used: {reason}; start it (docker compose --profile {self.told.partition(' ')[0]} up -d), "
+            "or correct graph.uri, graph.user and graph.password"
+        )
 
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
         if self._indexes_wanted:
             await super().build_indices_and_constraints(delete_existing)  # type: ignore[misc]
 
+    async def reach(self) -> None:
+        """Raises ``StoreError`` where the server cannot be used."""
+        try:
+            async with asyncio.timeout(GREETING_SECONDS):
+                await self.greet()
+        except TimeoutError as error:
+            raise self.unusable(f"no answer within {GREETING_SECONDS:g} s") from error
+        except self.failures as error:
+            raise self.unusable(first_line(error).rstrip(":")) from error
+
     async def ensure_indexes(self) -> None:
         if not self._indexes_made:
+            await self.reach()
             self._indexes_wanted = True
             await self.build_indices_and_constraints()
             self._indexes_made = True
@@ -113,13 +168,19 @@ class CommittedTransaction(Transaction):  # type: ignore[misc]
 
 def _neo4j(uri: str, user: str | None, password: str | None) -> Any:
     from graphiti_core.driver.neo4j_driver import Neo4jDriver
+    from neo4j.exceptions import AuthError, ServiceUnavailable, SessionExpired
 
-    # Every query would warn about properties that no node has yet.
-    logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
+    # Every query would warn about properties that no node has yet, and every new try that the server is down.
+    logging.getLogger("neo4j").setLevel(logging.ERROR)
 
     class CommittedNeo4jDriver(LateIndexes, Neo4jDriver):  # type: ignore[misc]
+        failures = (ServiceUnavailable, SessionExpired, AuthError)
+
+        async def greet(self) -> None:
+            await self.client.verify_connectivity()
+
         def session(self, database: str | None = None) -> CommittedSession:
-            return CommittedSession(super().session(database), self)
+            return CommittedSession(partial(super().session, database), self)
 
         async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
             return [record.data() for record in (await self.execute_query(query, params=parameters)).records]
@@ -134,9 +195,31 @@ def _falkordb(uri: str, user: str | None, password: str | None) -> Any:
     except ImportError as error:
         raise MissingExtra("the FalkorDB backend", "falkordb") from error
 
+    errors = importlib.import_module("redis.exceptions")
+
     class CommittedFalkorDriver(LateIndexes, FalkorDriver):  # type: ignore[misc]
+        failures = (errors.ConnectionError, errors.TimeoutError, OSError)
+        _made: FalkorDB | None = None
+
+        @property
+        def client(self) -> FalkorDB:
+            """The client, made when it is first needed: making it asks the server, and blocks."""
+            if self._made is None:
+                self._made = FalkorDB(host=host, port=port, connection_pool=pool)
+            return self._made
+
+        @client.setter
+        def client(self, given: object) -> None:
+            """Graphiti would have it when the driver is made."""
+
+        async def greet(self) -> None:
+            _, writer = await asyncio.open_connection(host, port)  # the client would try again for seconds
+            writer.close()
+            client = await asyncio.to_thread(lambda: self.client)
+            await client.connection.ping()
+
         def session(self, database: str | None = None) -> CommittedSession:
-            return CommittedSession(super().session(database), self)
+            return CommittedSession(partial(super().session, database), self)
 
         def clone(self, database: str) -> CommittedFalkorDriver:
             """Groups share one graph: they are told apart by their group id, as on every backend."""
@@ -147,7 +230,8 @@ def _falkordb(uri: str, user: str | None, password: str | None) -> Any:
             return list(found[0]) if found else []
 
         async def close(self) -> None:
-            await super().close()
+            if self._made is not None:
+                await super().close()
             await pool.disconnect()
 
     address = urlsplit(uri if "//" in uri else f"//{uri}")
@@ -157,8 +241,7 @@ def _falkordb(uri: str, user: str | None, password: str | None) -> Any:
     pool = importlib.import_module("redis.asyncio").BlockingConnectionPool(
         host=host, port=port, username=user, password=password, decode_responses=True, max_connections=32
     )
-    client = FalkorDB(host=host, port=port, connection_pool=pool)
-    return CommittedFalkorDriver(falkor_db=client)
+    return CommittedFalkorDriver(falkor_db=pool)
 
 
 _DRIVERS: dict[str, Callable[[str, str | None, str | None], Any]] = {"neo4j": _neo4j, "falkordb": _falkordb}

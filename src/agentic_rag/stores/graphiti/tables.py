@@ -221,7 +221,7 @@ class GraphTables:
 
         Raises ``ManifestMismatch`` where the vectors of a group that is written to come from another model.
         """
-        async with writing(self._connection.uri, {*groups, *removing}):
+        async with writing(self._connection.locks, {*groups, *removing}):
             for group in {*groups, *removing}:
                 await self._manifests.generation_now(group, any_model=group not in groups)
             yield

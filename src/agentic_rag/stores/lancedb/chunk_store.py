@@ -89,14 +89,14 @@ class LanceChunkStore:
         found = PassageVectors(
             vectors, tuple(tokens for document in documents for tokens in tokens_of(document))
         )
-        async with writing(self._connection.uri, [group_id(dataset)]):
+        async with writing(self._connection.locks, [group_id(dataset)]):
             table = await self._created(dataset)
             if not chunks:
                 await _remove(table, dataset, ids)
                 return
             with translated(f"looking at the columns of {dataset!r}"):
                 rows = to_table(chunks, found, await table.schema())
-            async with process_lock(self._connection.uri, RECORDING_VALUES):
+            async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await self._values.record(dataset, rows)
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):
                     await (
@@ -111,7 +111,7 @@ class LanceChunkStore:
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         ids = [document_id for document_id in document_ids if is_unicode(document_id)]
-        async with writing(self._connection.uri, [group_id(dataset)]):
+        async with writing(self._connection.locks, [group_id(dataset)]):
             table = await self._opened(dataset, now=True)
             if table is not None and ids:
                 await _remove(table, dataset, ids)
@@ -216,8 +216,8 @@ class LanceChunkStore:
 
     async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         group = group_id(dataset)
-        async with process_lock(self._connection.uri, f"indexing-{group}"):
-            async with writing(self._connection.uri, [group]):
+        async with process_lock(self._connection.locks, f"indexing-{group}"):
+            async with writing(self._connection.locks, [group]):
                 table = await self._opened(dataset, now=True)
                 if table is None:
                     return

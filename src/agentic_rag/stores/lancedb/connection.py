@@ -48,8 +48,12 @@ def translated(doing: str) -> Iterator[None]:
 class LanceConnection:
     """A lazily opened database; ``table`` and ``create_table`` hand out open tables, cached by name."""
 
-    def __init__(self, uri: str, storage_options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, uri: str, storage_options: Mapping[str, str] | None = None, *, locks: str | None = None
+    ) -> None:
         self.uri = uri
+        self.locks = (locks or uri) if "://" in uri else uri
+        """The folder of the locks of its writers: an object store has none, so they share one beside it."""
         self._storage_options = dict(storage_options or {})
         self._database: Any = None
         self._closed = False
@@ -120,7 +124,7 @@ class LanceConnection:
             return existing
         database = await self.database()
         with translated(f"creating table {name}"):
-            async with self._making, process_lock(self.uri, MAKING_TABLES):
+            async with self._making, process_lock(self.locks, MAKING_TABLES):
                 existing = await self.table(name)
                 if existing is not None:
                     return existing
@@ -188,9 +192,11 @@ class LanceConnection:
 
 
 @asynccontextmanager
-async def lance_connection(uri: str) -> AsyncIterator[LanceConnection]:
+async def lance_connection(
+    uri: str, storage_options: Mapping[str, str] | None = None, *, locks: str | None = None
+) -> AsyncIterator[LanceConnection]:
     """A connection that closes itself."""
-    connection = LanceConnection(uri)
+    connection = LanceConnection(uri, storage_options, locks=locks)
     try:
         yield connection
     finally:

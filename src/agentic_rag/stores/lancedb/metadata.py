@@ -100,7 +100,7 @@ class MetadataValues:
         if values is None:
             return
         with translated(f"tidying the values of {dataset!r}"):
-            async with process_lock(self._connection.uri, RECORDING_VALUES):
+            async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await _drop_unused(values, chunks)
         await tidied(values, IndexPlan(), f"the values of {dataset!r}", purge=purge)
 

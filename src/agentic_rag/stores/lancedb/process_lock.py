@@ -1,7 +1,8 @@
 """Who may write when LanceDB alone would let one writer undo what another just did.
 
-A lock is a file in the database's folder, freed by its closing, as the end of a process does however it
-ends; an object store has no locks and is not locked. Waiting takes no thread and may be cancelled.
+A lock is a file in the database's folder, freed by its closing, as the end of a process does however it ends. An
+object store has no locks: processes that share a data folder lock there; between machines LanceDB's own commits decide.
+Waiting takes no thread and may be cancelled.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ async def reindexed(
     if stored is None:
         raise UnknownDataset(dataset, await manifests.names())
     refusal = f"another process is reindexing dataset {dataset_name(dataset)!r}; wait until it is done"
-    async with only_one(connection.uri, f"reindexing-{group}", refusal):
+    async with only_one(connection.locks, f"reindexing-{group}", refusal):
         parts = [part for store in stores for part in store.vector_tables(dataset)]
         return await _Reindex(connection, manifests, embedding, parts, group, dataset).run(progress)
 
@@ -158,7 +158,7 @@ class _Reindex:
             if await self._carry_over(generation, meter) <= FEW:
                 break
         await self._index(generation + 1)
-        async with switching(self.connection.uri, self.group):
+        async with switching(self.connection.locks, self.group):
             waited = time.perf_counter()
             await self._carry_over(generation, meter)
             await self.manifests.switch(self.group, generation + 1)

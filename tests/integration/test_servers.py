@@ -1,0 +1,114 @@
+"""The whole application on real servers; what is said of one that is away, or that refuses the login."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentic_rag import RagConfig, open_rag
+from agentic_rag.diagnosis import examine
+from agentic_rag.errors import ConfigError, StoreError
+from example_vault import EXAMPLE_VAULT
+from graph_servers import GraphServer, free_port
+
+QUESTION = "At what temperature and for how long is the second fire?"
+CONNECT = "How do polyphenol oxidase and catechins hang together?"
+SECRET = "very-secret"
+BACKENDS = ["neo4j", "falkordb"]
+
+
+def _graph(server: GraphServer, **changed: Any) -> dict[str, Any]:
+    known = {"backend": server.backend, "uri": server.uri, "user": server.user, "password": server.password}
+    return {"graph": known | changed}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLE_VAULT, tmp_path / "vault"))
+
+
+@pytest.fixture(params=[*BACKENDS, "object_store"])
+def servers(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
+    """The settings of one that runs."""
+    server = request.getfixturevalue(request.param)
+    if request.param == "object_store":
+        yield {"lancedb_uri": server.empty_uri(), "storage_options": server.options}
+    else:
+        server.options()  # empties it
+        yield _graph(server)
+
+
+async def test_notes_are_ingested_asked_changed_and_removed(
+    servers: dict[str, Any], vault: Path, tmp_path: Path
+) -> None:
+    config = RagConfig.model_validate({"data_dir": tmp_path / "data", **servers})
+    async with open_rag(config) as rag:
+        first = await rag.ingest(vault)
+        assert first.documents > 30
+        answer = await rag.ask(QUESTION)
+        assert "96 °C" in answer.text
+        related = await rag.ask(CONNECT, operation="concept_relation")
+        assert related.to_dict()["outcomes"]["graphiti"]["status"] == "ok"
+    note = vault / "Kettle.md"
+    note.write_text("The kettle from Porto is made of copper and holds seven litres.", "utf-8")
+    (vault / "teas" / "Oolong.md").unlink()
+    async with open_rag(config) as rag:
+        second = await rag.ingest(vault)
+        assert second.documents == first.documents
+        counts = second.to_dict()["counts"]
+        assert (counts["added"], counts["removed"]) == (1, 1)
+        assert "copper" in (await rag.ask("What is the kettle from Porto made of?")).text
+        await rag.remove(None)
+        assert (await rag.knowledge.counts("default")).facts == 0
+    found = await examine(lambda: config)
+    assert {one.what: one.status for one in found if one.what in ("graph", "lancedb", "conversations")} == {
+        "graph": "ok",
+        "lancedb": "ok",
+        "conversations": "ok",
+    }
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+async def test_a_server_that_is_away_is_told_in_a_line_and_questions_are_answered(
+    backend: str, example_data: Path, vault: Path, tmp_path: Path
+) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    server = GraphServer(backend, f"{'bolt' if backend == 'neo4j' else 'redis'}://{address}", "ada", SECRET)
+    data = shutil.copytree(example_data, tmp_path / "data")
+    config = RagConfig.model_validate({"data_dir": data, **_graph(server)})
+    async with open_rag(config) as rag:
+        assert "96 °C" in (await rag.ask(QUESTION)).text
+        (vault / "Kettle.md").write_text("The kettle from Porto is made of copper.", "utf-8")
+        with pytest.raises(StoreError, match=rf"{backend} at {address} cannot be used: .*; start it") as told:
+            await rag.ingest(vault)
+    assert SECRET not in str(told.value)
+    assert "\n" not in str(told.value)
+    graph = next(one for one in await examine(lambda: config) if one.what == "graph")
+    assert graph.status == "missing"
+    assert address in graph.detail
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+async def test_a_wrong_password_is_told_in_a_line(
+    backend: str, vault: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    server: GraphServer = request.getfixturevalue(backend)
+    config = RagConfig.model_validate({"data_dir": tmp_path / "data", **_graph(server, password=SECRET)})
+    async with open_rag(config) as rag:
+        with pytest.raises(StoreError, match=r"cannot be used: .*graph\.password") as told:
+            await rag.ingest(vault / "teas")
+    assert SECRET not in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+async def test_a_blank_password_is_refused(backend: str, tmp_path: Path) -> None:
+    server = GraphServer(backend, "bolt://127.0.0.1:1", "ada", "")
+    config = RagConfig.model_validate({"data_dir": tmp_path / "data", **_graph(server)})
+    with pytest.raises(ConfigError, match="needs a password: set AGENTIC_RAG_GRAPH__PASSWORD"):
+        async with open_rag(config):
+            pass
