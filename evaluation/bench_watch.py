@@ -82,26 +82,23 @@ async def followed(rag: Rag, vault: Path) -> AsyncIterator[None]:
         await task
 
 
-Change = tuple[str, str]
-"""What is asked, and the sentence that must be among the results."""
-
-
-def sentences(count: int) -> Iterator[Change]:
-    """Real sentences that no note of the vault has, each with the title of the passage that it begins."""
+def sentences(count: int) -> Iterator[str]:
+    """Real sentences that no note of the vault has."""
     records = [json.loads(line) for line in PASSAGES.open(encoding="utf-8")]
     unused = sorted(records, key=lambda record: str(record["title"]))[count + 100 :]
     for record in unused:
         first = re.split(r"(?<=[a-z]\.) ", str(record["text"]).strip())[0]
         if 60 < len(first) < 300 and str(record["title"]).split()[0] in first:
-            yield str(record["title"]), first
+            yield first
 
 
-async def is_found(rag: Rag, change: Change) -> bool:
-    answer = await rag.ask(f"{change[0]}?", operation="document_retrieval")
-    return any(change[1] in str(result["content"]) for result in answer.results)
+async def is_found(rag: Rag, sentence: str) -> bool:
+    """Asked by its own words, so that nothing but its being stored decides."""
+    answer = await rag.ask(sentence, operation="document_retrieval")
+    return any(sentence in str(result["content"]) for result in answer.results)
 
 
-async def until_found(rag: Rag, changes: Sequence[Change]) -> list[Change]:
+async def until_found(rag: Rag, changes: Sequence[str]) -> list[str]:
     """Ask for each until it is found; those that never were."""
     missing, deadline = list(changes), time.monotonic() + PATIENCE
     while missing and time.monotonic() < deadline:
@@ -109,10 +106,10 @@ async def until_found(rag: Rag, changes: Sequence[Change]) -> list[Change]:
     return missing
 
 
-def changed(notes: Sequence[Path], new: Iterator[Change]) -> list[Change]:
+def changed(notes: Sequence[Path], new: Iterator[str]) -> list[str]:
     """Write a new sentence into each note, at once."""
     changes = [next(new) for _ in notes]
-    for note, (_, sentence) in zip(notes, changes, strict=True):
+    for note, sentence in zip(notes, changes, strict=True):
         note.write_text(f"{note.read_text('utf-8')}\n{sentence}\n", "utf-8")
     return changes
 
@@ -124,7 +121,7 @@ async def twice(rag: Rag) -> int:
     return held - sum(record.chunks for record in records.values())
 
 
-async def edited(rag: Rag, notes: Sequence[Path], edits: int, new: Iterator[Change]) -> list[Row]:
+async def edited(rag: Rag, notes: Sequence[Path], edits: int, new: Iterator[str]) -> list[Row]:
     times = []
     for number in range(edits):
         started = time.perf_counter()
@@ -138,7 +135,7 @@ async def edited(rag: Rag, notes: Sequence[Path], edits: int, new: Iterator[Chan
     ]
 
 
-async def burst(rag: Rag, notes: Sequence[Path], new: Iterator[Change]) -> list[Row]:
+async def burst(rag: Rag, notes: Sequence[Path], new: Iterator[str]) -> list[Row]:
     started = time.perf_counter()
     missing = await until_found(rag, changed(notes, new))
     return [
@@ -184,7 +181,7 @@ def watcher(vault: Path, data: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([*command, "--data-dir", str(data)], stdout=subprocess.PIPE, text=True)
 
 
-async def killed(data: Path, vault: Path, notes: Sequence[Path], new: Iterator[Change]) -> list[Row]:
+async def killed(data: Path, vault: Path, notes: Sequence[Path], new: Iterator[str]) -> list[Row]:
     """A watcher is killed while it stores, and another one catches up."""
     first = watcher(vault, data)
     await asyncio.to_thread(first.stdout.readline)  # type: ignore[union-attr]  # caught up

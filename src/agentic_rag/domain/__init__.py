@@ -196,6 +196,8 @@ class DocumentGraph:
     entities: tuple[Entity, ...] = ()
     facts: tuple[Fact, ...] = ()
     mentions: tuple[Mention, ...] = ()
+    moved_from: str | None = None
+    """The document's id until now, where it was moved: what it says has its vectors there."""
 
     def all_mentions(self) -> tuple[Mention, ...]:
         """Those given and those of the facts, whose chunks mention both ends; each once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -141,7 +141,10 @@ class DocumentWriter:
         lap("vectors")
         if self._extractor is None:
             graphs = await asyncio.to_thread(
-                lambda: [derive_graph(one.document, one.chunks, titles) for one in documents]
+                lambda: [
+                    replace(derive_graph(one.document, one.chunks, titles), moved_from=one.moved_from)
+                    for one in documents
+                ]
             )
             lap("facts")
             await self._graph.replace_documents(dataset, graphs)

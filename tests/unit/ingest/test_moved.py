@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agentic_rag import RagConfig, open_rag
 from agentic_rag.ingest.pipeline import IngestPipeline
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
@@ -32,3 +33,21 @@ async def test_a_moved_note_keeps_its_vectors(tmp_path: Path) -> None:
     (tmp_path / "b" / "0.md").rename(tmp_path / "b" / "new name.md")
     await pipeline.run([tmp_path], "notes")
     assert len(embedding.embedded) > before, "the title is a part of what is embedded"
+
+
+async def test_what_a_moved_note_says_of_others_keeps_its_vectors(tmp_path: Path) -> None:
+    embedding = HashingEmbedding(64)
+    vault = tmp_path / "vault"
+    (vault / "old").mkdir(parents=True)
+    (vault / "Oolong.md").write_text("Oolong is partly oxidised.")
+    (vault / "old" / "Fujian.md").write_text("Fujian is where [[Oolong]] comes from.\n\nIt has [[hills]].")
+    async with open_rag(RagConfig(data_dir=tmp_path / "data"), embedding=embedding) as rag:
+        facts = (await rag.ingest(vault)).facts
+        assert facts > 1
+        before = len(embedding.embedded)
+        (vault / "old").rename(vault / "new")
+        report = await rag.ingest(vault)
+        assert (report.count("added"), report.count("removed"), report.facts) == (1, 1, facts)
+        assert len(embedding.embedded) == before
+        found = await rag.related("Oolong")
+        assert any("comes from" in one.text for one in found)

@@ -36,6 +36,8 @@ class Contributions:
 
     group: str
     documents: frozenset[str]
+    moved_from: frozenset[str] = frozenset()
+    """Where the vectors of facts may lie too: see ``DocumentGraph.moved_from``."""
     chunks: Mapping[str, Chunk] = field(default_factory=dict)
     entities: Mapping[str, Entity] = field(default_factory=dict)
     facts: Mapping[str, Fact] = field(default_factory=dict)
@@ -87,6 +89,7 @@ def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contri
     return Contributions(
         group=group,
         documents=frozenset(documents),
+        moved_from=frozenset(graph.moved_from for graph in graphs if graph.moved_from is not None),
         chunks={episode_of[chunk.id]: chunk for graph in graphs for chunk in graph.chunks},
         entities={entity_of[key]: entity for key, entity in entities.items()},
         facts={fact_uuid(dataset, f.chunk_id, f.source, f.name, f.target, f.text): f for f in facts},

@@ -303,10 +303,20 @@ class GraphWriter:
         vectors = await self._tables.vectors(plan.group, "entities", same)
         vectors |= await self._tables.vectors(plan.group, "facts", plan.facts)
         wanted = {uuid: text for uuid, text in texts(plan, entities).items() if uuid not in vectors}
-        fresh: dict[str, FloatArray] = {}
-        for batch in batches(sorted(set(wanted.values())), EMBED_BATCH):
-            fresh |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
-        return vectors | {uuid: fresh[text] for uuid, text in wanted.items()}
+        known = await self._by_text(plan.group, plan.moved_from)
+        for batch in batches(sorted(set(wanted.values()) - known.keys()), EMBED_BATCH):
+            known |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
+        return vectors | {uuid: known[text] for uuid, text in wanted.items()}
+
+    async def _by_text(self, group: str, documents: Collection[str]) -> dict[str, FloatArray]:
+        """The vectors of what documents say, by its words."""
+        if not documents:
+            return {}
+        rows = await self._tables.select(
+            group, "facts", sql.is_in("document_id", documents), ["uuid", "fact"]
+        )
+        vectors = await self._tables.vectors(group, "facts", [row["uuid"] for row in rows])
+        return {row["fact"]: vectors[row["uuid"]] for row in rows if row["uuid"] in vectors}
 
 
 def _outside(documents: Collection[str]) -> str:
