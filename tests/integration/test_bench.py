@@ -440,6 +440,7 @@ def command(tmp_path: Path, *arguments: str, columns: int = 160) -> subprocess.C
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_table_and_the_contract(tmp_path: Path, data: Path):
     file = CONFIGS / "locomo_short_term_memory_pipeline.yaml"
     shown = command(tmp_path, "--config", str(file), "--task_id", "conv-1", "--data", str(data))
@@ -466,6 +467,7 @@ def test_the_command_prints_the_table_and_the_contract(tmp_path: Path, data: Pat
     assert (tmp_path / "charts" / "cost.png").is_file()
 
 
+@pytest.mark.slow
 def test_runs_of_different_conversations_are_told(tmp_path: Path, data: Path):
     given = ["--config", str(CONFIGS / "locomo_no_memory_pipeline.yaml"), "--data", str(data)]
     for task in ("conv-1", "conv-2"):

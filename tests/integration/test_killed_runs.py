@@ -147,6 +147,7 @@ async def assert_ends_as(
         shutil.rmtree(data)
 
 
+@pytest.mark.slow
 async def test_a_first_ingest(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_index_care: Callable[[], None]
 ) -> None:
@@ -167,6 +168,7 @@ def interrupted(folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> l
         return asyncio.run(killed(folders.before, tmp_path_factory.mktemp("states"), folders.ingest, patch))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("then", ["the same", "remove", "the vault restored"])
 async def test_an_incremental_ingest(
     folders: Folders, interrupted: list[Path], tmp_path: Path, no_index_care: Callable[[], None], then: str
@@ -179,6 +181,7 @@ async def test_an_incremental_ingest(
     await assert_ends_as(interrupted, tmp_path, step, expected)
 
 
+@pytest.mark.slow
 async def test_a_removal(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_index_care: Callable[[], None]
 ) -> None:
@@ -208,6 +211,7 @@ async def test_a_reindex(
         await assert_ends_as([state], tmp_path, folders.ingest, expected, in_force)
 
 
+@pytest.mark.slow
 async def test_documents_that_a_memory_writes(
     folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_index_care: Callable[[], None]
 ) -> None:

@@ -42,6 +42,7 @@ def servers(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
         yield _graph(server)
 
 
+@pytest.mark.slow
 async def test_notes_are_ingested_asked_changed_and_removed(
     servers: dict[str, Any], vault: Path, tmp_path: Path
 ) -> None:

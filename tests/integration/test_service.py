@@ -244,6 +244,7 @@ def test_paths_are_read_beneath_the_roots_alone(client: httpx.Client, vault: Pat
     assert client.get("/ingest/none").status_code == 404
 
 
+@pytest.mark.slow
 def test_an_ingest_is_cancelled_and_finished_by_the_next(client: httpx.Client, vault: Path) -> None:
     request = {"paths": [str(vault)], "dataset": "whole"}
     job = client.post("/ingest", json=request).json()
@@ -380,6 +381,7 @@ def test_a_stream_that_breaks_says_so(client: httpx.Client, monkeypatch: pytest.
     assert "text of a note" not in str(events)
 
 
+@pytest.mark.slow
 def test_the_end_of_the_service_waits_for_answers_and_cancels_ingests(
     example_data: Path, vault: Path, tmp_path: Path, model_server: LocalOpenAIServer
 ) -> None:

@@ -87,6 +87,7 @@ async def owners_seen(
         return seen | {record.metadata["owner"] for record in read_export(file)}
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(what=said, other=user_ids, query=texts, strategy=st.none() | st.sampled_from(RetrievalStrategy))
 def test_each_sees_what_is_their_own_alone(

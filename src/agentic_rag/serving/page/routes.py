@@ -142,7 +142,7 @@ async def ask_page(
         "ask.html",
         held=held,
         choices=choices,
-        chosen=dataset,
+        chosen=dataset or DEFAULT_DATASET,
         question=q,
         operations=[one.value for one in CanvasOperation],
         thread=thread,
