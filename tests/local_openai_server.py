@@ -34,6 +34,8 @@ class Fault:
     drop: bool = False
     trickle: bool = False
     """Send a byte now and then, for ever: no single read times out."""
+    cut: bool = False
+    """Hang up in the middle of the answer."""
 
 
 GOOD = None
@@ -43,6 +45,7 @@ EMPTY = Fault(body="")
 HANG = Fault(hang=True)
 DROP = Fault(drop=True)
 TRICKLE = Fault(trickle=True)
+CUT = Fault(cut=True)
 
 
 def refused(status: int, **headers: str) -> Fault:
@@ -57,6 +60,8 @@ class LocalOpenAIServer:
     answer: str = "Tea comes from China [1]."
     finish_reason: str = "stop"
     """Why it says that it stopped."""
+    tokens: tuple[int, int] | None = (1, 1)
+    """That it says a request had and an answer has; None: it says nothing."""
     script: deque[Fault | None] = field(default_factory=deque)
     """What to do with the next requests, one each; then well."""
     judge: Callable[[dict[str, Any]], Fault | None] = lambda request: GOOD
@@ -157,15 +162,20 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
                 body = fault.body or json.dumps({"error": {"message": SECRET_ECHO, "type": "error"}})
                 self._send(fault.status, body, fault.headers)
             elif self.path.endswith("/embeddings"):
-                body = json.dumps({"object": "list", "model": "m", "data": model.vectors(request)})
-                self._send(200, fault.body if fault and fault.body is not None else body)
+                given: dict[str, Any] = {"object": "list", "model": "m", "data": model.vectors(request)}
+                if model.tokens is not None:
+                    given["usage"] = {"prompt_tokens": model.tokens[0], "total_tokens": model.tokens[0]}
+                self._send(200, fault.body if fault and fault.body is not None else json.dumps(given))
             else:
                 text = fault.body if fault and fault.body is not None else model.completion(request)
                 tool = _tool_to_call(request)
+                cut = fault is not None and fault.cut
                 if request.get("stream"):
-                    self._send(200, _streamed(text, model.finish_reason), kind="text/event-stream")
+                    wanted = (request.get("stream_options") or {}).get("include_usage")
+                    said = _streamed(text, model.finish_reason, model.tokens if wanted else None)
+                    self._send(200, said, kind="text/event-stream", cut=cut)
                 else:
-                    self._send(200, json.dumps(_chat(text, model.finish_reason, tool)))
+                    self._send(200, json.dumps(_chat(text, model.finish_reason, tool, model.tokens)), cut=cut)
 
         def _no_answer(self, fault: Fault) -> None:
             self.close_connection = True
@@ -188,6 +198,7 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
             body: str,
             headers: tuple[tuple[str, str], ...] = (),
             kind: str = "application/json",
+            cut: bool = False,
         ) -> None:
             raw = body.encode()
             try:
@@ -197,7 +208,8 @@ def _handler(model: LocalOpenAIServer) -> type[BaseHTTPRequestHandler]:
                 for name, value in headers:
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(raw)
+                self.wfile.write(raw[: len(raw) // 2] if cut else raw)
+                self.close_connection = self.close_connection or cut
             except OSError:
                 self.close_connection = True  # the client has given up
 
@@ -219,7 +231,17 @@ def _tool_to_call(request: dict[str, Any]) -> dict[str, Any] | None:
     return {"id": "call-1", "type": "function", "function": call}
 
 
-def _chat(text: str, finish_reason: str, tool: dict[str, Any] | None = None) -> dict[str, Any]:
+def _usage(tokens: tuple[int, int] | None) -> dict[str, Any]:
+    if tokens is None:
+        return {}
+    sent, written = tokens
+    told = {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written}
+    return {"usage": told}
+
+
+def _chat(
+    text: str, finish_reason: str, tool: dict[str, Any] | None, tokens: tuple[int, int] | None
+) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if tool is not None:
         message, finish_reason = {**message, "content": None, "tool_calls": [tool]}, "tool_calls"
@@ -229,11 +251,11 @@ def _chat(text: str, finish_reason: str, tool: dict[str, Any] | None = None) -> 
         "created": 0,
         "model": "m",
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        **_usage(tokens),
     }
 
 
-def _streamed(text: str, finish_reason: str) -> str:
+def _streamed(text: str, finish_reason: str, tokens: tuple[int, int] | None) -> str:
     """A word an event."""
     deltas: list[dict[str, Any]] = [{"content": word} for word in re.findall(r"\S+\s*", text)]
     choices = [
@@ -242,6 +264,7 @@ def _streamed(text: str, finish_reason: str) -> str:
     ]
     head = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
     events = [json.dumps({**head, "choices": [choice]}) for choice in choices]
+    events += [json.dumps({**head, "choices": [], **_usage(tokens)})] if tokens else []
     return "".join(f"data: {event}\n\n" for event in (*events, "[DONE]"))
 
 

@@ -12,6 +12,7 @@
         │   ├── StoreLocked       another process is writing
         │   └── ManifestMismatch  the stored vectors come from another model, dimension or metric
         ├── ModelError            an embedding, chat or rerank model failed
+        │   └── BudgetSpent       a model was not asked, because the budget does not allow it
         └── AllSourcesFailed      no source could be searched; there is nothing to answer from
 
 A message says what was wrong, which value, and what to do. ``InputError`` is a ``ValueError`` too and ``RunError`` a
@@ -87,6 +88,10 @@ class ManifestMismatch(StoreError):
 
 class ModelError(RunError):
     """An embedding, chat or rerank model failed or answered nonsense."""
+
+
+class BudgetSpent(ModelError):
+    """A model was not asked: it could have used more than the budget has left."""
 
 
 class AllSourcesFailed(RunError):

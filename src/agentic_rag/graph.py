@@ -12,7 +12,9 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
+from agentic_rag import tracing
 from agentic_rag.domain.ports import Chat, Embedding, TokenCounter
+from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.cascade_retrieval import decide_tier
 from agentic_rag.nodes.answer import answer
@@ -90,13 +92,68 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
         "rewrite_query": partial(rewrite_query, chat=parts.chat),
         "answer": partial(answer, chat=parts.chat),
     }
-    return {
-        "prepare_query": partial(prepare_query, defaults=defaults, check=check),
+    asking: dict[str, Node] = {
         "retrieve_graphiti": partial(retrieve_graphiti, engine=parts.graphiti),
         "retrieve_lancedb": partial(retrieve_lancedb, engine=parts.lancedb),
         "retrieve_memory": partial(retrieve_memory, memory=parts.memory),
         **{name: partial(resumable, node=node, engine=parts.lancedb) for name, node in later.items()},
     }
+    return {
+        "prepare_query": partial(prepare_query, defaults=defaults, check=check),
+        **{name: partial(metered, name=name, node=node) for name, node in asking.items()},
+    }
+
+
+async def metered(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
+    """What a node writes, traced, with what the endpoints of models used for it."""
+    traced = _TRACED.get(name)
+    with counted() as used:
+        if traced is None:
+            written: dict[str, Any] = await node(state)
+        else:
+            request = Request.of(state)
+            with traced(request) as span:
+                written = await node(state)
+                _tell(span, name, state, written)
+    return {**written, "usage": used.to_dict()} if used.calls else written
+
+
+def _retrieval(source: str, operation: str = "retrieval") -> Callable[[Request], Any]:
+    def begun(request: Request) -> Any:
+        attributes = {
+            "gen_ai.data_source.id": request.dataset,
+            "gen_ai.retrieval.top_k": request.parameters.retrieval.candidates,
+            "agentic_rag.source": source,
+        }
+        return tracing.span(operation, source, attributes)
+
+    return begun
+
+
+_TRACED: Mapping[str, Callable[[Request], Any]] = {
+    "retrieve_graphiti": _retrieval("graphiti"),
+    "retrieve_lancedb": _retrieval("lancedb"),
+    "retrieve_memory": _retrieval("memory", "search_memory"),
+    "rerank": lambda request: tracing.span("rerank", request.parameters.rerank.method),
+}
+"""By node the span that it makes."""
+
+
+def _tell(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping[str, Any]) -> None:
+    """How a source or the rerank went; what was asked and found only where content is wanted."""
+    source = name.removeprefix("retrieve_")
+    outcome = written[f"{source}_outcome"] or {"status": "skipped"}
+    span.set_attribute("agentic_rag.status", outcome["status"])
+    if name == "rerank":
+        span.set_attribute("agentic_rag.count", len(written["reranked_results"]))
+        return
+    hits = written[f"{source}_results"]
+    span.set_attribute("agentic_rag.count", len(hits))
+    tracing.content(
+        span,
+        gen_ai__retrieval__query__text=state["search_query"],
+        gen_ai__retrieval__documents=tracing.scored(hits, "score"),
+    )
 
 
 def is_async(node: Node) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from agentic_rag import tracing
 from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import digest, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
@@ -32,6 +33,7 @@ from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
 from agentic_rag.memory.store import MemoryStore, Turn
+from agentic_rag.models.endpoint import Spending
 from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
@@ -98,6 +100,8 @@ class Answer:
     fusion: dict[str, Any]
     quality: dict[str, Any]
     rewrites: list[str]
+    usage: dict[str, Any]
+    """What the endpoints of models used (see ``domain.usage``); empty where none was asked."""
     state: Mapping[str, Any] = field(repr=False, compare=False)
     """All that the run left."""
 
@@ -119,6 +123,7 @@ class Answer:
             fusion=state["fusion"],
             quality=state["quality"],
             rewrites=state["rewrites"],
+            usage=state.get("usage") or {},
             state=state,
         )
 
@@ -136,6 +141,7 @@ class Answer:
             "fusion": self.fusion,
             "quality": self.quality,
             "rewrites": self.rewrites,
+            "usage": self.usage,
         }
 
 
@@ -200,6 +206,8 @@ class Rag:
     ledger: Ledger
     memory: Memories
     """What is remembered of each user."""
+    spending: Spending = field(default_factory=Spending)
+    """What the endpoints of models used since it was opened, and may use."""
 
     @property
     def embedding(self) -> Embedding:
@@ -248,7 +256,8 @@ class Rag:
         run = await self._run(
             question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id
         )
-        return Answer.of(await self.graph.ainvoke(**run))
+        with tracing.span("invoke_workflow", "agentic_rag"):
+            return Answer.of(await self.graph.ainvoke(**run))
 
     async def stream(
         self,
@@ -273,17 +282,19 @@ class Rag:
         )
         started = time.perf_counter()
         state: dict[str, Any] = {}
-        async for mode, part in self.graph.astream(**run, stream_mode=["updates", "messages", "values"]):
-            if mode == "values":
-                state = part
-            elif mode == "messages":
-                message, told = part
-                if told.get("langgraph_node") == "answer" and message.type == "AIMessageChunk":
-                    yield str(message.text)
-            else:
-                ms = round((time.perf_counter() - started) * 1000, 1)
-                for node, written in part.items():
-                    yield Step(node, ms, _told(node, written or {}))
+        parts = self.graph.astream(**run, stream_mode=["updates", "messages", "values"])
+        async with aclosing(tracing.traced("invoke_workflow", "agentic_rag", parts)) as told:
+            async for mode, part in told:
+                if mode == "values":
+                    state = part
+                elif mode == "messages":
+                    message, where = part
+                    if where.get("langgraph_node") == "answer" and message.type == "AIMessageChunk":
+                        yield str(message.text)
+                else:
+                    ms = round((time.perf_counter() - started) * 1000, 1)
+                    for node, written in part.items():
+                        yield Step(node, ms, _told(node, written or {}))
         yield Answer.of(state)
 
     async def _run(
@@ -546,7 +557,7 @@ class Rag:
             raise ConfigError("graph.extraction is 'chat' but chat.base_url is not set")
         from agentic_rag.stores.graphiti.extractor import extractor_from_config
 
-        return extractor_from_config(self.knowledge, self.config.chat)
+        return extractor_from_config(self.knowledge, self.config.chat, self.spending)
 
 
 def _as_paths(given: Any) -> list[Path]:
@@ -582,13 +593,14 @@ async def open_rag(
         StoreError: a store cannot be opened.
     """
     config = config or RagConfig()
-    given = None if chat is None else as_chat(chat)
+    spending = _spending(config, chats=chat is not None or config.chat.base_url is not None)
+    given = None if chat is None else as_chat(chat, config.chat, spending)
     if embedding is not None:
         embedding = await as_embedding(embedding)
     async with AsyncExitStack() as stack:
-        embedding = embedding or _closed_by(stack, await embedding_from_config(config))
+        embedding = embedding or _closed_by(stack, await embedding_from_config(config, spending))
         connection, chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
-        talker = given or _closed_by(stack, chat_from_config(config.chat))
+        talker = given or _closed_by(stack, chat_from_config(config.chat, spending))
         calibration = EmbeddingCalibration(embedding)
         if not calibration.is_fitted:
             kept = await asyncio.to_thread(_kept_levels, config, embedding)
@@ -606,10 +618,18 @@ async def open_rag(
         )
         parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter(), memory)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger, memory)
+        yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger, memory, spending)
 
 
-async def embedding_from_config(config: RagConfig) -> Embedding:
+def _spending(config: RagConfig, *, chats: bool) -> Spending:
+    if config.budget.is_set and chats and config.chat.max_tokens is None:
+        raise ConfigError(
+            "a budget needs chat.max_tokens: without it nobody knows beforehand what an answer may take"
+        )
+    return Spending(config.budget)
+
+
+async def embedding_from_config(config: RagConfig, spending: Spending | None = None) -> Embedding:
     """The configured embedding model; the bundled one where no endpoint is configured.
 
     Raises:
@@ -622,7 +642,7 @@ async def embedding_from_config(config: RagConfig) -> Embedding:
         return BundledEmbedding()
     from agentic_rag.models.remote import OpenAIEmbedding
 
-    return await OpenAIEmbedding.open(config.embedding)
+    return await OpenAIEmbedding.open(config.embedding, spending)
 
 
 def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:

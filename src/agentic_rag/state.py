@@ -1,4 +1,4 @@
-"""The state that flows through the graph: plain serialisable values, one writer a key.
+"""The state that flows through the graph: plain serialisable values, one writer a key (``messages`` and ``usage`` add up).
 
 ``CallerKeys`` is the graph's input and ``CanvasRAGState`` its output; their descriptions are what LangGraph
 Studio shows beside its form (see docs/state.md for every key).
@@ -18,6 +18,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic makes no schema of typing's own
 
 from agentic_rag.domain import Hit
+from agentic_rag.domain.usage import summed
 
 AUTO: Literal["auto"] = "auto"
 """The operation that the words of the question choose."""
@@ -177,3 +178,8 @@ class CanvasRAGState(CallerKeys, total=False):
     abstained: Annotated[bool, Field(description="True where nothing was relevant enough.")]
     citations: Annotated[list[dict[str, Any]], Field(description="What the marks stand for, verbatim.")]
     answer_outcome: Annotated[dict[str, Any] | None, Field(description="Method, and whether it failed.")]
+    usage: Annotated[
+        dict[str, Any],
+        Field(description="Calls, tokens and cost of the models behind endpoints, in this run."),
+        summed,
+    ]

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from agentic_rag.domain.identity import episode_uuid
-from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
-from agentic_rag.settings.config import ChatConfig
+from agentic_rag.models.endpoint import Spending
+from agentic_rag.settings.config import BudgetConfig, ChatConfig
 from agentic_rag.stores.graphiti.extractor import GraphitiExtractor, extractor_from_config
 from agentic_rag.stores.graphiti.schemas import KINDS
 from agentic_rag.stores.graphiti.store import GraphitiStore
@@ -72,16 +73,27 @@ class World:
 
 @asynccontextmanager
 async def world(
-    folder: Path, server: LocalOpenAIServer, *, retries: int = 1, timeout: float = 5.0
+    folder: Path,
+    server: LocalOpenAIServer,
+    *,
+    retries: int = 1,
+    timeout: float = 5.0,
+    budget: BudgetConfig | None = None,
 ) -> AsyncIterator[World]:
     notes = folder / "vault"
     notes.mkdir(exist_ok=True)
     embedding = HashingEmbedding()
     store = await GraphitiStore.open(uri=str(folder / "lance"), folder=folder / "data", embedding=embedding)
     config = ChatConfig(
-        base_url=server.base_url, model="small", api_key=KEY, timeout_seconds=timeout, max_retries=retries
+        base_url=server.base_url,
+        model="small",
+        api_key=KEY,
+        timeout_seconds=timeout,
+        max_retries=retries,
+        max_tokens=None if budget is None else 1000,
+        input_price=1.0,
     )
-    extractor = extractor_from_config(store, config)
+    extractor = extractor_from_config(store, config, Spending(budget))
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -375,6 +387,33 @@ async def test_a_wrong_key_or_model_ends_the_ingest_at_once(small: World, status
     assert len(small.server.requests) == 1
     small.server.judge = lambda request: None
     assert counts(await small.ingest()) == (1, 1, 0, 0)
+
+
+async def test_a_spent_budget_ends_the_ingest_and_the_next_one_goes_on(
+    tmp_path: Path, model_server: LocalOpenAIServer
+) -> None:
+    model_server.tokens = (9_000, 500)
+    notes = {f"n{number}": f"Person{number} knows Other{number}." for number in range(4)}
+    async with world(tmp_path, model_server, budget=BudgetConfig(tokens=60_000)) as first:
+        first.write(**notes)
+        with pytest.raises(BudgetSpent, match=r"budget\.tokens is 60,000: .* are used or reserved"):
+            await first.ingest()
+        asked = len(model_server.requests)
+        assert 0 < asked * 9_500 <= 60_000
+        known = set(await first.facts())
+    async with world(tmp_path, model_server) as second:
+        report = await second.ingest()
+        assert known < set(await second.facts())
+        assert len(await second.facts()) == 4
+    calls = len(model_server.requests) - asked
+    assert report.usage == {
+        "calls": calls,
+        "prompt_tokens": 9_000 * calls,
+        "completion_tokens": 500 * calls,
+        "embedded_tokens": 0,
+        "cost": pytest.approx(0.009 * calls),
+        "estimated": False,
+    }
 
 
 async def test_a_server_without_response_format_is_shown_the_schema(small: World) -> None:

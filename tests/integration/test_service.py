@@ -25,7 +25,7 @@ from agentic_rag.serving.app import create_app
 from agentic_rag.serving.notes import upload_path
 from agentic_rag.settings.config import ServiceConfig
 from example_vault import EXAMPLE_VAULT
-from local_openai_server import LocalOpenAIServer
+from local_openai_server import CUT, LocalOpenAIServer
 from service_server import running_service
 
 QUESTION = "At what temperature and for how long is the second fire?"
@@ -82,6 +82,10 @@ def test_it_is_alive_ready_and_describes_itself(client: httpx.Client) -> None:
     metrics = client.get("/metrics").text
     assert 'agentic_rag_answers_total{abstained="false",operation="document_retrieval"}' in metrics
     assert "second fire" not in metrics
+    assert 'agentic_rag_questions{state="running"} 0.0' in metrics
+    for name in ("rows", "fragments", "unindexed_rows", "bytes"):
+        assert f'agentic_rag_table_{name}{{dataset="default",table="chunks"}}' in metrics
+    assert 'agentic_rag_question_vectors{from="model"}' in metrics
 
 
 def test_a_question_is_answered_whole_or_as_events(client: httpx.Client) -> None:
@@ -343,6 +347,8 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
         assert client.get("/datasets", headers=bob).json() == {"datasets": []}
         assert client.get("/notes/default/index.md", headers=bob).status_code == 403
         assert client.get("/health", headers=bob).text.count("default") == 0
+        assert 'dataset="default"' in client.get("/metrics", headers=ann).text
+        assert 'dataset="default"' not in client.get("/metrics", headers=bob).text
         assert client.get("/threads/t", headers=bob).json()["messages"] == []
         assert client.delete("/threads/t", headers=bob).json()["conversations"] == 0
         assert len(client.get("/threads", headers=ann).json()["conversations"]) == 1
@@ -367,6 +373,15 @@ def test_a_chat_models_words_come_as_it_writes_them(
         assert len(words) > 2
         assert "".join(words).strip() == model_server.answer
         assert events[-1][1]["answer"] == model_server.answer
+        assert events[-1][1]["usage"]["calls"] == 1
+        model_server.judge = lambda request: CUT
+        events = _events(client, "/ask", json={"query": "Where does tea come from?"})
+        assert events[-1][1]["outcomes"]["answer"]["status"] == "degraded"
+        assert events[-1][1]["citations"]
+        metrics = client.get("/metrics").text
+        assert 'agentic_rag_degraded_total{part="answer"} 1.0' in metrics
+        assert "agentic_rag_model_calls 1.0" in metrics
+        assert 'agentic_rag_model_tokens{kind="completion"} 1.0' in metrics
 
 
 def test_a_stream_that_breaks_says_so(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from agentic_rag.cli.options import prepare
 from agentic_rag.cli.render import bars, console
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
 from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
+from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.rag import Rag, open_rag
@@ -112,6 +113,8 @@ def print_ingest(report: IngestReport) -> None:
             f"{found.quarantined} quarantined",
             markup=False,
         )
+    if report.usage:
+        out.print(f"models behind endpoints used: {usage_text(report.usage)}", markup=False, style="dim")
     odd = [file for file in report.files if file.reason]
     for file in odd[:SHOWN_FILES]:
         style = "red" if file.action == "failed" else "yellow"

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from agentic_rag.cli.beam import systems_table
 from agentic_rag.cli.render import bars, interval, report_table
+from agentic_rag.domain.usage import usage_text
 from agentic_rag.evaluation.files import check_writable
 from agentic_rag.evaluation.report import LATENCY, SIGNIFICANT, EvalReport, mark
 from agentic_rag.evaluation.run import EvalOptions, evaluate
@@ -118,6 +119,8 @@ def _captions(report: EvalReport) -> list[str]:
         told.append(
             f"a source or model failed on: {', '.join(f'{n} of {name}' for name, n in degraded.items())}"
         )
+    if report.usage:
+        told.append(f"models behind endpoints used: {usage_text(report.usage)}")
     if report.repairs:
         told.append(f"repairs of the data: {len(report.repairs)}; --markdown FILE and --json FILE list them")
     return told

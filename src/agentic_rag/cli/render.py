@@ -15,6 +15,7 @@ from rich.table import Table
 
 from agentic_rag.answering.passages import arrow
 from agentic_rag.domain.progress import Progress
+from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import InputError
 
 UNBROKEN = ("system", "run")
@@ -81,9 +82,10 @@ def _summary(result: dict[str, Any]) -> str:
     sources = ", ".join(f"{name} {_went(outcome)}" for name, outcome in result["outcomes"].items())
     tier = "" if fusion.get("tier") is None else f", tier {fusion['tier']} ({fusion['reason']})"
     rewrites = f"; rewritten {len(result['rewrites'])}×" if result["rewrites"] else ""
+    used = f" · {usage_text(result['usage'])}" if result.get("usage") else ""
     return (
         f"{result['operation']}{' (auto)' if fusion['operation_reason'] else ''} · {fusion['strategy']}{tier} · {sources} · "
-        f"{'; '.join(quality['reasons'])}{rewrites} · {result['seconds']:.2f} s"
+        f"{'; '.join(quality['reasons'])}{rewrites}{used} · {result['seconds']:.2f} s"
     )
 
 

@@ -65,6 +65,15 @@ class Remembering(Protocol):
 
 
 @runtime_checkable
+class TellingCache(Protocol):
+    """An embedding that counts how often what it kept was of use."""
+
+    @property
+    def cache_uses(self) -> dict[str, int]:
+        """Questions since it was made: ``found`` in what was kept, ``made`` anew."""
+
+
+@runtime_checkable
 class TokenEmbedding(Embedding, Protocol):
     """An embedding that tells a text's tokens apart too, for late interaction."""
 
@@ -149,6 +158,8 @@ class TableStats:
     """On disk, with all versions and indexes; None where a store cannot tell."""
     old_bytes: int | None = None
     """Of these, what only old versions need, and a clean-up frees; None where a store cannot tell."""
+    fragments: int | None = None
+    """Pieces that its rows lie in; None where a store has none."""
 
     @property
     def unindexed_rows(self) -> int:

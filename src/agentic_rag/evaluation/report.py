@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.domain.usage import usage_text
 from agentic_rag.evaluation.beam_scores import MEASURES as BEAM_MEASURES
 from agentic_rag.evaluation.files import write_text
 from agentic_rag.evaluation.scores import MEASURES
@@ -42,10 +43,13 @@ class EvalReport:
     beam: dict[str, Any] = field(default_factory=dict)
     """By system, of a BEAM conversation: see ``beam_scores.score``; empty for other data."""
 
+    usage: dict[str, Any] = field(default_factory=dict)
+    """What the endpoints of models used in this run (see ``domain.usage``); empty where none was asked."""
+
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON; nothing in it but ``latency_ms`` depends on the machine's speed."""
         named = "dataset queries systems baseline abstention degenerate repairs settings versions".split()
-        named += ["beam"] if self.beam else []
+        named += [name for name in ("beam", "usage") if getattr(self, name)]
         return {**{name: getattr(self, name) for name in named}, "repairs": list(self.repairs)}
 
     def write_json(self, path: Path) -> None:
@@ -80,6 +84,7 @@ def markdown(report: EvalReport) -> str:
         "\n".join(f"- {_cell(line)}" for line in report.repairs) or "Everything was taken as it stood.",
         "## Settings",
         f"```json\n{json.dumps({**report.settings, 'versions': report.versions}, indent=2, ensure_ascii=False)}\n```",
+        *([f"Models behind endpoints used: {usage_text(report.usage)}."] if report.usage else []),
     ]
     return "\n\n".join(parts) + "\n"
 

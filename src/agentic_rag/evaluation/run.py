@@ -10,6 +10,7 @@ from typing import Any
 
 from agentic_rag.domain.identity import chunk_id, digest
 from agentic_rag.domain.progress import Progress, silent
+from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
 from agentic_rag.evaluation.beam_scores import score
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, Selection, absent
@@ -85,7 +86,8 @@ async def evaluate(
     questions = [(name, query) for query in ranked for name in names]
     questions += [(name, query) for query in unanswerable for name in names if is_whole(name)]
     known = sum(kept.settled(name, query.id) for name, query in questions)
-    await _ask(systems, questions, chosen, dataset, options.operation, kept, progress)
+    with counted() as used:
+        await _ask(systems, questions, chosen, dataset, options.operation, kept, progress)
     answers = {name: _of(kept, name, ranked) for name in names}
     progress("score", 0, 1)
     report = EvalReport(
@@ -101,6 +103,7 @@ async def evaluate(
         versions=versions(),
         records=kept.path,
         kept=known,
+        usage=used.to_dict() if used.calls else {},
     )
     progress("score", 1, 1)
     return report
@@ -196,7 +199,8 @@ def _called(model: object) -> str:
 
 def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:
     """What its answers depend on."""
-    without = {"base_url", "model", "api_key", "timeout_seconds", "max_retries"}
+    how_called = {"timeout_seconds", "max_retries", "max_concurrency", "requests_per_minute"}
+    without = {"base_url", "model", "api_key", "price", "input_price", "output_price", *how_called}
     return section.model_dump(mode="json", exclude=without)
 
 

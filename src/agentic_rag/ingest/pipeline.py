@@ -26,6 +26,7 @@ from agentic_rag.domain.ports import (
     TokenCounter,
 )
 from agentic_rag.domain.progress import Meter, Progress, in_this_loop, silent
+from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.documents import ChunkedDocument, DocumentWriter, Stored
 from agentic_rag.ingest.names import document_names
@@ -78,6 +79,8 @@ class IngestReport:
     stages: dict[str, float] = field(default_factory=dict)
     """Seconds by stage."""
     extraction: ExtractionCounts = ExtractionCounts()
+    usage: dict[str, Any] = field(default_factory=dict)
+    """What the endpoints of models used (see ``domain.usage``); empty where none was asked."""
 
     def count(self, action: Action) -> int:
         """Files with this action."""
@@ -176,7 +179,8 @@ class IngestPipeline:
         clock.lap("chunk")
         gone = [record.document_id for record in plan.removed]
         await self._ledger.put(dataset, _marks(plan, records))
-        written, counts, done = await self._write(dataset, plan, batches, progress, clock)
+        with counted() as used:
+            written, counts, done = await self._write(dataset, plan, batches, progress, clock)
         await self._writer.remove(dataset, gone)
         clock.lap("remove")
         if len(plan.work) + len(plan.removed) > TIDIED_FROM * len(records):
@@ -196,6 +200,7 @@ class IngestPipeline:
             seconds=clock.total(),
             stages=clock.stages,
             extraction=counts,
+            usage=used.to_dict() if used.calls else {},
         )
 
     async def _write(

@@ -166,6 +166,11 @@ class BundledEmbedding:
         self._queries.clear()
         self._questions.clear()
 
+    @property
+    def cache_uses(self) -> dict[str, int]:
+        """See ``ports.TellingCache``."""
+        return {"found": self._queries.found, "made": self._queries.made}
+
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         vectors = await self._queries.of(texts, self._embed_new)
         return np.array(vectors, dtype=np.float32).reshape(-1, DIMENSION)

@@ -7,32 +7,29 @@ passage it choked on, so it is never repeated; the kind of failure says what to 
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
+from agentic_rag import tracing
 from agentic_rag.domain.ports import Chat, Embedding, FloatArray
+from agentic_rag.domain.usage import Usage
 from agentic_rag.errors import ConfigError, ModelError
+from agentic_rag.models.endpoint import Endpoint, Prices, Spending, failure_text, most_tokens, without_login
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
 
 BATCH = 128
+"""Texts that an endpoint embeds in one request."""
 LENGTH_TOLD_BY = "How long is a vector?"
 """Embedded once where a model's dimension is not known."""
-"""Texts that an endpoint embeds in one request."""
-TIMEOUT_SECONDS = 60.0
-"""For one such request; the client's own default is ten minutes."""
-MAX_RETRIES = 3
-"""The client's own, for limits, server errors and lost connections; it honours Retry-After."""
-WAITING_SECONDS = 60.0
-"""What the client may spend between its tries; a server can ask for up to a minute."""
 _THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
 """The opening tag is missing where the server's template has written it already."""
 _CUT = {
@@ -41,18 +38,6 @@ _CUT = {
     "content_filter": "had its answer held back by the provider's content filter; ask in other words",
 }
 """By why the model says it stopped, where that was not because it had said everything."""
-_BY_STATUS = {
-    400: (
-        "refused the request",
-        "the text may be too long for the model, or it does not take an option (some models take no temperature but 1)",
-    ),
-    401: ("refused the key", "check {section}.api_key"),
-    403: ("refused the key", "check {section}.api_key and what it is allowed to use"),
-    404: ("does not know the model or the path", "check {section}.model and {section}.base_url"),
-    413: ("refused the request as too long", "use a model with more room"),
-    422: ("refused the request", "the server may not speak the OpenAI protocol in full"),
-    429: ("is over its limit", "wait, or raise the limit of the account"),
-}
 
 
 class LangChainChat:
@@ -60,7 +45,8 @@ class LangChainChat:
 
     Args:
         model: the chat model.
-        timeout_seconds: after which a call, with the client's own retries, counts as failed.
+        endpoint: how it is called; unset: with a time limit, and the client's own tries.
+        most: longest answer in tokens, where it is known.
         name: how errors call it.
         closing: closes what the model keeps open.
     """
@@ -68,12 +54,15 @@ class LangChainChat:
     def __init__(
         self,
         model: BaseChatModel,
-        timeout_seconds: float = 60.0,
+        endpoint: Endpoint | None = None,
+        *,
+        most: int | None = None,
         name: str = "the chat model",
         closing: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._model = model
-        self._timeout = timeout_seconds
+        self._endpoint = endpoint or Endpoint()
+        self._most = most or 0
         self._name = name
         self._closing = closing
 
@@ -88,14 +77,27 @@ class LangChainChat:
 
         Raises:
             ModelError: it failed, was too slow, said nothing, or was cut off.
+            BudgetSpent: it was not asked.
         """
         from langchain_core.messages import HumanMessage, SystemMessage
 
+        sent = most_tokens(system, user)
+        most = Usage(prompt_tokens=sent, completion_tokens=self._most)
         try:
-            async with asyncio.timeout(self._timeout):
-                message = await self._model.ainvoke([SystemMessage(system), HumanMessage(user)])
+            with self._endpoint.span() as span:
+                told = [tracing.message("system", system), tracing.message("user", user)]
+                tracing.content(span, gen_ai__input__messages=told)
+                message = await self._endpoint.call(
+                    lambda: self._model.ainvoke([SystemMessage(system), HumanMessage(user)]),
+                    most,
+                    lambda answer: _used(answer, sent),
+                )
+                answer = tracing.message("assistant", str(message.text))
+                tracing.content(span, gen_ai__output__messages=[answer])
             text = spoken(str(message.text))
             cut = _cut(message.response_metadata)
+        except ModelError:
+            raise
         except Exception as error:
             # Not the client's own words: they may repeat the key, or the passages that were sent.
             raise ModelError(f"{self._name} {failure_text(error, 'chat')}") from error
@@ -111,8 +113,23 @@ class LangChainChat:
             await self._closing()
 
 
-def as_chat(model: Chat | BaseChatModel) -> Chat:
+def _used(message: AIMessage, sent: int) -> Usage:
+    """The tokens of a call as the model told them, else as many as there can be."""
+    told = message.usage_metadata
+    if told is None:
+        return Usage(prompt_tokens=sent, completion_tokens=most_tokens(str(message.text)), estimated=True)
+    return Usage(prompt_tokens=told["input_tokens"], completion_tokens=told["output_tokens"])
+
+
+def as_chat(
+    model: Chat | BaseChatModel, config: ChatConfig | None = None, spending: Spending | None = None
+) -> Chat:
     """A chat model as this package asks it; one of langchain-core's is wrapped.
+
+    Args:
+        model: that is given.
+        config: its prices, its longest answer, and how many calls there may be; the rest is the model's own.
+        spending: what its calls are counted in.
 
     Raises:
         ConfigError: it is neither.
@@ -122,7 +139,8 @@ def as_chat(model: Chat | BaseChatModel) -> Chat:
     from langchain_core.language_models import BaseChatModel
 
     if isinstance(model, BaseChatModel):
-        return LangChainChat(model)
+        config = config or ChatConfig()
+        return LangChainChat(model, chat_endpoint(config, spending, tries=1), most=config.max_tokens)
     raise ConfigError(
         f"chat is no chat model: {type(model).__name__}; give a langchain-core chat model, such as "
         "ChatOpenAI(model='…'), or an object with: async def complete(self, system, user) -> str"
@@ -140,7 +158,21 @@ def _cut(metadata: Mapping[str, Any]) -> str | None:
     return _CUT.get(str(reason).casefold())
 
 
-def chat_from_config(config: ChatConfig) -> LangChainChat | None:
+def chat_endpoint(config: ChatConfig, spending: Spending | None = None, *, tries: int) -> Endpoint:
+    """How the configured chat model is called."""
+    return Endpoint(
+        model=config.model or "",
+        base_url=config.base_url,
+        timeout_seconds=config.timeout_seconds,
+        tries=tries,
+        at_once=config.max_concurrency,
+        per_minute=config.requests_per_minute,
+        prices=Prices(config.input_price, config.output_price),
+        spending=spending,
+    )
+
+
+def chat_from_config(config: ChatConfig, spending: Spending | None = None) -> LangChainChat | None:
     """The configured chat model; None where no endpoint is configured.
 
     Raises:
@@ -163,16 +195,18 @@ def chat_from_config(config: ChatConfig) -> LangChainChat | None:
         temperature=config.temperature,
         max_completion_tokens=config.max_tokens,
         seed=config.seed,
-        max_retries=config.max_retries,
+        # Each try is counted, and waits for its turn, so they are made here and not by the client.
+        max_retries=0,
         timeout=config.timeout_seconds,
         # A compatible server speaks chat completions, whatever its model is called.
         use_responses_api=False,
+        # Else a stream to a server of another name tells no tokens.
+        stream_usage=True,
         http_async_client=client,
     )
-    waiting = WAITING_SECONDS if config.max_retries else 0.0
-    patience = config.timeout_seconds * (config.max_retries + 1) + waiting
     name = f"the chat model {config.model!r} at {without_login(config.base_url)}"
-    return LangChainChat(model, patience, name, client.aclose)
+    endpoint = chat_endpoint(config, spending, tries=config.max_retries + 1)
+    return LangChainChat(model, endpoint, most=config.max_tokens, name=name, closing=client.aclose)
 
 
 class OpenAIEmbedding:
@@ -180,9 +214,10 @@ class OpenAIEmbedding:
 
     Args:
         config: ``base_url``, ``model`` and ``dimension`` are needed; ``open`` asks for the last.
+        spending: what its calls are counted in.
     """
 
-    def __init__(self, config: EmbeddingConfig) -> None:
+    def __init__(self, config: EmbeddingConfig, spending: Spending | None = None) -> None:
         if config.base_url is None or config.model is None or config.dimension is None:
             raise ConfigError(
                 "embedding.base_url needs embedding.model beside it, and embedding.dimension (unset: asked for)"
@@ -192,7 +227,16 @@ class OpenAIEmbedding:
         # An empty key would make the client look for one in the environment.
         key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
         self._client = AsyncOpenAI(
-            base_url=config.base_url, api_key=key, timeout=TIMEOUT_SECONDS, max_retries=MAX_RETRIES
+            base_url=config.base_url, api_key=key, timeout=config.timeout_seconds, max_retries=0
+        )
+        self._endpoint = Endpoint(
+            operation="embeddings",
+            model=config.model,
+            base_url=config.base_url,
+            timeout_seconds=config.timeout_seconds,
+            tries=config.max_retries + 1,
+            prices=Prices(config.price),
+            spending=spending,
         )
         self._called = f"the embedding model {config.model!r} at {without_login(config.base_url)}"
         self._config, self._model = config, config.model
@@ -202,7 +246,7 @@ class OpenAIEmbedding:
         self.dimension = config.dimension
 
     @classmethod
-    async def open(cls, config: EmbeddingConfig) -> OpenAIEmbedding:
+    async def open(cls, config: EmbeddingConfig, spending: Spending | None = None) -> OpenAIEmbedding:
         """The model; where ``dimension`` is unset, one request tells it.
 
         Raises:
@@ -210,15 +254,15 @@ class OpenAIEmbedding:
             ModelError: the endpoint failed, or gave no vector.
         """
         if config.dimension is not None:
-            return cls(config)
-        model = cls(config.model_copy(update={"dimension": 1}))
+            return cls(config, spending)
+        model = cls(config.model_copy(update={"dimension": 1}), spending)
         try:
             (row,) = await model._asked([LENGTH_TOLD_BY])
         finally:
             await model.close()
         if not row:
             raise ModelError(f"{model._called} gave an empty vector; set embedding.dimension, or use another")
-        return cls(config.model_copy(update={"dimension": len(row)}))
+        return cls(config.model_copy(update={"dimension": len(row)}), spending)
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         return await self._embed([self._config.query_prefix + text for text in texts])
@@ -239,15 +283,23 @@ class OpenAIEmbedding:
 
     async def _asked(self, texts: list[str]) -> list[list[float]]:
         """One request's vectors, in the order of its texts."""
+        most = Usage(embedded_tokens=most_tokens(*texts))
         try:
-            answer = await self._client.embeddings.create(
-                model=self._model, input=texts, encoding_format="float"
-            )
+            with self._endpoint.span():
+                answer = await self._endpoint.call(
+                    lambda: self._client.embeddings.create(
+                        model=self._model, input=texts, encoding_format="float"
+                    ),
+                    most,
+                    lambda told: _embedded(told, most),
+                )
             given = list(answer.data)
             # Some servers leave the index out, or give 0 to all: then the order is the texts'.
             if sorted(item.index for item in given if item.index is not None) == list(range(len(texts))):
                 given.sort(key=lambda item: item.index)
             rows = [list(item.embedding) for item in given]
+        except ModelError:
+            raise
         except Exception as error:
             raise ModelError(
                 f"{self._called} {failure_text(error, 'embedding')}; unset embedding.base_url to use the bundled model"
@@ -255,6 +307,12 @@ class OpenAIEmbedding:
         if len(rows) != len(texts):
             raise ModelError(f"{self._called} gave {len(rows)} vectors for {len(texts)} texts; try again")
         return rows
+
+
+def _embedded(answer: Any, most: Usage) -> Usage:
+    """The tokens of a request as the endpoint told them, else as many as there can be."""
+    told = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
+    return replace(most, estimated=True) if told is None else Usage(embedded_tokens=told)
 
 
 class LangChainEmbedding:
@@ -341,47 +399,3 @@ def unit(
         raise ModelError(f"{called} gave a vector that is zero or not finite")
     scaled: FloatArray = (vectors / norms).astype(np.float32)
     return scaled
-
-
-def failure_text(error: BaseException, section: str) -> str:
-    """What happened and what to do; ``section`` is where it is configured: ``chat`` or ``embedding``."""
-    happened, cure = _kind(error)
-    return f"{happened}; {cure.format(section=section)}"
-
-
-def happened(error: BaseException) -> str:
-    """What happened, without the cure: ``is over its limit (HTTP 429)``."""
-    return _kind(error)[0]
-
-
-def status(error: BaseException) -> int | None:
-    """HTTP status of an error of any client that keeps one as ``status_code``."""
-    code = getattr(error, "status_code", None)
-    return code if isinstance(code, int) and not isinstance(code, bool) else None
-
-
-def without_login(url: str) -> str:
-    """The address without user, password and query, which may hold a key."""
-    try:
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-        return urlunsplit((parts.scheme, host, parts.path, "", ""))
-    except ValueError:
-        return "(not an address)"
-
-
-def _kind(error: BaseException) -> tuple[str, str]:
-    code = status(error)
-    if code is not None:
-        if code in _BY_STATUS:
-            words, cure = _BY_STATUS[code]
-            return f"{words} (HTTP {code})", cure
-        if code >= 500:
-            return f"broke (HTTP {code})", "look at the server's log, or try again"
-        return f"answered HTTP {code}", "check {section}.base_url"
-    name = type(error).__name__
-    if isinstance(error, TimeoutError) or "Timeout" in name:
-        return "gave no answer in time", "raise {section}.timeout_seconds, or use a faster model"
-    if isinstance(error, ConnectionError) or "Connection" in name:
-        return "cannot be reached", "check that it runs, and {section}.base_url"
-    return f"gave an answer that cannot be read ({name})", "check {section}.base_url and {section}.model"

@@ -37,6 +37,7 @@ _RUN: dict[str, Any] = {
     "abstained": False,
     "citations": [],
     "answer_outcome": None,
+    "usage": None,
 }
 """What a pass and a run leave in a thread that is kept: emptied first, so that nothing stale is read. A run gets
 copies, which its caller may change."""

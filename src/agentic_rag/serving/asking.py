@@ -79,6 +79,7 @@ class Answered(BaseModel):
     fusion: dict[str, Any]
     quality: dict[str, Any]
     rewrites: list[str]
+    usage: dict[str, Any]
     seconds: float
 
 
@@ -124,12 +125,11 @@ async def asked(
         "parameters": ask.parameters,
         "thread_id": thread,
     }
-    with service.metrics.running.track_inprogress():
-        async with service.places.one(), service.conversations.turn(thread):
-            async for part in service.rag.stream(ask.query, **options):
-                if isinstance(part, Answer):
-                    service.metrics.answers.labels(part.operation, str(part.abstained).lower()).inc()
-                yield part
+    async with service.places.one(), service.conversations.turn(thread):
+        async for part in service.rag.stream(ask.query, **options):
+            if isinstance(part, Answer):
+                service.metrics.answered(part)
+            yield part
 
 
 async def answer_to(service: Service, caller: Caller, ask: Ask, messages: list[Any] | None = None) -> Answer:

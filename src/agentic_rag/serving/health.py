@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
 from agentic_rag.serving.errors import DOCUMENTED
@@ -37,5 +37,7 @@ async def ready(service: TheService) -> JSONResponse:
     "/metrics", responses={**DOCUMENTED, 200: {"content": {"text/plain": {}}}}, response_class=Response
 )
 async def metrics(service: TheService, caller: TheCaller) -> Response:
-    """Counts and times for Prometheus."""
-    return Response(generate_latest(service.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+    """Counts and times for Prometheus; of the datasets that the key may read."""
+    datasets = [name for name in await service.rag.ledger.datasets() if caller.may(name)]
+    text = await service.metrics.text(service.rag, service.places, datasets)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -34,6 +34,7 @@ class Places:
         self._most, self._seconds = running + waiting, seconds
         self.taken = 0
         """Running and waiting."""
+        self.running = 0
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
@@ -49,7 +50,11 @@ class Places:
         try:
             async with asyncio.timeout(self._seconds):
                 async with self._free:
-                    yield
+                    self.running += 1
+                    try:
+                        yield
+                    finally:
+                        self.running -= 1
         except TimeoutError as error:
             raise TooLate(f"no answer within {self._seconds:g} s") from error
         finally:

@@ -52,6 +52,9 @@ class EmbeddingConfig(Section):
     )
     query_prefix: str = Field("", description="put before every question, if the model requires it")
     passage_prefix: str = Field("", description="put before every stored text; to change it, reindex")
+    timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
+    max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
+    price: float = Field(0.0, ge=0, description="price of a million tokens, for costs and budget.cost")
 
 
 class ChatConfig(Section):
@@ -67,6 +70,29 @@ class ChatConfig(Section):
     )
     max_tokens: int | None = Field(None, ge=1, description="longest answer; none: the endpoint's own limit")
     seed: int | None = Field(None, description="random seed sent to the endpoint")
+    max_concurrency: int = Field(8, ge=1, description="calls at the same time")
+    requests_per_minute: float | None = Field(
+        None, gt=0, description="most calls begun in a minute; none: no limit"
+    )
+    input_price: float = Field(
+        0.0, ge=0, description="price of a million tokens sent, for costs and budget.cost"
+    )
+    output_price: float = Field(0.0, ge=0, description="price of a million tokens written")
+
+
+class BudgetConfig(Section):
+    """What the endpoints of models may use while a ``Rag`` is open: a command, a service, a ``with`` block."""
+
+    tokens: int | None = Field(
+        None, ge=1, description="most tokens sent, written and embedded; none: no limit"
+    )
+    cost: float | None = Field(
+        None, gt=0, description="most cost, by the prices that are set; none: no limit"
+    )
+
+    @property
+    def is_set(self) -> bool:
+        return self.tokens is not None or self.cost is not None
 
 
 class ServiceKey(Section):
@@ -111,6 +137,7 @@ class RagConfig(Parameters):
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     chat: ChatConfig = ChatConfig()
+    budget: BudgetConfig = BudgetConfig()
     service: ServiceConfig = ServiceConfig()
 
     def __init__(self, **values: Any) -> None:

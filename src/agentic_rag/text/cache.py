@@ -20,6 +20,8 @@ class TextCache(Generic[Made]):
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self.found = self.made = 0
+        """Texts that were remembered or under way when they were asked for, and others."""
         self._made: dict[str, Made] = {}
         self._under_way: dict[str, asyncio.Task[dict[str, Made]]] = {}
 
@@ -52,6 +54,8 @@ class TextCache(Generic[Made]):
         found = {text: self._made[text] for text in texts if text in self._made}
         others = [text for text in dict.fromkeys(texts) if text not in found]
         missing = [text for text in others if not self._is_under_way(text)]
+        self.found += len(texts) - len(missing)
+        self.made += len(missing)
         if missing:
             task = asyncio.create_task(self._make(missing, make))
             # Where nobody waits any more, nobody hears of a failure either: it is no event of its own.

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from agentic_rag.ingest.names import TitleIndex, document_names
 from agentic_rag.ingest.properties import is_subject, note_interval, relation_name, tag_names
 from agentic_rag.ingest.prose import prose, readable
 from agentic_rag.ingest.sources import discover, load_record, parse_record
+from growth import assert_linear
 
 SHARED = Path(__file__).parents[3].parent / "shared"
 OTHERS = [
@@ -372,15 +372,16 @@ def test_an_address_is_no_prose_wherever_it_begins() -> None:
     assert prose(document).text.split() == ["见", "和"]
 
 
-def test_prose_of_a_long_note_is_quick() -> None:
-    dotted = "a." * 100_000
+@pytest.mark.slow
+def test_prose_of_a_long_note_takes_linear_time() -> None:
+    assert_linear(lambda text: prose(parse_markdown("a.md", "a.md", text)), "a.")
     code = "```\nx\n```\n\n"
-    blocks = [Block("code", start, start + 9) for start in range(0, 60_000 * len(code), len(code))]
-    long = Document("b.md", "b.md", "b", code * 60_000, "markdown", tuple(blocks))
-    for document in (parse_markdown("a.md", "a.md", dotted), long):
-        began = time.process_time()
-        assert len(prose(document).text) == len(document.text)
-        assert time.process_time() - began < 4
+
+    def with_blocks(text: str) -> None:
+        blocks = [Block("code", start, start + 9) for start in range(0, len(text), len(code))]
+        assert len(prose(Document("b.md", "b.md", "b", text, "markdown", tuple(blocks))).text) == len(text)
+
+    assert_linear(with_blocks, code)
 
 
 def test_long_sentences_are_cut_around_the_name() -> None:

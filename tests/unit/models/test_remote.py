@@ -24,7 +24,7 @@ from agentic_rag.models.remote import (
 )
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
-from local_openai_server import DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused
+from local_openai_server import CUT, DROP, EMPTY, HANG, Fault, LocalOpenAIServer, refused
 
 KEY = "sk-very-secret"
 
@@ -139,8 +139,8 @@ async def test_a_failure_is_tried_again_as_often_as_configured(
 
 @pytest.mark.parametrize(
     ("fault", "told"),
-    [(HANG, "no answer in time"), (DROP, "cannot be reached"), (EMPTY, "empty answer")],
-    ids=["hang", "drop", "empty"],
+    [(HANG, "no answer in time"), (DROP, "cannot be reached"), (EMPTY, "empty answer"), (CUT, "cannot be")],
+    ids=["hang", "drop", "empty", "cut"],
 )
 async def test_no_answer_is_a_model_error(
     model_server: LocalOpenAIServer, make_chat: MakeChat, fault: object, told: str
@@ -194,11 +194,6 @@ def test_a_langchain_model_is_wrapped_and_anything_else_refused():
         as_chat("gpt-5")  # type: ignore[arg-type]
 
 
-@pytest.fixture(autouse=True)
-def _one_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "MAX_RETRIES", 0)
-
-
 MakeEmbedding = Callable[..., OpenAIEmbedding]
 
 
@@ -208,7 +203,13 @@ async def make_embedding(model_server: LocalOpenAIServer) -> AsyncIterator[MakeE
     made: list[OpenAIEmbedding] = []
 
     def make(**values: Any) -> OpenAIEmbedding:
-        given = {"base_url": model_server.base_url, "model": "m", "api_key": KEY, "dimension": 64}
+        given = {
+            "base_url": model_server.base_url,
+            "model": "m",
+            "api_key": KEY,
+            "dimension": 64,
+            "max_retries": 0,
+        }
         made.append(OpenAIEmbedding(EmbeddingConfig.model_validate(given | values)))
         return made[-1]
 
@@ -302,22 +303,16 @@ async def test_failures_say_what_and_what_to_do_and_no_secret(
     assert "bundled model" in str(caught.value)
 
 
-async def test_a_limit_is_waited_for(
-    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remote, "MAX_RETRIES", 1)
+async def test_a_limit_is_waited_for(model_server: LocalOpenAIServer, make_embedding: MakeEmbedding) -> None:
     model_server.script.append(refused(429, retry_after_ms="1"))
-    assert (await make_embedding().embed_queries(["tea"])).shape == (1, 64)
+    assert (await make_embedding(max_retries=1).embed_queries(["tea"])).shape == (1, 64)
     assert len(model_server.requests) == 2
 
 
-async def test_a_hang_ends(
-    model_server: LocalOpenAIServer, make_embedding: MakeEmbedding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(remote, "TIMEOUT_SECONDS", 0.2)
+async def test_a_hang_ends(model_server: LocalOpenAIServer, make_embedding: MakeEmbedding) -> None:
     model_server.judge = lambda request: Fault(hang=True)
     with pytest.raises(ModelError, match="no answer in time"):
-        await make_embedding().embed_queries(["tea"])
+        await make_embedding(timeout_seconds=0.2).embed_queries(["tea"])
 
 
 @pytest.mark.parametrize("missing", ["base_url", "model", "dimension"])

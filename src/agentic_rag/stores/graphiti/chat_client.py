@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
-import random
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.remote import failure_text, happened, spoken, status, without_login
+from agentic_rag.domain.usage import Usage
+from agentic_rag.errors import BudgetSpent, ConfigError, ModelError
+from agentic_rag.models.endpoint import (
+    Spending,
+    failure_text,
+    happened,
+    most_tokens,
+    retry_wait,
+    status,
+    without_login,
+)
+from agentic_rag.models.remote import chat_endpoint, spoken
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
 
-FIRST_WAIT = 0.5
-LONGEST_WAIT = 8.0
-LONGEST_RETRY_AFTER = 120.0
-"""A server that asks for more is not waited for: the episode is set aside instead."""
 _HOPELESS = (401, 403, 404)
 """Wrong key, model or address: no episode can succeed."""
 _OPTIONS = ("response_format", "temperature")
@@ -72,11 +74,16 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
 
     Args:
         config: ``base_url`` and ``model`` are needed.
+        spending: what its calls are counted in.
         sleep: for tests.
     """
 
     def __init__(
-        self, config: ChatConfig, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self,
+        config: ChatConfig,
+        spending: Spending | None = None,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         if config.base_url is None or config.model is None:
             raise ConfigError("extraction with a chat model needs chat.base_url and chat.model")
@@ -90,9 +97,9 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
             base_url=config.base_url, api_key=key, timeout=config.timeout_seconds, max_retries=0
         )
         super().__init__(settings, client=client)
-        self._timeout = config.timeout_seconds
-        self._tries = config.max_retries + 1
+        self._endpoint = chat_endpoint(config, spending, tries=config.max_retries + 1)
         self._sleep = sleep
+        self._longest = config.max_tokens
         self._refused_options: set[str] = set()
         self._called = f"the chat model {config.model!r} at {without_login(config.base_url)}"
 
@@ -108,9 +115,10 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         if task is not None:
             now.calls.add(task)
         try:
-            answer: dict[str, Any] = await super().generate_response(
-                messages, response_model, *args, **kwargs
-            )
+            with self._endpoint.span():
+                answer: dict[str, Any] = await super().generate_response(
+                    messages, response_model, *args, **kwargs
+                )
         except ModelError as failure:
             now.failure = now.failure or failure
             raise
@@ -130,14 +138,16 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
         while True:
             try:
                 return await self._asked(messages, response_model, show_schema)
+            except BudgetSpent:
+                raise
             except Exception as error:
                 if self._left_out(error):
                     continue  # a server that does not know an option is asked again without it, once each
                 if status(error) in _HOPELESS:
                     raise EndpointRefused(f"{self._called} {failure_text(error, 'chat')}") from error
                 spent += 1
-                wait = _wait(error, spent)
-                if wait is None or spent >= self._tries:
+                wait = 0.0 if isinstance(error, _Unusable) else retry_wait(error, spent)
+                if wait is None or spent >= self._endpoint.tries:
                     raise CallFailed(
                         f"{_reason(error)}, tries: {spent}", endpoint_down=_endpoint_down(error)
                     ) from error
@@ -147,20 +157,28 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
             await self._sleep(wait)
 
     async def _asked(self, messages: list[Any], response_model: Any, show_schema: bool) -> dict[str, Any]:
-        """One try. ``asyncio.timeout`` too: the client's own restarts with every byte that trickles in."""
+        """One try."""
         sent = [{"role": m.role, "content": self._clean_input(m.content)} for m in messages]
         options: dict[str, Any] = {
             "temperature": self.temperature,
             "response_format": self._build_response_format(response_model),
         }
+        if self._longest is not None:
+            options["max_tokens"] = self._longest
         options = {name: value for name, value in options.items() if name not in self._refused_options}
         if response_model is not None and (show_schema or "response_format" not in options):
             schema = json.dumps(response_model.model_json_schema())
             sent[-1]["content"] += (
                 f"\n\nRespond with a JSON object of this schema and nothing else:\n{schema}"
             )
-        async with asyncio.timeout(self._timeout):
-            answer = await self.client.chat.completions.create(model=self.model, messages=sent, **options)
+        most = Usage(
+            prompt_tokens=most_tokens(json.dumps([sent, options])), completion_tokens=self._longest or 0
+        )
+        answer = await self._endpoint.once(
+            lambda: self.client.chat.completions.create(model=self.model, messages=sent, **options),
+            most,
+            lambda told: _used(told, most),
+        )
         return _parsed(answer, response_model)
 
     def _left_out(self, error: BaseException) -> bool:
@@ -176,6 +194,14 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
 
 class _Unusable(Exception):
     """An answer that is not what was asked for."""
+
+
+def _used(answer: Any, most: Usage) -> Usage:
+    """The tokens of a call as the endpoint told them, else as many as there can be."""
+    told = getattr(answer, "usage", None)
+    if told is None:
+        return replace(most, estimated=True)
+    return Usage(prompt_tokens=told.prompt_tokens, completion_tokens=told.completion_tokens)
 
 
 def _parsed(answer: Any, response_model: Any) -> dict[str, Any]:
@@ -218,36 +244,6 @@ def _endpoint_down(error: BaseException) -> bool:
     """Whether the next episode would most likely fail the same way."""
     code = status(error)
     return not isinstance(error, _Unusable) and (code is None or code == 429 or code >= 500)
-
-
-def _wait(error: BaseException, spent: int) -> float | None:
-    """Seconds before the next try; None where another try cannot help."""
-    code = status(error)
-    if code is not None and code < 500 and code not in (408, 409, 429):
-        return None
-    asked = _retry_after(error)
-    if asked is not None:
-        return asked if asked <= LONGEST_RETRY_AFTER else None
-    if isinstance(error, _Unusable):
-        return 0.0
-    return float(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (spent - 1))) * random.uniform(0.75, 1.0)
-
-
-def _retry_after(error: BaseException) -> float | None:
-    """The server's wish: seconds, or the time until an HTTP date."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    value = headers.get("retry-after") if headers is not None else None
-    if value is None:
-        return None
-    seconds: float
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-        except (TypeError, ValueError):
-            return None
-    return None if math.isnan(seconds) else max(0.0, seconds)
 
 
 _DATES = ("valid_at", "invalid_at")

@@ -26,6 +26,7 @@ from agentic_rag.stores.graphiti.store import GraphitiStore, translated_failure
 from agentic_rag.stores.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from agentic_rag.models.endpoint import Spending
     from agentic_rag.settings.config import ChatConfig
     from agentic_rag.stores.graphiti.chat_client import ChatClient
 
@@ -89,7 +90,8 @@ class GraphitiExtractor:
         A fact whose chunk has no date is dated only where its text states the year.
 
         Raises:
-            ModelError: the endpoint refuses every call (key, model, address), or the embedding failed.
+            ModelError: the endpoint refuses every call (key, model, address), the budget is spent, or the embedding
+                failed.
             StoreError: the graph cannot be written.
         """
         chunks = [chunk for graph in graphs for chunk in graph.chunks]
@@ -198,7 +200,9 @@ class GraphitiExtractor:
         await result.episode.save(driver)
 
 
-def extractor_from_config(store: GraphStore, config: ChatConfig) -> GraphitiExtractor:
+def extractor_from_config(
+    store: GraphStore, config: ChatConfig, spending: Spending | None = None
+) -> GraphitiExtractor:
     """The extractor for a Graphiti store and an OpenAI-compatible endpoint; its quarantine is beside the graph.
 
     Raises:
@@ -211,7 +215,7 @@ def extractor_from_config(store: GraphStore, config: ChatConfig) -> GraphitiExtr
     module = importlib.import_module("agentic_rag.stores.graphiti.chat_client")
     return GraphitiExtractor(
         store,
-        module.ChatClient(config),
+        module.ChatClient(config, spending),
         model=config.model,
         quarantine=Quarantine(store.folder / FILE_NAME),
     )

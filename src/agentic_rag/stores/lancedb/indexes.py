@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -212,11 +212,13 @@ async def table_stats(table: Any, uri: str, called: str) -> TableStats:
         indexes = [_index_stats(index) for index in await table.list_indices()]
         versions = len(await table.list_versions())
         ordered = tuple(sorted(indexes, key=lambda index: (index.column, index.kind)))
+        fragments = int((await table.stats())["fragment_stats"]["num_fragments"])
         needed = await needed_bytes(table, Path(uri) / f"{table.name}.lance")
+    told = TableStats(called, rows, ordered, versions, needed, fragments=fragments)
     if "://" in uri:
-        return TableStats(called, rows, ordered, versions, needed)
+        return told
     size = await asyncio.to_thread(_size, Path(uri), of_generation(table.name)[0])
-    return TableStats(called, rows, ordered, versions, size, max(0, size - needed))
+    return replace(told, size_bytes=size, old_bytes=max(0, size - needed))
 
 
 def _index_stats(index: Any) -> IndexStats:

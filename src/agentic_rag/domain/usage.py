@@ -1,0 +1,79 @@
+"""What the endpoints of models used: counted where they are called, told where a run ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(slots=True)
+class Usage:
+    """Calls, tokens and their price. Mutable: calls add to it."""
+
+    calls: int = 0
+    """Requests that were answered, or that may have been charged although no answer came in time."""
+    prompt_tokens: int = 0
+    """Sent to a chat model."""
+    completion_tokens: int = 0
+    """Written by a chat model."""
+    embedded_tokens: int = 0
+    """Sent to an embedding model."""
+    cost: float = 0.0
+    """By the prices in the settings, in their currency; 0 where none are set."""
+    estimated: bool = False
+    """Whether some of it is an upper bound, because an endpoint did not say what it used."""
+
+    @property
+    def tokens(self) -> int:
+        """All of them."""
+        return self.prompt_tokens + self.completion_tokens + self.embedded_tokens
+
+    def add(self, other: Usage) -> None:
+        """Count another's as well."""
+        for one in fields(other):
+            mine, its = getattr(self, one.name), getattr(other, one.name)
+            setattr(self, one.name, (mine or its) if one.name == "estimated" else mine + its)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; the cost to a millionth."""
+        return {**asdict(self), "cost": round(self.cost, 6)}
+
+
+_counting: ContextVar[tuple[Usage, ...]] = ContextVar("counting", default=())
+
+
+@contextmanager
+def counted() -> Iterator[Usage]:
+    """What is used from here to the end of the block, in the tasks that it begins too."""
+    usage = Usage()
+    token = _counting.set((*_counting.get(), usage))
+    try:
+        yield usage
+    finally:
+        _counting.reset(token)
+
+
+def count(used: Usage) -> None:
+    """Add to whatever is being counted around here."""
+    for usage in _counting.get():
+        usage.add(used)
+
+
+def summed(held: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Two usages as plain values, added; ``new`` of None begins anew."""
+    if new is None:
+        return {}
+    total = Usage(**(held or {}))
+    total.add(Usage(**new))
+    return total.to_dict()
+
+
+def usage_text(usage: Mapping[str, Any]) -> str:
+    """For people: ``3 calls, 1,204 tokens, cost 0.0021``."""
+    used = Usage(**usage)
+    told = [f"{used.calls:,} call{'s' * (used.calls != 1)}", f"{used.tokens:,} tokens"]
+    told += [f"cost {used.cost:.4f}"] if used.cost else []
+    return ", ".join(told) + (" (in part an upper bound)" if used.estimated else "")

@@ -1,0 +1,117 @@
+"""What /metrics tells Prometheus: counts and times by route, and how the stores and models are; no text of anybody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+
+from agentic_rag.domain.ports import StoreStats, TellingCache
+from agentic_rag.errors import AgenticRagError
+from agentic_rag.rag import Answer, Rag
+from agentic_rag.serving.limits import Places
+
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+LOOKED_AT_EVERY = 60.0
+"""Seconds between two looks at a dataset's tables, which read their files."""
+
+
+class Metrics:
+    """Of one service, since it was started."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self.requests = Histogram(
+            "agentic_rag_request_seconds",
+            "Time of requests",
+            ["method", "route", "status"],
+            registry=self.registry,
+            buckets=SECONDS,
+        )
+        self.answers = Counter(
+            "agentic_rag_answers", "Questions answered", ["operation", "abstained"], registry=self.registry
+        )
+        self.degraded = Counter(
+            "agentic_rag_degraded",
+            "Answers that a source or a step with a model was missing from",
+            ["part"],
+            registry=self.registry,
+        )
+        self.jobs = Counter("agentic_rag_ingest_jobs", "Ingests started", registry=self.registry)
+        self._looks: dict[str, tuple[float, list[StoreStats]]] = {}
+
+    def answered(self, answer: Answer) -> None:
+        """Count an answer."""
+        self.answers.labels(answer.operation, str(answer.abstained).lower()).inc()
+        for part, outcome in answer.outcomes.items():
+            if isinstance(outcome, dict) and outcome["status"] == "degraded":
+                self.degraded.labels(part).inc()
+
+    async def text(self, rag: Rag, places: Places, datasets: Sequence[str]) -> bytes:
+        """Everything, in Prometheus's format.
+
+        Args:
+            rag: whose stores and models are looked at.
+            places: for questions.
+            datasets: that the caller may know of.
+        """
+        now = CollectorRegistry()
+        questions = Gauge("agentic_rag_questions", "Questions by what they do", ["state"], registry=now)
+        questions.labels("running").set(places.running)
+        questions.labels("waiting").set(places.taken - places.running)
+        _models(rag, now)
+        await self._stores(rag, datasets, now)
+        return generate_latest(self.registry) + generate_latest(now)
+
+    async def _stores(self, rag: Rag, datasets: Sequence[str], registry: CollectorRegistry) -> None:
+        labels = ["dataset", "table"]
+        rows = Gauge("agentic_rag_table_rows", "Rows of a table", labels, registry=registry)
+        fragments = Gauge("agentic_rag_table_fragments", "Pieces its rows lie in", labels, registry=registry)
+        unindexed = Gauge(
+            "agentic_rag_table_unindexed_rows", "Rows not yet in an index", labels, registry=registry
+        )
+        bytes_ = Gauge("agentic_rag_table_bytes", "On disk", labels, registry=registry)
+        for dataset in datasets:
+            for table in (table for stats in await self._look(rag, dataset) for table in stats.tables):
+                place = (dataset, table.name)
+                rows.labels(*place).set(table.rows)
+                unindexed.labels(*place).set(table.unindexed_rows)
+                if table.fragments is not None:
+                    fragments.labels(*place).set(table.fragments)
+                if table.size_bytes is not None:
+                    bytes_.labels(*place).set(table.size_bytes)
+
+    async def _look(self, rag: Rag, dataset: str) -> list[StoreStats]:
+        """As of a minute ago at the most; nothing of a store that cannot be looked at, which asking tells."""
+        at, found = self._looks.get(dataset, (0.0, []))
+        if time.monotonic() - at > LOOKED_AT_EVERY or not found:
+            found = []
+            for store in (rag.chunks, rag.knowledge):
+                with suppress(AgenticRagError):
+                    found.append(await store.stats(dataset))
+            self._looks[dataset] = time.monotonic(), found
+        return found
+
+
+def _models(rag: Rag, registry: CollectorRegistry) -> None:
+    used = rag.spending.used
+    calls = Gauge("agentic_rag_model_calls", "Calls of models behind endpoints", registry=registry)
+    calls.set(used.calls)
+    tokens = Gauge("agentic_rag_model_tokens", "Their tokens", ["kind"], registry=registry)
+    for kind in ("prompt", "completion", "embedded"):
+        tokens.labels(kind).set(getattr(used, f"{kind}_tokens"))
+    Gauge("agentic_rag_model_cost", "Their cost, by the prices that are set", registry=registry).set(
+        used.cost
+    )
+    if isinstance(rag.embedding, TellingCache):
+        cache = Gauge(
+            "agentic_rag_question_vectors",
+            "Questions by where their vector came from",
+            ["from"],
+            registry=registry,
+        )
+        for name, count in rag.embedding.cache_uses.items():
+            cache.labels("cache" if name == "found" else "model").set(count)

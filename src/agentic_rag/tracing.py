@@ -1,0 +1,120 @@
+"""Spans by OpenTelemetry's conventions for generative AI, v0.1.0 (semantic conventions 1.45).
+
+Nothing is recorded until the program sets up an OpenTelemetry SDK, as ``opentelemetry-instrument`` does. Questions,
+passages, names of notes and answers are left out, unless OpenTelemetry's own variable
+``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``true``; the text of an error always.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanKind, StatusCode
+
+__all__ = ["Span", "content", "message", "of_server", "scored", "span", "traced", "used"]
+
+T = TypeVar("T")
+CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_TRACER = trace.get_tracer("agentic_rag")
+
+
+@contextmanager
+def span(
+    operation: str, subject: str, attributes: Mapping[str, Any] | None = None, *, remote: bool = False
+) -> Iterator[Span]:
+    """What happens in the block as a span ``{operation} {subject}``.
+
+    Args:
+        operation: ``gen_ai.operation.name``: ``chat``, ``embeddings``, ``retrieval``, ``rerank``, …
+        subject: the model's or dataset's name.
+        attributes: further ones; those of None are left out.
+        remote: it is a call of another program.
+    """
+    begun = _begun(operation, subject, attributes, remote=remote)
+    with trace.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        try:
+            yield begun
+        except BaseException as error:
+            _failed(begun, error)
+            raise
+
+
+async def traced(operation: str, subject: str, parts: AsyncIterator[T]) -> AsyncGenerator[T]:
+    """The parts as they come, made within a span; whoever reads them is not within it."""
+    begun = _begun(operation, subject)
+    try:
+        while True:
+            with trace.use_span(begun, record_exception=False, set_status_on_exception=False):
+                try:
+                    part = await anext(parts)
+                except StopAsyncIteration:
+                    return
+            yield part
+    except BaseException as error:
+        _failed(begun, error)
+        raise
+    finally:
+        begun.end()
+        if isinstance(parts, AsyncGenerator):
+            await parts.aclose()
+
+
+def used(sent: int, written: int | None) -> None:
+    """Tokens of the call that is being made, on its span."""
+    begun = trace.get_current_span()
+    begun.set_attribute("gen_ai.usage.input_tokens", sent)
+    if written is not None:
+        begun.set_attribute("gen_ai.usage.output_tokens", written)
+
+
+def content(begun: Span, **told: Any) -> None:
+    """Attributes with what people wrote, where it is wanted: names with ``__`` for a dot; other than texts as JSON."""
+    if begun.is_recording() and os.environ.get(CONTENT, "").casefold() == "true":
+        for name, value in told.items():
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            begun.set_attribute(name.replace("__", "."), text)
+
+
+def message(role: str, text: str) -> dict[str, Any]:
+    """A message as the conventions write it."""
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+
+def of_server(url: str | None) -> dict[str, Any]:
+    """Attributes of an address, without user, password and path."""
+    try:
+        parts = urlsplit(url or "")
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return {}
+    return {"server.address": parts.hostname, "server.port": port} if parts.hostname else {}
+
+
+def scored(entries: Sequence[Mapping[str, Any]], score: str) -> list[dict[str, Any]]:
+    """Documents as the conventions write them."""
+    return [{"id": entry["id"], "score": entry.get(score)} for entry in entries]
+
+
+def _begun(
+    operation: str, subject: str, attributes: Mapping[str, Any] | None = None, *, remote: bool = False
+) -> Span:
+    given = {"gen_ai.operation.name": operation, **(attributes or {})}
+    return _TRACER.start_span(
+        f"{operation} {subject}",
+        kind=SpanKind.CLIENT if remote else SpanKind.INTERNAL,
+        attributes={name: value for name, value in given.items() if value is not None},
+    )
+
+
+def _failed(begun: Span, error: BaseException) -> None:
+    """The kind of error alone, an HTTP status where it has one: its text may hold a question or a passage."""
+    if isinstance(error, GeneratorExit):
+        return
+    begun.set_attribute("error.type", str(getattr(error, "status_code", None) or type(error).__name__))
+    begun.set_status(StatusCode.ERROR)

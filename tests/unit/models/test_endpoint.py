@@ -1,0 +1,229 @@
+"""Calls of an endpoint: how many at once and a minute, which are tried again, what they use, and the budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.domain.usage import Usage, count, counted, summed, usage_text
+from agentic_rag.errors import BudgetSpent, ConfigError
+from agentic_rag.models.endpoint import Endpoint, Prices, Spending, most_tokens, retry_wait
+from agentic_rag.settings.config import BudgetConfig
+from local_openai_server import CUT, LocalOpenAIServer, refused
+
+MOST = Usage(prompt_tokens=100, completion_tokens=50)
+
+
+class Refused(Exception):
+    """What a client raises for a status."""
+
+    def __init__(self, status_code: int) -> None:
+        self.status_code = status_code
+
+
+class Work:
+    """Requests that take their time, and may fail."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.running = self.most_running = self.begun = 0
+
+    async def __call__(self) -> str:
+        self.begun += 1
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await asyncio.sleep(0)
+        self.running -= 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return "said"
+
+
+def used(_: str) -> Usage:
+    return Usage(prompt_tokens=80, completion_tokens=20)
+
+
+async def test_no_more_calls_at_once_than_allowed():
+    work, endpoint = Work(), Endpoint(at_once=3)
+    await asyncio.gather(*(endpoint.call(work, MOST, used) for _ in range(20)))
+    assert (work.begun, work.most_running) == (20, 3)
+
+
+async def test_calls_of_a_minute_are_spread():
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    endpoint = Endpoint(per_minute=60, sleep=sleep)
+    await asyncio.gather(*(endpoint.call(Work(), MOST, used) for _ in range(4)))
+    assert waits == pytest.approx([1, 2, 3], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("error", "again"),
+    [
+        (Refused(429), True),
+        (Refused(500), True),
+        (ConnectionError(), True),
+        (TimeoutError(), True),
+        (Refused(400), False),
+        (Refused(401), False),
+        (ValueError("half an answer"), False),
+    ],
+)
+async def test_what_may_pass_is_tried_again(error: Exception, again: bool):
+    async def sleep(_: float) -> None: ...
+
+    work = Work(error)
+    endpoint = Endpoint(tries=2, sleep=sleep)
+    if again:
+        assert await endpoint.call(work, MOST, used) == "said"
+    else:
+        with pytest.raises(type(error)):
+            await endpoint.call(work, MOST, used)
+    assert work.begun == 1 + again
+
+
+def test_waits_double_and_are_not_all_alike():
+    waits = [[retry_wait(Refused(500), spent) or 0 for _ in range(20)] for spent in (1, 2, 3, 9)]
+    for of_try, longest in zip(waits, (0.5, 1, 2, 8), strict=True):
+        assert all(0.75 * longest <= wait <= longest for wait in of_try)
+        assert len(set(of_try)) > 1
+
+
+async def test_what_is_used_is_counted_here_and_for_the_whole():
+    spending = Spending()
+    endpoint = Endpoint(prices=Prices(2.0, 10.0), spending=spending)
+    with counted() as outer:
+        await endpoint.call(Work(), MOST, used)
+        with counted() as inner:
+            await asyncio.gather(*(endpoint.call(Work(), MOST, used) for _ in range(2)))
+    assert (inner.calls, outer.calls, spending.used.calls) == (2, 3, 3)
+    assert (inner.tokens, inner.cost) == (200, pytest.approx(2 * (80 * 2 + 20 * 10) / 1e6))
+
+
+async def test_what_was_not_answered_may_have_been_charged_and_what_was_refused_was_not():
+    spending = Spending()
+    endpoint = Endpoint(timeout_seconds=0.01, spending=spending)
+
+    async def hang() -> str:
+        await asyncio.sleep(10)
+        return "too late"
+
+    with pytest.raises(TimeoutError):
+        await endpoint.call(hang, MOST, used)
+    assert (spending.used.tokens, spending.used.estimated) == (150, True)
+    with pytest.raises(Refused):
+        await endpoint.call(Work(Refused(400)), MOST, used)
+    assert (spending.used.tokens, spending.used.calls) == (150, 1)
+
+
+@pytest.mark.parametrize(
+    "budget", [BudgetConfig(tokens=1000), BudgetConfig(cost=0.001)], ids=["tokens", "cost"]
+)
+async def test_a_budget_is_never_overspent_however_many_ask_at_once(budget: BudgetConfig):
+    spending, work = Spending(budget), Work()
+    endpoint = Endpoint(prices=Prices(1.0, 1.0), spending=spending, at_once=50)
+    ends = await asyncio.gather(*(endpoint.call(work, MOST, used) for _ in range(50)), return_exceptions=True)
+    refusals = [end for end in ends if isinstance(end, BudgetSpent)]
+    assert work.begun + len(refusals) == 50
+    assert spending.used.tokens == 100 * work.begun <= 1000
+    assert "raise it to go on" in str(refusals[0])
+    # One after the other the whole of it is of use: what a call did not need is given back.
+    while spending.used.tokens <= 850:
+        await endpoint.call(work, MOST, used)
+    with pytest.raises(BudgetSpent):
+        await endpoint.call(work, MOST, used)
+    assert spending.used.tokens == 900
+
+
+def test_more_tokens_are_reserved_than_there_can_be():
+    assert most_tokens("naïve 东西") >= len("naïve 东西".encode())
+    assert most_tokens("\ud800") > 0
+
+
+def test_usages_add_up_and_begin_anew():
+    one = Usage(calls=1, prompt_tokens=3, cost=0.5).to_dict()
+    assert summed(summed({}, one), one) == Usage(calls=2, prompt_tokens=6, cost=1.0).to_dict()
+    assert summed(one, None) == {}
+    assert usage_text(one) == "1 call, 3 tokens, cost 0.5000"
+    assert usage_text({**one, "cost": 0.0, "estimated": True}) == "1 call, 3 tokens (in part an upper bound)"
+    count(Usage(calls=1))  # nobody counts: nothing happens
+
+
+@asynccontextmanager
+async def opened(folder: Path, server: LocalOpenAIServer, **settings: object) -> AsyncIterator[Rag]:
+    note = folder / "vault" / "tea.md"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("Tea comes from China. It is brewed with hot water.\n", encoding="utf-8")
+    chat = {
+        "base_url": server.base_url,
+        "model": "m",
+        "max_tokens": 200,
+        "max_retries": 0,
+        "input_price": 1.0,
+        "output_price": 2.0,
+    }
+    given = {"data_dir": folder / "data", "chat": chat, "answer": {"method": "chat"}, **settings}
+    async with open_rag(RagConfig.model_validate(given)) as rag:
+        await rag.ingest(note.parent)
+        yield rag
+
+
+async def test_an_answer_tells_what_it_used(tmp_path: Path, model_server: LocalOpenAIServer):
+    model_server.tokens = (300, 40)
+    async with opened(tmp_path, model_server, rerank={"method": "chat"}) as rag:
+        model_server.answer = "8"  # a rating of the one passage
+        answer = await rag.ask("Where does tea come from?")
+        # The rating does for an answer too: it cites nothing, so the passages are quoted.
+        assert answer.outcomes["answer"]["status"] == "degraded"
+        assert (answer.usage["calls"], answer.usage["prompt_tokens"]) == (2, 600)
+        assert answer.usage["cost"] == pytest.approx(2 * (300 + 80) / 1e6)
+        assert answer.to_dict()["usage"] == answer.usage
+        again = await rag.ask("Where does tea come from?", thread_id=None)
+        assert again.usage == answer.usage  # of that run alone
+        assert rag.spending.used.calls == 4
+
+
+async def test_a_spent_budget_answers_with_quotes_and_says_so(
+    tmp_path: Path, model_server: LocalOpenAIServer
+):
+    async with opened(tmp_path, model_server, budget={"tokens": 100}) as rag:
+        answer = await rag.ask("Where does tea come from?")
+    assert not model_server.requests
+    assert "Tea comes from China" in answer.text
+    assert "budget.tokens is 100" in answer.outcomes["answer"]["reason"]
+    assert answer.usage == {}
+
+
+async def test_a_stream_that_is_cut_answers_with_quotes(tmp_path: Path, model_server: LocalOpenAIServer):
+    async with opened(tmp_path, model_server) as rag:
+        model_server.tokens = (300, 40)
+        seen = [part async for part in rag.stream("Where does tea come from?")]
+        assert seen[-1].usage["prompt_tokens"] == 300  # type: ignore[union-attr]
+        model_server.judge = lambda request: CUT
+        seen = [part async for part in rag.stream("Where does tea come from?")]
+    assert "Tea comes from China" in seen[-1].text  # type: ignore[union-attr]
+    assert "the chat model" in seen[-1].outcomes["answer"]["reason"]  # type: ignore[union-attr]
+
+
+async def test_a_refusal_is_counted_as_nothing(tmp_path: Path, model_server: LocalOpenAIServer):
+    async with opened(tmp_path, model_server) as rag:
+        model_server.judge = lambda request: refused(503)
+        assert (await rag.ask("Where does tea come from?")).usage == {}
+
+
+async def test_a_budget_needs_to_know_the_longest_answer(tmp_path: Path):
+    config = RagConfig.model_validate({"data_dir": tmp_path, "budget": {"tokens": 100}})
+    async with open_rag(config):
+        pass  # nothing is asked of a chat model
+    with pytest.raises(ConfigError, match=r"a budget needs chat\.max_tokens"):
+        async with open_rag(config, chat=FakeListChatModel(responses=["x"])):
+            pass

@@ -1,0 +1,138 @@
+"""Spans: which there are, what they tell, and that no word of a person is in them unless it is asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from agentic_rag import Rag, RagConfig, open_rag, tracing
+from local_openai_server import LocalOpenAIServer, refused
+
+QUESTION = "Where does the secret tea come from?"
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
+    """The spans that ended."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(tracing, "_TRACER", provider.get_tracer("agentic_rag"))
+    yield exporter
+    provider.shutdown()
+
+
+@pytest.fixture
+async def rag(tmp_path: Path, model_server: LocalOpenAIServer) -> AsyncIterator[Rag]:
+    note = tmp_path / "vault" / "hidden name.md"
+    note.parent.mkdir()
+    note.write_text("The secret tea comes from a garden in China.\n", encoding="utf-8")
+    chat = {"base_url": model_server.base_url, "model": "small", "max_retries": 0, "api_key": "sk-secret-key"}
+    config = {"data_dir": tmp_path / "data", "chat": chat, "answer": {"method": "chat"}}
+    async with open_rag(RagConfig.model_validate(config)) as rag:
+        await rag.ingest(note.parent)
+        yield rag
+
+
+def told(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+async def test_a_question_is_a_tree_of_spans(
+    rag: Rag, spans: InMemorySpanExporter, model_server: LocalOpenAIServer
+):
+    model_server.tokens = (300, 40)
+    await rag.ask(QUESTION)
+    found = {span.name: span for span in spans.get_finished_spans()}
+    root = found["invoke_workflow agentic_rag"]
+    children = {"retrieval graphiti", "retrieval lancedb", "rerank offline", "chat small"}
+    assert found.keys() == children | {root.name}
+    for name in children:
+        parent, context = found[name].parent, root.context
+        assert parent is not None
+        assert context is not None
+        assert parent.span_id == context.span_id
+    assert told(found["retrieval lancedb"]) == {
+        "gen_ai.operation.name": "retrieval",
+        "gen_ai.data_source.id": "default",
+        "gen_ai.retrieval.top_k": 100,
+        "agentic_rag.source": "lancedb",
+        "agentic_rag.status": "ok",
+        "agentic_rag.count": 1,
+    }
+    chat = told(found["chat small"])
+    assert chat.pop("server.port") == int(model_server.base_url.split(":")[2].split("/")[0])
+    assert chat == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "small",
+        "server.address": "127.0.0.1",
+        "gen_ai.usage.input_tokens": 300,
+        "gen_ai.usage.output_tokens": 40,
+    }
+
+
+async def test_a_streamed_question_is_the_same_tree_and_its_reader_is_outside(
+    rag: Rag, spans: InMemorySpanExporter
+):
+    from opentelemetry import trace
+
+    async for _ in rag.stream(QUESTION):
+        assert not trace.get_current_span().get_span_context().is_valid
+    found = {span.name: span for span in spans.get_finished_spans()}
+    root = found["invoke_workflow agentic_rag"].context
+    assert root is not None
+    assert {span.parent.span_id for span in found.values() if span.parent} == {root.span_id}
+
+
+@pytest.mark.parametrize("wanted", ["", "true"])
+async def test_what_people_wrote_is_told_only_where_it_is_wanted(
+    rag: Rag, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch, wanted: str
+):
+    monkeypatch.setenv(tracing.CONTENT, wanted)
+    await rag.ask(QUESTION)
+    whole = " ".join(span.to_json() for span in spans.get_finished_spans())
+    assert "sk-secret-key" not in whole
+    for words in ("secret tea", "hidden name", "garden in China", "Tea comes from China [1]"):
+        assert (words in whole) == bool(wanted)
+    if wanted:
+        by_name = {span.name: told(span) for span in spans.get_finished_spans()}
+        (document,) = json.loads(by_name["retrieval lancedb"]["gen_ai.retrieval.documents"])
+        assert document["id"].startswith("hidden name.md")
+        assert by_name["retrieval graphiti"]["gen_ai.retrieval.query.text"] == QUESTION
+        sent = json.loads(by_name["chat small"]["gen_ai.input.messages"])
+        assert [one["role"] for one in sent] == ["system", "user"]
+
+
+async def test_of_a_failure_only_its_kind_is_told(
+    rag: Rag, spans: InMemorySpanExporter, model_server: LocalOpenAIServer
+):
+    model_server.judge = lambda request: refused(500)
+    await rag.ask(QUESTION)
+    (chat,) = [span for span in spans.get_finished_spans() if span.name == "chat small"]
+    assert told(chat)["error.type"] == "500"
+    assert (chat.status.status_code, chat.status.description, chat.events) == (StatusCode.ERROR, None, ())
+
+
+async def test_a_stream_that_nobody_reads_to_its_end_ends_its_span(rag: Rag, spans: InMemorySpanExporter):
+    parts = rag.stream(QUESTION)
+    await anext(parts)
+    await parts.aclose()
+    ended = [span for span in spans.get_finished_spans() if span.name == "invoke_workflow agentic_rag"]
+    assert [span.status.status_code for span in ended] == [StatusCode.UNSET]
+
+
+def test_an_address_is_told_without_its_login():
+    assert tracing.of_server("https://me:word@models.example/v1?key=x") == {
+        "server.address": "models.example",
+        "server.port": 443,
+    }
+    assert tracing.of_server(None) == tracing.of_server("http://[broken") == {}
