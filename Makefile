@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO_DATA := .agentic-rag
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-browser pictures test-mcp test-servers test-models format bench lock clean
+.PHONY: help demo serve test test-browser pictures test-mcp test-servers test-models audit format bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ test-servers: $(VENV)/.installed  ## the stores on real Neo4j and FalkorDB serve
 
 test-models: $(VENV)/.installed  ## what asks a chat model, on a real small one
 	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_models.sh
+
+audit: $(VENV)/.installed  ## known vulnerabilities of the locked dependencies
+	@$(BIN)/python scripts/audit.py
 
 format: $(VENV)/.installed  ## put the sources into the project's form
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
