@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO_DATA := .agentic-rag
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-browser pictures test-mcp test-servers test-models audit format bench lock clean
+.PHONY: help demo serve test coverage test-notebooks test-browser pictures test-mcp test-servers test-models audit format bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -17,8 +17,14 @@ demo: $(VENV)/.installed  ## ingest the example vault and ask it one question pe
 serve: $(VENV)/.installed  ## the page on the demo's data, at http://127.0.0.1:8321/
 	@$(BIN)/agentic-rag serve --data-dir $(DEMO_DATA)
 
-test: $(VENV)/.installed  ## format, lint, types, import contract, tests with coverage
+test: $(VENV)/.installed  ## format, lint, types, import contract, tests
 	@BIN=$(BIN) sh scripts/test.sh
+
+coverage: $(VENV)/.installed  ## the tests traced: which lines none of them runs
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
+
+test-notebooks: $(VENV)/.installed  ## the notebooks run anew, and agree with what they show
+	@AGENTIC_RAG_NOTEBOOKS=run $(BIN)/python -m pytest tests/integration/test_notebooks.py
 
 test-browser: $(VENV)/.installed  ## the page in Chromium, by mouse, by keyboard and by axe
 	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_browser.sh

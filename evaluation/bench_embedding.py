@@ -32,6 +32,12 @@ from judged_answers import answers
 from judged_sets import CHOOSING_VAULTS, OWN
 
 QUICK = 20
+FLOORS = {
+    "its own answerable questions that are refused": 0.3,
+    "everyday questions about something else that are refused": 0.6,
+    "answers that quote a judged sentence": 0.4,
+}
+"""What makes such a model usable; without reference pairs nine of ten of its questions are refused."""
 VAULT = OWN / "vault_100"
 
 
@@ -99,6 +105,7 @@ async def measured(limit: int | None) -> list[Row]:
             "share",
             value,
             bound="max" if name.startswith(("its own", "gibberish")) else "min",
+            floor=FLOORS.get(name),
             peer="not carried over",
             theirs=theirs[name][0],
         )

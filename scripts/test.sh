@@ -7,5 +7,5 @@ echo "format";   "$BIN/ruff" format --check --quiet .
 echo "lint";     "$BIN/ruff" check --quiet .
 echo "types";    "$BIN/mypy" --no-error-summary
 echo "imports";  "$BIN/lint-imports" --no-cache >/dev/null || "$BIN/lint-imports" --no-cache
-echo "tests";    "$BIN/python" -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term "$@"
+echo "tests";    "$BIN/python" -m pytest --numprocesses=auto --dist=worksteal "$@"
 echo "all checks passed in $(( $(date +%s) - started )) s"

@@ -250,16 +250,14 @@ def test_paths_are_read_beneath_the_roots_alone(client: httpx.Client, vault: Pat
 
 @pytest.mark.slow
 def test_an_ingest_is_cancelled_and_finished_by_the_next(client: httpx.Client, vault: Path) -> None:
-    request = {"paths": [str(vault)], "dataset": "whole"}
+    request = {"paths": [str(vault / "processing")], "dataset": "whole"}
     job = client.post("/ingest", json=request).json()
     second = client.post("/ingest", json=request)
     assert second.status_code == 409
     assert client.delete(f"/ingest/{job['id']}").json()["status"] == "cancelled"
     again = _ended(client, client.post("/ingest", json=request).json())
     assert again["status"] == "done"
-    assert again["report"]["documents"] == len(
-        [*EXAMPLE_VAULT.rglob("*.md"), *EXAMPLE_VAULT.rglob("*.canvas")]
-    )
+    assert again["report"]["documents"] == len([*(EXAMPLE_VAULT / "processing").rglob("*.md")])
     assert again["total"] > 0
 
 
@@ -425,7 +423,7 @@ def test_the_end_of_the_service_waits_for_answers_and_cancels_ingests(
         ):
             lines = told.iter_lines()
             assert next(lines) == "event: started"
-            client.post("/ingest", json={"paths": [str(vault)], "dataset": "whole"})
+            client.post("/ingest", json={"paths": [str(vault / "processing")], "dataset": "whole"})
             process.send_signal(signal.SIGTERM)
             assert "event: answer" in list(lines)
         log = process.stderr.read()
@@ -436,5 +434,5 @@ def test_the_end_of_the_service_waits_for_answers_and_cancels_ingests(
         running_service(RagConfig(data_dir=data), roots=[vault]) as again,
         httpx.Client(base_url=again) as client,
     ):
-        job = client.post("/ingest", json={"paths": [str(vault)], "dataset": "whole"}).json()
+        job = client.post("/ingest", json={"paths": [str(vault / "processing")], "dataset": "whole"}).json()
         assert _ended(client, job)["status"] == "done"
