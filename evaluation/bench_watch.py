@@ -11,6 +11,7 @@ midst of as many changes and started again. ``--quick`` is 300 notes and 10 edit
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import re
 import signal
@@ -77,6 +78,10 @@ async def followed(rag: Rag, vault: Path) -> AsyncIterator[None]:
 
     task = asyncio.create_task(follow())
     await caught_up.wait()
+    # As the service does once it is warm.
+    await rag.warm_up()
+    gc.collect()
+    gc.freeze()
     try:
         yield
     finally:

@@ -74,6 +74,8 @@ VECTORS, REVIEWS = "vectors", "reviews"
 """Folders in the data folder."""
 LOCAL_USER = "local"
 """Who answers boards where no user is named."""
+WARM_UP = "Where is it warm? 哪里暖和？"
+"""In both scripts, whose dictionaries are loaded when they are first met."""
 Model = TypeVar("Model")
 
 
@@ -218,6 +220,21 @@ class Rag:
     def chat(self) -> Chat | None:
         """The chat model, where one is configured."""
         return self.parts.chat
+
+    async def warm_up(self) -> None:
+        """Search every dataset once, so that no question waits for models, dictionaries, tables and graph links.
+
+        Nothing where the embedding model is behind an endpoint: its calls are paid for.
+
+        Raises:
+            StoreError, ModelError: something cannot be loaded; a question will tell it too.
+        """
+        if self.config.embedding.base_url is None:
+            for dataset in await self.ledger.datasets():
+                await asyncio.gather(
+                    self.graph_engine.find(dataset, WARM_UP, limit=1),
+                    self.retrieval.find(dataset, WARM_UP, top_k=1),
+                )
 
     async def ask(
         self,
@@ -408,12 +425,15 @@ class Rag:
         Raises:
             InputError: a folder is none, or a bad dataset name.
         """
+        from agentic_rag.ingest.remembered import Remembered
         from agentic_rag.ingest.watching import follow
 
         notes_dataset(dataset)
+        remembered: Remembered[Any] = Remembered()
 
         async def ingest(paths: Sequence[Path]) -> IngestReport:
-            return await self.ingest(paths, dataset=dataset)
+            async with self._pipeline(dataset) as pipeline:
+                return await pipeline.run(paths, dataset, remembered=remembered)
 
         async with aclosing(follow(_as_paths(folders), ingest, stop)) as followed:
             async for done in followed:

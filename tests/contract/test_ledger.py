@@ -13,6 +13,7 @@ import pytest
 from agentic_rag.domain.ports import DocumentRecord, Ledger
 from agentic_rag.errors import InputError
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
+from agentic_rag.stores.lancedb import ledger as ledger_module
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from agentic_rag.stores.lancedb.ledger import LanceLedger
@@ -152,6 +153,25 @@ async def test_all_or_none_of_a_put_is_kept(ledger: Ledger):
     with pytest.raises(InputError, match="surrogate"):
         await ledger.put("notes", [record("a"), record("b\udcff")])
     assert await ledger.records("notes") == {}
+
+
+async def test_lancedb_reads_only_what_others_wrote_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    async with lance_connection(str(tmp_path)) as mine, lance_connection(str(tmp_path)) as other:
+        ledger, theirs = LanceLedger(mine), LanceLedger(other)
+        await ledger.put("d", [record("a")])
+        assert (await ledger.records("d")).keys() == {"a"}
+        read: list[object] = []
+        original = ledger_module._record
+        monkeypatch.setattr(ledger_module, "_record", lambda row: read.append(row) or original(row))
+        await ledger.put("d", [record("b")])
+        assert (await ledger.records("d")).keys() == {"a", "b"}
+        assert not read
+        await theirs.put("d", [record("c")])
+        await ledger.put("d", [record("e")])  # without having read what the other wrote
+        assert (await ledger.records("d")).keys() == {"a", "b", "c", "e"}
+        assert len(read) == 4
+        await theirs.remove("d", ["a"])
+        assert (await ledger.records("d")).keys() == {"b", "c", "e"}
 
 
 async def test_lancedb_keeps_it_for_the_next_process(tmp_path: Path):

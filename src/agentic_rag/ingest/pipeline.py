@@ -31,6 +31,7 @@ from agentic_rag.errors import InputError
 from agentic_rag.ingest.documents import ChunkedDocument, DocumentWriter, Stored
 from agentic_rag.ingest.names import document_names
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
+from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
 
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
@@ -123,8 +124,11 @@ class IngestPipeline:
         dataset: str,
         kind: SourceKind = "auto",
         progress: Progress | None = None,
+        remembered: Remembered[Any] | None = None,
     ) -> IngestReport:
         """Make the dataset hold what the paths hold now; other roots of the dataset stay as they are.
+
+        ``remembered`` is what the last run of the dataset in this process left, where one folder is followed.
 
         Raises:
             InputError: a path does not exist or is a part of what is held already, a bad dataset name or kind.
@@ -136,9 +140,10 @@ class IngestPipeline:
         records = await self._ledger.records(dataset)
         await asyncio.to_thread(_check_parts, paths, records, dataset)
         holders = {document_id: record.root for document_id, record in records.items()}
-        scan = await asyncio.to_thread(discover, paths, kind, holders=holders)
+        seen = None if remembered is None else remembered.files
+        scan = await asyncio.to_thread(discover, paths, kind, holders=holders, seen=seen)
         clock.lap("scan")
-        return await self._carry_out(dataset, scan, records, progress, clock)
+        return await self._carry_out(dataset, scan, records, progress, clock, remembered)
 
     async def remove(
         self, paths: Sequence[Path] | None, dataset: str, progress: Progress | None = None
@@ -169,9 +174,10 @@ class IngestPipeline:
         records: Mapping[str, DocumentRecord],
         progress: Progress,
         clock: _Clock,
+        remembered: Remembered[Any] | None = None,
     ) -> IngestReport:
         way = BY_CHAT if self._reads_by_chat else WRITTEN
-        plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress))
+        plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress), remembered)
         clock.lap("parse")
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
         most = 1 if self._reads_by_chat else BATCH_DOCUMENTS

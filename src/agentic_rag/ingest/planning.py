@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from agentic_rag.domain import Document
 from agentic_rag.domain.identity import digest
@@ -14,6 +14,7 @@ from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.ingest.files import NothingToRead
 from agentic_rag.ingest.names import TitleIndex, changed, document_names, mentions_any
+from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 
 WRITTEN = "written-3"
@@ -68,7 +69,13 @@ class Plan:
     """How facts are made, and of what names."""
 
 
-def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, progress: Progress) -> Plan:
+def planned(
+    scan: SourceScan,
+    records: Mapping[str, DocumentRecord],
+    way: str,
+    progress: Progress,
+    remembered: Remembered[Any] | None = None,
+) -> Plan:
     """Parses what changed, and of the rest what may mention what changed.
 
     Args:
@@ -76,7 +83,9 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
         records: what is stored, by document id.
         way: WRITTEN or BY_CHAT.
         progress: told of each item that was looked at.
+        remembered: from earlier plans of the dataset; this one adds to it.
     """
+    remembered = remembered or Remembered()
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
     files += _left_alone(scan, records)
     taken_over = _taken_over(scan, records)
@@ -95,7 +104,7 @@ def planned(scan: SourceScan, records: Mapping[str, DocumentRecord], way: str, p
         progress("read", number, len(scan.items))
     removed = _removed(scan, records, taken_over)
     files += [FileReport(record.path, "removed", taken_over.get(record.document_id)) for record in removed]
-    relinking = _Relinking.of(work, [record for _, record in unchanged], removed, records, way)
+    relinking = _Relinking.of(work, [record for _, record in unchanged], removed, records, way, remembered)
     untouched = []
     for item, record in unchanged:
         found = relinking.outcome(item, record)
@@ -223,6 +232,7 @@ class _Relinking:
         removed: Sequence[DocumentRecord],
         records: Mapping[str, DocumentRecord],
         way: str,
+        remembered: Remembered[Any],
     ) -> _Relinking:
         gone = {record.document_id for record in removed}
         now = {done.document.id: document_names(done.document) for done in work}
@@ -232,12 +242,16 @@ class _Relinking:
         after = {identity: names for identity, names in before.items() if identity not in gone} | now
         hashes = {record.graph_hash for record in unchanged if record.graph_hash}
         whole = not any(record.pending for record in records.values())
+        graph_hash = _graph_hash(way, held)
+        if remembered.titles is None or remembered.titles[0] != graph_hash:
+            remembered.titles = graph_hash, TitleIndex(sorted(held.items()))
+        hash_before = graph_hash if before == held else _graph_hash(way, before)
         return cls(
-            titles=TitleIndex(sorted(held.items())),
-            graph_hash=_graph_hash(way, held),
-            names=changed(before, after),
+            titles=remembered.titles[1],
+            graph_hash=graph_hash,
+            names=frozenset() if before == after else changed(before, after),
             # Not so where another path of the dataset was ingested, or taken out, since these were looked at.
-            is_one_index=whole and hashes == {_graph_hash(way, before)},
+            is_one_index=whole and hashes == {hash_before},
         )
 
     def outcome(self, item: SourceItem, record: DocumentRecord) -> Work | FileReport:

@@ -41,6 +41,7 @@ from agentic_rag.ingest.office import (
     is_installed,
     parse_extracted,
 )
+from agentic_rag.ingest.remembered import SeenFiles, stamp_of
 from agentic_rag.ingest.values import jsonable, metadata_date, valid_unicode
 
 __all__ = [
@@ -112,6 +113,7 @@ class _Found:
     """The scan while it grows; a document id is given once."""
 
     holders: Mapping[str, str]
+    seen: SeenFiles[SourceItem | Skipped] | None = None
     items: dict[str, SourceItem] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
     _shown: dict[str, str] = field(default_factory=dict)
@@ -135,11 +137,15 @@ class _Found:
             )
 
     def skip(self, path: object, reason: str, *, unread: bool = False) -> None:
-        self.skipped.append(Skipped(_printable(str(path)), reason, unread))
+        self.skipped.append(_skipped(path, reason, unread=unread))
 
 
 def discover(
-    paths: Sequence[Path], kind: SourceKind = "auto", *, holders: Mapping[str, str] | None = None
+    paths: Sequence[Path],
+    kind: SourceKind = "auto",
+    *,
+    holders: Mapping[str, str] | None = None,
+    seen: SeenFiles[SourceItem | Skipped] | None = None,
 ) -> SourceScan:
     """Find the documents under the paths.
 
@@ -151,13 +157,14 @@ def discover(
         paths: files and folders; of two documents of one id the first counts.
         kind: what they are.
         holders: by document id, the root that it is stored from; where that is given too, its document counts.
+        seen: what earlier scans found: of these files only what changed since is read.
 
     Raises:
         InputError: a path does not exist, or the kind is unknown.
     """
     if kind not in get_args(SourceKind):
         raise InputError(f"unknown kind {kind!r}; use one of: {', '.join(get_args(SourceKind))}")
-    found = _Found(holders or {})
+    found = _Found(holders or {}, seen)
     roots: dict[str, None] = {}
     for given in paths:
         try:
@@ -237,13 +244,26 @@ def _scan_tree(root: Path, found: _Found, *, is_vault: bool) -> None:
 
 
 def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: str | None) -> None:
+    key = (str(path), str(root), vault)
+    stamp = None if found.seen is None else stamp_of(path)
+    there = None if found.seen is None else found.seen.get(key, stamp)
+    if there is None:
+        there = _looked_at(path, root, relative, vault)
+        if found.seen is not None and not (isinstance(there, Skipped) and there.unread):
+            found.seen.keep(key, stamp, there)
+    if isinstance(there, SourceItem):
+        found.add(there, str(path))
+    else:
+        found.skipped.append(there)
+
+
+def _looked_at(path: Path, root: Path, relative: str, vault: str | None) -> SourceItem | Skipped:
+    """One file as it is now."""
     if _printable(relative) != relative:
-        found.skip(path, "its name is not valid UTF-8; rename it")
-        return
+        return _skipped(path, "its name is not valid UTF-8; rename it")
     suffix = path.suffix.lower()
     if suffix in MIME_TYPES and not is_installed():
-        found.skip(path, MISSING)
-        return
+        return _skipped(path, MISSING)
     document_id = unicodedata.normalize("NFC", relative)
     url = (
         None
@@ -254,17 +274,19 @@ def _add_file(path: Path, root: Path, relative: str, found: _Found, *, vault: st
         raw = path.read_bytes()
         text = "" if suffix in MIME_TYPES else decode(raw)
     except OSError as error:
-        found.skip(path, reason(error), unread=True)
+        return _skipped(path, reason(error), unread=True)
     except SourceError as error:
-        found.skip(path, str(error), unread=True)
-    else:
-        if suffix == ".canvas" and is_own_board(text):
-            found.skip(path, OWN_BOARD)
-            return
-        content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
-        parse = partial(_parse_file, path, document_id, relative, url)
-        read = partial(_read_file, path, relative) if suffix in _READ_AS_THEY_ARE else None
-        found.add(SourceItem(document_id, relative, str(root), content_hash, parse, read), str(path))
+        return _skipped(path, str(error), unread=True)
+    if suffix == ".canvas" and is_own_board(text):
+        return _skipped(path, OWN_BOARD)
+    content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
+    parse = partial(_parse_file, path, document_id, relative, url)
+    read = partial(_read_file, path, relative) if suffix in _READ_AS_THEY_ARE else None
+    return SourceItem(document_id, relative, str(root), content_hash, parse, read)
+
+
+def _skipped(path: object, reason: str, *, unread: bool = False) -> Skipped:
+    return Skipped(_printable(str(path)), reason, unread)
 
 
 def _parse_file(path: Path, document_id: str, relative: str, url: str | None) -> Document:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agentic_rag.errors import ConfigError, InputError
+from agentic_rag.errors import AgenticRagError, ConfigError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.serving import asking, boards, health, notes, openai_surface, people
@@ -84,9 +84,9 @@ def create_app(
             server = mcp_server(rag, allowed, write=mcp_write, places=places)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
             app.state.service = service
-            # Imports and stores stay until the end; collecting among them costs a question 150 ms now and then.
-            gc.collect()
-            gc.freeze()
+            _kept_for_good()
+            warming = asyncio.create_task(_warmed(rag))
+            stack.push_async_callback(_ended, warming)
             stop = asyncio.Event()
             following = asyncio.create_task(_followed(service, watched, dataset, stop)) if watched else None
             try:
@@ -117,6 +117,24 @@ def create_app(
     app.add_middleware(Timed)
     app.add_middleware(Gate, config=config.service, host=host)
     return app
+
+
+def _kept_for_good() -> None:
+    """What is loaded stays until the end; collecting among it costs a question 150 ms now and then."""
+    gc.collect()
+    gc.freeze()
+
+
+async def _warmed(rag: Rag) -> None:
+    """Beside the first requests, which are answered meanwhile."""
+    with suppress(AgenticRagError):
+        await rag.warm_up()
+    _kept_for_good()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def beneath(app: FastAPI, prefix: str) -> Starlette:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from agentic_rag.errors import InputError
 from agentic_rag.ingest import sources
 from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
+from agentic_rag.ingest.remembered import Remembered, SeenFiles, stamp_of
 from agentic_rag.stores.in_memory import InMemoryChunkStore, InMemoryLedger
 from agentic_rag.stores.in_memory_graph import InMemoryGraphStore
 from agentic_rag.testing import HashingEmbedding
@@ -365,3 +367,56 @@ async def test_a_root_whose_removal_was_killed_is_told_until_it_is_finished(tmp_
     report = await ingest.remove([one], "d")
     assert (report.documents, report.chunks) == (1, 1)
     assert str(one) not in actions(await ingest.run([two], "d"))
+
+
+async def test_of_a_followed_folder_only_what_changed_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        note = folder / f"{name}.md"
+        note.write_text(f"Note {name} is about tea.\n", encoding="utf-8")
+        os.utime(note, (1_700_000_000, 1_700_000_000))
+    monkeypatch.setattr("agentic_rag.ingest.remembered.SETTLED_NS", -(10**18))
+    read: list[str] = []
+    original = Path.read_bytes
+
+    def noted(path: Path) -> bytes:
+        read.append(path.name)
+        return original(path)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
+    ingest, remembered = pipeline(), Remembered[Any]()
+    await ingest.run([folder], "notes", remembered=remembered)
+    read.clear()
+    (folder / "b.md").write_text("Note b is about coffee.\n", encoding="utf-8")
+    (folder / "c.md").unlink()
+    report = await ingest.run([folder], "notes", remembered=remembered)
+    assert {file.path: file.action for file in report.files} == {
+        "a.md": "unchanged",
+        "b.md": "changed",
+        "c.md": "removed",
+    }
+    assert set(read) == {"b.md"} or set(read) == {
+        "a.md",
+        "b.md",
+    }  # a name is gone: who mentions it is looked up
+    # The same size and the same time of change: the file's number and its own clock tell it.
+    (folder / "b.md").unlink()
+    (folder / "b.md").write_text("Note b is about soffee.\n", encoding="utf-8")
+    os.utime(folder / "b.md", (1_700_000_000, 1_700_000_000))
+    report = await ingest.run([folder], "notes", remembered=remembered)
+    assert report.count("changed") == 1
+
+
+def test_a_file_that_was_changed_just_now_is_read_again(tmp_path: Path):
+    seen = SeenFiles[str]()
+    note = tmp_path / "a.md"
+    note.write_text("tea", encoding="utf-8")
+    key = (str(note), str(tmp_path), None)
+    seen.keep(key, stamp_of(note), "tea")
+    assert seen.get(key, stamp_of(note)) is None
+    assert stamp_of(tmp_path / "gone.md") is None
+    seen.keep(key, None, "tea")
+    assert seen.get(key, None) is None

@@ -36,6 +36,8 @@ class LanceLedger:
 
     def __init__(self, connection: LanceConnection) -> None:
         self._connection = connection
+        self._held: dict[str, tuple[int, dict[str, DocumentRecord]]] = {}
+        """By dataset its records and the table's version that they were read of: 50,000 take half a second to read."""
 
     async def records(self, dataset: str) -> dict[str, DocumentRecord]:
         name = dataset_name(dataset)
@@ -43,16 +45,25 @@ class LanceLedger:
         if table is None:
             return {}
         with translated("reading the ledger"):
-            rows = await table.query().where(f"dataset = {quoted(name)}").to_list()
-        return {row["document_id"]: _record(row) for row in rows}
+            await table.checkout_latest()
+            version = await table.version()
+            held = self._held.get(name)
+            if held is None or held[0] != version:
+                rows = await table.query().where(f"dataset = {quoted(name)}").to_list()
+                held = version, {row["document_id"]: _record(row) for row in rows}
+                # Another process may have written between the two; then the next reading reads again.
+                if await table.version() == version:
+                    self._held[name] = held
+        return dict(held[1])
 
     async def put(self, dataset: str, records: Sequence[DocumentRecord]) -> None:
         if not records:
             return
         name = dataset_name(dataset)
+        checked = checked_records(records)
         rows = [
             {**asdict(record), "dataset": name, "key": digest(name, record.document_id)}
-            for record in checked_records(records).values()
+            for record in checked.values()
         ]
         table = await self._connection.create_table(_NAME, _SCHEMA, "key")
         with translated("writing the ledger"):
@@ -62,6 +73,10 @@ class LanceLedger:
                 .when_not_matched_insert_all()
                 .execute(pa.Table.from_pylist(rows, schema=_SCHEMA))
             )
+            version = await table.version()
+        held = self._held.pop(name, None)
+        if held is not None and version == held[0] + 1:  # else another process has written too
+            self._held[name] = version, {**held[1], **checked}
         await tidied_when_due(table, lambda: tidied(table, IndexPlan(), "the ledger"), "the ledger")
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
@@ -78,7 +93,7 @@ class LanceLedger:
             return []
         with translated("reading the ledger"):
             rows = await table.query().select(["dataset"]).to_arrow()
-        return sorted(set(rows["dataset"].to_pylist()))
+        return sorted(rows["dataset"].unique().to_pylist())
 
 
 def _record(row: Any) -> DocumentRecord:

@@ -1,0 +1,54 @@
+"""What following folders remembers from one ingest to the next, so that an edit costs what one note costs."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from agentic_rag.ingest.names import TitleIndex
+
+Found = TypeVar("Found")
+Key = tuple[str, str, str | None]
+SETTLED_NS = 2_000_000_000
+"""A file that was changed so lately when it was read is read again: it may change once more in the same tick of its
+file system's clock."""
+
+
+class SeenFiles(Generic[Found]):
+    """What was found in each file, as long as its size, its times and its place on the disk are the same."""
+
+    def __init__(self) -> None:
+        self._found: dict[Key, tuple[tuple[int, ...], Found]] = {}
+
+    def get(self, key: Key, stamp: tuple[int, ...] | None) -> Found | None:
+        """What was found, where the file is as it was then."""
+        held = self._found.get(key)
+        return held[1] if held is not None and held[0] == stamp else None
+
+    def keep(self, key: Key, stamp: tuple[int, ...] | None, found: Found) -> None:
+        """Remember what was found in a file that had this stamp before it was read."""
+        if stamp is not None and max(stamp[:2]) < time.time_ns() - SETTLED_NS:
+            self._found[key] = stamp, found
+        else:
+            self._found.pop(key, None)
+
+
+def stamp_of(path: Path) -> tuple[int, ...] | None:
+    """Times of change, size and number of a file; None where it cannot be looked at."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  # a Path's own costs twice as much
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+@dataclass(slots=True)
+class Remembered(Generic[Found]):
+    """Of one dataset, in one process."""
+
+    files: SeenFiles[Found] = field(default_factory=SeenFiles)
+    titles: tuple[str, TitleIndex] | None = None
+    """The names of all notes as they were last, and the digest that stands for them."""
