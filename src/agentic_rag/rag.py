@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from agentic_rag import tracing
+from agentic_rag.backup import COPYING, VECTORS, changing
 from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import digest, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
 
+    from agentic_rag.backup import BackupReport
     from agentic_rag.boards.checking import CheckReport
     from agentic_rag.boards.files import BoardReport
     from agentic_rag.boards.reviews import Reviews
@@ -70,8 +72,8 @@ if TYPE_CHECKING:
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
-VECTORS, REVIEWS = "vectors", "reviews"
-"""Folders in the data folder."""
+REVIEWS = "reviews"
+"""Folder in the data folder."""
 LOCAL_USER = "local"
 """Who answers boards where no user is named."""
 WARM_UP = "Where is it warm? 哪里暖和？"
@@ -479,7 +481,14 @@ class Rag:
             raise ConfigError(
                 "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
             )
-        return await reindexed(stores, self.embedding, dataset, progress)
+        async with changing(self.config.data_dir):
+            return await reindexed(stores, self.embedding, dataset, progress)
+
+    async def backup(self, target: str | Path) -> BackupReport:
+        """Copy the data folder while it is in use; see ``backup.back_up``."""
+        from agentic_rag.backup import back_up
+
+        return await back_up(self.config, Path(target))
 
     async def require_dataset(self, dataset: str) -> None:
         """Raises ``UnknownDataset`` where nothing was ingested under the name, or all of it was taken out."""
@@ -562,7 +571,10 @@ class Rag:
         )
         extractor = self._extractor()
         try:
-            async with only_one(str(self.config.data_dir), f"ingesting-{group_id(dataset)}", refusal):
+            async with (
+                changing(self.config.data_dir),
+                only_one(str(self.config.data_dir), f"ingesting-{group_id(dataset)}", refusal),
+            ):
                 yield IngestPipeline(
                     self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
                 )
@@ -684,11 +696,13 @@ def _closed_by(stack: AsyncExitStack, model: Model) -> Model:
 async def _open_stores(
     config: RagConfig, embedding: Embedding, stack: AsyncExitStack
 ) -> tuple[LanceConnection, ChunkStore, GraphStore, Ledger]:
+    from agentic_rag.stores.data_format import checked_format
     from agentic_rag.stores.graphiti.store import GraphitiStore
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.ledger import LanceLedger
 
     folder = await asyncio.to_thread(_made, config.data_dir)
+    await asyncio.to_thread(checked_format, folder)
     uri = config.lancedb_uri or str(folder / VECTORS)
     connection = LanceConnection(uri, config.storage_options, locks=str(folder))
     stack.push_async_callback(connection.close)
@@ -713,7 +727,10 @@ def _turns(connection: LanceConnection) -> Turn:
 
     @asynccontextmanager
     async def turn(dataset: str) -> AsyncIterator[None]:
-        async with process_lock(connection.locks, f"remembering-{group_id(dataset)}"):
+        async with (
+            process_lock(connection.locks, COPYING, shared=True),
+            process_lock(connection.locks, f"remembering-{group_id(dataset)}"),
+        ):
             connection.refresh()
             yield
 

@@ -397,6 +397,27 @@ def stats(
 
 @app.command()
 @configured
+def backup(
+    config: RagConfig,
+    target: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to; not there yet.")],
+    as_json: Json = False,
+) -> None:
+    """Copy the data folder while it is in use.
+
+    The copy is a data folder itself: ask it with --data-dir, or copy it back.
+    """
+    from agentic_rag.backup import back_up
+
+    report = run(back_up(config, target))
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        size = report.size_bytes / 1e6
+        sys.stdout.write(f"{report.path}: {report.files} files, {size:.1f} MB, {report.seconds:.1f} s\n")
+
+
+@app.command()
+@configured
 def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     """Check what is configured, reachable, installed.
 

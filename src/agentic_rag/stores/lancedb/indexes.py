@@ -32,8 +32,9 @@ REMOVED_SHARE = 0.1
 MOST_PIECES = 16
 """Every write leaves its rows in a piece of their own, and every version lists all of them: after 300 writes of one
 row each a search took 230 ms instead of 5, and files grew by the square of the writes."""
-ROWS_A_PIECE = 1_000
-"""On average; a table with fewer has little to copy for each write, and is compacted however lately it was."""
+ROWS_A_PIECE = 50
+"""On average; a table with fewer has little to copy for each write, and is compacted however lately it was. Three
+thousand chunks take one to three seconds, for which the next edit would wait; 60 pieces cost a search some 40 ms."""
 CARE_INTERVAL = timedelta(minutes=2.5)
 """Between two times that writes tidy a larger table: LanceDB copies the whole of it to compact it, and every
 copy stays on disk as long as old versions do."""

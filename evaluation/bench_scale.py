@@ -1,0 +1,283 @@
+"""One large vault on one machine: what an ingest's time is made of, its memory and disk, an edit, a question.
+
+    python evaluation/bench_scale.py [--notes N] [--embedded N] [--edited N] [--quick] [--json FILE]
+
+A vault of N notes (by default 50,000) is generated from real text: each note has four sections, each a real passage of
+../shared/data/beir/multihop/pool3, and links to notes that its text names. The first --embedded texts (by default 4,000)
+are embedded by the bundled model; the others get the vector and the token vectors of one of these, moved at random, for
+embedding all would take hours whatever the rest does. So two ingests are measured: the first of as many notes as are
+really embedded, which says what share of the time embedding is, and that of the whole vault. Then edits that are
+followed until they are found, questions, a command from the shell, and --edited notes (by default 10,000) edited 500 at
+a time, which says how the disk grows. ``--quick`` is 1,000 notes. Exits 1 when a floor is missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.domain.ports import FloatArray, PassageVectors
+from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.ingest.pipeline import IngestReport
+from agentic_rag.models.bundled import BundledEmbedding
+from bench_disk import PASSAGES, bytes_of
+from bench_watch import changed, followed, sentences, until_found
+from figures import Row, options, report, row
+
+NOTES, QUICK_NOTES = 50_000, 1_000
+EMBEDDED, QUICK_EMBEDDED = 4_000, 400
+EDITED = 10_000
+BURST = 500
+SECTIONS = 4
+LINKED = 3
+"""Most links of a section."""
+EDITS, QUESTIONS = 20, 100
+REST_FLOOR, MEMORY_FLOOR, DISK_FLOOR, GROWN_FLOOR = 0.25, 2_000, 40.0, 1.3
+EDIT_FLOOR, ASK_FLOOR, COLD_FLOOR, ESTIMATE_FLOOR = 2.0, 250, 5.0, 0.25
+ESTIMATED_AT = 0.1
+"""Share of the work after which the time that an ingest will take is estimated."""
+
+
+class Mixed:
+    """The bundled model for the first texts; then one of their vectors, moved at random."""
+
+    def __init__(self, really: int) -> None:
+        self._model = BundledEmbedding()
+        self.name, self.dimension = self._model.name, self._model.dimension
+        self._left = really
+        self._vectors: list[FloatArray] = []
+        self._tokens: list[bytes] = []
+
+    def really(self) -> None:
+        """From now on embed every text."""
+        self._left = sys.maxsize
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        return await self._model.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        return (await self.embed_passage_tokens(texts)).vectors
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        if self._left > 0 or not self._vectors:
+            self._left -= len(texts)
+            made = await self._model.embed_passage_tokens(texts)
+            self._vectors += list(made.vectors)
+            self._tokens += made.tokens
+            return made
+        places = [zlib.crc32(text.encode()) % len(self._vectors) for text in texts]
+        moved = np.array([self._vectors[place] for place in places])
+        moved = moved + np.random.default_rng(places[0]).normal(0, 0.02, moved.shape)
+        vectors = (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
+        return PassageVectors(vectors, tuple(self._tokens[place] for place in places))
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        return await self._model.question_tokens(text)
+
+
+def notes(count: int) -> Iterator[tuple[str, str]]:
+    """Names and texts: real passages, four a note, in ever new company."""
+    records = [json.loads(line) for line in PASSAGES.open(encoding="utf-8")]
+    passages = [(str(one["title"]).replace("/", " ")[:60].strip(" ."), str(one["text"])) for one in records]
+    chance = random.Random(30)
+    names = [f"{passages[n % len(passages)][0]} {n}" for n in range(count)]
+    for number, name in enumerate(names):
+        parts = []
+        for title, text in (passages[number % len(passages)], *chance.sample(passages, SECTIONS - 1)):
+            links = ", ".join(f"[[{chance.choice(names)}]]" for _ in range(chance.randint(0, LINKED)))
+            parts.append(f"## {title}\n\n{text}\n" + (f"\nSee {links}.\n" if links else ""))
+        yield name, f"# {name}\n\n" + "\n".join(parts)
+
+
+def written(folder: Path, some: Sequence[tuple[str, str]]) -> None:
+    """As files, a thousand a folder."""
+    for number, (name, text) in enumerate(some):
+        place = folder / f"{number // 1000:03}"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+class Estimate:
+    """What the progress of an ingest says after a tenth of its work."""
+
+    def __init__(self) -> None:
+        self._begun: float | None = None
+        self.seconds: float | None = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage != "store" or not total:
+            return
+        now = time.perf_counter()
+        self._begun = self._begun or now
+        if self.seconds is None and done >= ESTIMATED_AT * total:
+            self.seconds = (now - self._begun) * total / done
+
+    @property
+    def taken(self) -> float:
+        """Seconds since storing began."""
+        return time.perf_counter() - (self._begun or time.perf_counter())
+
+
+def stages(called: str, told: IngestReport) -> list[Row]:
+    """A row for each part of an ingest."""
+    parts = sorted(told.stages.items(), key=lambda part: -part[1])
+    return [row(f"{called}: {name}", "s", seconds) for name, seconds in parts if seconds >= 0.05]
+
+
+async def first(rag: Rag, vault: Path) -> list[Row]:
+    """The notes that are really embedded."""
+    estimate = Estimate()
+    told = await rag.ingest(vault, progress=estimate)
+    taken = estimate.taken
+    rest = 1 - told.stages["embed"] / told.seconds
+    called = f"{told.chunks:,} chunks of {told.documents:,} notes, embedded"
+    rows = [
+        row(f"{called}: parts other than embedding", "share", rest, floor=REST_FLOOR),
+        row(f"{called}: notes a second", "1/s", told.documents / told.seconds),
+        row("the same, embedding alone", "1/s", told.documents / told.stages["embed"]),
+    ]
+    if estimate.seconds is not None:
+        off = abs(estimate.seconds / taken - 1)
+        rows.append(row("time told after a tenth of it, off by", "share", off, floor=ESTIMATE_FLOOR))
+    return rows + stages(called, told)
+
+
+async def whole(rag: Rag, vault: Path, data: Path) -> list[Row]:
+    """The whole vault, most of it with vectors that are made up."""
+    told = await rag.ingest(vault)
+    held = sum(file.stat().st_size for file in _files(vault))
+    called = f"{told.chunks:,} chunks of {told.documents:,} notes"
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [
+        row(f"{called}: notes a second beside embedding", "1/s", told.documents / told.seconds),
+        row(f"{called}: most memory", "MB", memory, floor=MEMORY_FLOOR),
+        row(f"{called}: folder / notes", "×", bytes_of(data)["all"] / held, floor=DISK_FLOOR),
+        *stages(called, told),
+    ]
+
+
+async def edits(rag: Rag, vault: Path, files: Sequence[Path], new: Iterator[str]) -> list[Row]:
+    """One note after the other, until ``ask`` finds what is new."""
+    times = []
+    async with followed(rag, vault):
+        for number in range(EDITS):
+            started = time.perf_counter()
+            missing = await until_found(rag, changed([files[number * 997 % len(files)]], new))
+            times.append(float("inf") if missing else time.perf_counter() - started)
+    p50, p95 = np.percentile(times, [50, 95])
+    return [
+        row("an edit until it is found, p50", "s", float(p50)),
+        row(f"the same, p95 of {EDITS}", "s", float(p95), floor=EDIT_FLOOR),
+    ]
+
+
+async def asked(rag: Rag) -> list[Row]:
+    """Real questions about the passages."""
+    queries = [json.loads(line) for line in (PASSAGES.parent / "queries.jsonl").open(encoding="utf-8")]
+    await rag.warm_up()
+    gc.collect()
+    gc.freeze()
+    times = []
+    for query in queries[:QUESTIONS]:
+        started = time.perf_counter()
+        await rag.ask(str(query["text"]), operation="document_retrieval")
+        times.append((time.perf_counter() - started) * 1e3)
+    p50, p95 = np.percentile(times, [50, 95])
+    return [
+        row("ask, warm, p50", "ms", float(p50)),
+        row(f"ask, warm, p95 of {len(times)}", "ms", float(p95), floor=ASK_FLOOR),
+    ]
+
+
+def from_the_shell(data: Path) -> Row:
+    """A command that begins with nothing."""
+    command = [sys.executable, "-c", "from agentic_rag.cli import main; main()", "ask"]
+    started = time.perf_counter()
+    subprocess.run(
+        [*command, "Who edits the Journal of Mathematical Physics?", "--data-dir", str(data)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return row("ask from the shell", "s", time.perf_counter() - started, floor=COLD_FLOOR)
+
+
+async def grown(rag: Rag, vault: Path, files: Sequence[Path], count: int, data: Path) -> list[Row]:
+    """Edits of many notes, and what the folder takes then."""
+    before = bytes_of(data)["all"]
+    started = time.perf_counter()
+    for start in range(0, count, BURST):
+        for file in files[start : start + BURST]:
+            file.write_text(f"{file.read_text('utf-8')}\nEdited for the {start}th time.\n", "utf-8")
+        await rag.ingest(vault)
+    seconds = time.perf_counter() - started
+    return [
+        row(f"{count:,} edits, {BURST} at a time", "s", seconds),
+        row("folder after them / before, open", "×", bytes_of(data)["all"] / before),
+    ]
+
+
+async def measured(count: int, really: int, edited: int, folder: Path) -> list[Row]:
+    vault, data = folder / "vault", folder / "data"
+    made = list(notes(count))
+    some = made[: really // SECTIONS]
+    written(vault, some)
+    config = RagConfig(data_dir=data)
+    embedding = Mixed(really)
+    async with open_rag(config, embedding=embedding) as rag:
+        rows = await first(rag, vault)
+        _show(rows)
+        written(vault, made)
+        rows += await whole(rag, vault, data)
+        _show(rows)
+        files = _files(vault)
+        embedding.really()
+        rows += await edits(rag, vault, files, sentences(3_000))
+        rows += await asked(rag)
+        _show(rows)
+    before = bytes_of(data)["all"]
+    rows.append(await asyncio.to_thread(from_the_shell, data))
+    async with open_rag(config, embedding=Mixed(BURST)) as rag:
+        rows += await grown(rag, vault, files, min(edited, len(files)), data)
+    after = bytes_of(data)["all"]
+    rows.append(row("folder after them / before, closed", "×", after / before, floor=GROWN_FLOOR))
+    return rows
+
+
+def _files(vault: Path) -> list[Path]:
+    return sorted(vault.rglob("*.md"))
+
+
+def _show(rows: Sequence[Row]) -> None:
+    """What there is until now, for whoever waits an hour."""
+    for one in rows[-12:]:
+        print(f"{one['what']}: {one['ours']} {one['unit']}", file=sys.stderr, flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = options(__doc__, f"{QUICK_NOTES} notes")
+    parser.add_argument("--notes", type=int, default=NOTES, metavar="N")
+    parser.add_argument("--embedded", type=int, default=EMBEDDED, metavar="N", help="texts, really embedded")
+    parser.add_argument("--edited", type=int, default=EDITED, metavar="N", help="notes edited for the disk")
+    given = parser.parse_args(arguments)
+    if not PASSAGES.exists():
+        parser.error(f"{PASSAGES} is missing; the vault is made of its passages")
+    count, really = (QUICK_NOTES, QUICK_EMBEDDED) if given.quick else (given.notes, given.embedded)
+    with tempfile.TemporaryDirectory() as folder:
+        return report("scale", asyncio.run(measured(count, really, given.edited, Path(folder))), given.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""A copy of a data folder that is in use: whole, as of one moment, and itself a data folder."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.errors import ConfigError, InputError, StoreError
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.stores.lancedb.process_lock import in_use, process_lock
+
+VECTORS = "vectors"
+"""The folder of LanceDB's tables."""
+COPYING = "copying"
+"""Shared by all who change the data folder, and held alone while it is copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What was copied."""
+
+    path: str
+    files: int
+    size_bytes: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+@asynccontextmanager
+async def changing(data_dir: Path) -> AsyncIterator[None]:
+    """Held while an ingest, a removal, a reindex or a memory changes the folder; many may."""
+    async with process_lock(str(data_dir), COPYING, shared=True):
+        yield
+
+
+async def back_up(config: RagConfig, target: Path) -> BackupReport:
+    """Copy the data folder to ``target``. Questions are answered meanwhile; whoever writes is waited for, and waits.
+
+    The copy appears when it is whole. To restore it, use it as ``data_dir``, or copy it to where that was.
+
+    Args:
+        config: of the data folder; its vectors lie in it.
+        target: a folder that is not there yet, outside the data folder.
+
+    Raises:
+        InputError: the target is there, or within the data folder, or there is no data folder.
+        ConfigError: not all of it lies in the data folder.
+        StoreError: something cannot be read or written; nothing is left at the target.
+    """
+    source, place = _places(config, target)
+    started = time.perf_counter()
+    # Shared with whoever reads: the last one to close removes old versions, whose files may be among the copied.
+    using = await in_use(str(source / VECTORS)) if (source / VECTORS).is_dir() else None
+    try:
+        async with process_lock(str(source), COPYING):
+            files, size = await asyncio.to_thread(_copied, source, place)
+    finally:
+        if using is not None:
+            using.close()
+    return BackupReport(str(target), files, size, round(time.perf_counter() - started, 3))
+
+
+def _places(config: RagConfig, target: Path) -> tuple[Path, Path]:
+    """From where and to where, as ``back_up`` allows it."""
+    source, place = config.data_dir.resolve(), target.resolve()
+    if config.lancedb_uri is not None or config.vectors.backend != "lancedb":
+        raise ConfigError(
+            "only what lies in the data folder is copied; back up lancedb_uri and vectors.uri by their own means"
+        )
+    if not source.is_dir():
+        raise InputError(f"there is no data folder {str(config.data_dir)!r}")
+    if place.exists():
+        raise InputError(f"{str(target)!r} is there already; name a folder that is not")
+    if place.is_relative_to(source):
+        raise InputError(f"{str(target)!r} lies within the data folder; name one outside")
+    return source, place
+
+
+def _copied(source: Path, place: Path) -> tuple[int, int]:
+    beside = place.with_name(f".{place.name}.new")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        for file in sorted(source.rglob("*")):
+            to = beside / file.relative_to(source)
+            if file.is_dir():
+                to.mkdir(exist_ok=True)
+            elif file.suffix == ".sqlite":
+                with closing(sqlite3.connect(file)) as one, closing(sqlite3.connect(to)) as other:
+                    one.backup(other)
+            elif file.suffix != ".lock" and not file.name.endswith((".sqlite-wal", ".sqlite-shm")):
+                shutil.copy2(file, to)
+        copied = [file for file in beside.rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in copied)
+        beside.rename(place)
+    except (OSError, sqlite3.Error) as error:
+        shutil.rmtree(beside, ignore_errors=True)
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StoreError(f"cannot copy {source} to {place}: {reason}; nothing was left there") from error
+    return len(copied), size

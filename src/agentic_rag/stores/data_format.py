@@ -1,0 +1,40 @@
+"""Which form a data folder has: one of a later version of this package is refused instead of misread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentic_rag.errors import StoreError
+from agentic_rag.stores.whole_file import write_whole
+
+FILE = "format"
+FORMAT = 1
+"""Raise it with every change that earlier versions would misread, and bring folders of the one before up to date in
+``checked_format``."""
+
+
+def checked_format(folder: Path) -> None:
+    """Note the form in a folder that has none noted: a new one, or one from before it was noted, which is the first.
+
+    Raises:
+        StoreError: the folder is of a later version, or what it notes cannot be read.
+    """
+    file = folder / FILE
+    try:
+        noted = int(file.read_text("utf-8"))
+    except FileNotFoundError:
+        noted = None
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"{file} must hold the number of the data folder's form, such as {FORMAT}; restore it, or a backup"
+        ) from error
+    if noted is not None and noted > FORMAT:
+        raise StoreError(
+            f"{folder} is of form {noted}, which a later version of agentic-rag made; this one reads up to {FORMAT}: "
+            "upgrade it, or use another --data-dir"
+        )
+    if noted is None:
+        try:
+            write_whole(file, f"{FORMAT}\n")
+        except OSError as error:
+            raise StoreError(f"cannot write {file}: {error.strerror or error}") from error
