@@ -34,6 +34,8 @@ class GraphServer:
     uri: str
     user: str | None
     password: str
+    pid: int = 0
+    """Its process, for tests that end it."""
 
     def options(self) -> dict[str, Any]:
         """For ``GraphitiStore.open``, after everything in the server was deleted."""
@@ -69,8 +71,8 @@ def falkordb_server(folder: Path) -> Iterator[GraphServer]:
         binaries / "redis-server", "--port", str(port), "--bind", "127.0.0.1", "--requirepass", password,
         "--save", "", "--dir", folder, "--loadmodule", binaries / "falkordb.so",
     ]  # fmt: skip
-    with _running(command, port, folder / "log"):
-        yield GraphServer("falkordb", f"redis://127.0.0.1:{port}", None, password)
+    with _running(command, port, folder / "log") as pid:
+        yield GraphServer("falkordb", f"redis://127.0.0.1:{port}", None, password, pid)
 
 
 @contextmanager
@@ -83,8 +85,8 @@ def neo4j_server(folder: Path) -> Iterator[GraphServer]:
         "java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-Xmx1g",
         "-cp", f"{NEO4J}/neo4j-for-tests.jar:{NEO4J}/lib/*", "Server", folder / "data", str(port), password,
     ]  # fmt: skip
-    with _running(command, port, folder / "log", ready="ready"):
-        yield GraphServer("neo4j", f"bolt://127.0.0.1:{port}", "neo4j", password)
+    with _running(command, port, folder / "log", ready="ready") as pid:
+        yield GraphServer("neo4j", f"bolt://127.0.0.1:{port}", "neo4j", password, pid)
 
 
 def free_port() -> int:
@@ -95,8 +97,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def _running(command: Sequence[str | Path], port: int, log: Path, ready: str = "") -> Iterator[None]:
-    """Run a server until the end; it is there once its port answers and its log holds ``ready``."""
+def _running(command: Sequence[str | Path], port: int, log: Path, ready: str = "") -> Iterator[int]:
+    """Run a server until the end, as this process; it is there once its port answers and its log holds ``ready``."""
     with log.open("wb") as written:
         server = subprocess.Popen(command, stdout=written, stderr=written)
     try:
@@ -105,7 +107,7 @@ def _running(command: Sequence[str | Path], port: int, log: Path, ready: str = "
             if time.monotonic() > until or server.poll() is not None:
                 _absent(f"{command[0]} does not start: {log.read_text(errors='replace').splitlines()[-1:]}")
             time.sleep(0.05)
-        yield
+        yield server.pid
     finally:
         server.kill()
         server.wait()

@@ -9,7 +9,7 @@ import httpx
 import psycopg
 import pytest
 
-from agentic_rag import RagConfig
+from agentic_rag import RagConfig, open_rag
 from agentic_rag.errors import ConfigError, StoreError
 from agentic_rag.stores.checkpoints import kept_conversations
 from service_server import running_service
@@ -54,3 +54,14 @@ async def test_a_server_that_is_away_is_told_in_a_line(tmp_path: Path) -> None:
     assert "127.0.0.1" in str(told.value)
     assert "very-secret" not in str(told.value) + repr(config)
     assert "\n" not in str(told.value)
+
+
+async def test_a_server_that_goes_away_meanwhile_is_told_in_a_line(
+    example_data: Path, tmp_path: Path, postgres_uri: str
+) -> None:
+    config = _config(Path(shutil.copytree(example_data, tmp_path / "data")), postgres_uri)
+    async with kept_conversations(config) as kept, open_rag(config, checkpointer=kept.saver) as rag:
+        await rag.ask("What is kill-green?", thread_id="one")
+        await kept.pool.close()  # type: ignore[attr-defined]
+        with pytest.raises(StoreError, match=r"service\.conversations failed: .*; ask without thread_id"):
+            await rag.ask("Why is it done?", thread_id="one")

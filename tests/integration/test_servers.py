@@ -113,3 +113,15 @@ async def test_a_blank_password_is_refused(backend: str, tmp_path: Path) -> None
     with pytest.raises(ConfigError, match="needs a password: set AGENTIC_RAG_GRAPH__PASSWORD"):
         async with open_rag(config):
             pass
+
+
+async def test_an_object_store_that_is_away_is_told_in_a_line(tmp_path: Path) -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    options = {"aws_access_key_id": "a", "aws_secret_access_key": SECRET, "aws_region": "us-east-1"}
+    options |= {"aws_endpoint": address, "allow_http": "true"}
+    config = RagConfig(data_dir=tmp_path, lancedb_uri="s3://notes/x", storage_options=options)
+    with pytest.raises(StoreError, match=rf"the object store at {address} cannot be reached; start it") as told:
+        async with open_rag(config) as rag:
+            await rag.ask("What is kill-green?")
+    assert SECRET not in str(told.value)
+    assert "\n" not in str(told.value)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -128,6 +128,40 @@ async def _in_postgres(uri: str) -> AsyncIterator[_Postgres]:
         check=AsyncConnectionPool.check_connection,
         open=False,
     ) as pool:
-        saver = AsyncPostgresSaver(pool)
+        saver = _telling(AsyncPostgresSaver)(pool)
         await saver.setup()
         yield _Postgres(saver, pool)
+
+
+def _telling(saver: type[AsyncPostgresSaver]) -> type[AsyncPostgresSaver]:
+    """The saver, with a server that goes away meanwhile told as our own error."""
+    import psycopg
+
+    @contextmanager
+    def told() -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise StoreError(
+                f"the PostgreSQL server of service.conversations failed: {first_line(error)}; "
+                "ask without thread_id, or start it"
+            ) from error
+
+    class Telling(saver):  # type: ignore[misc,valid-type]
+        async def aget_tuple(self, *args: Any, **options: Any) -> Any:
+            with told():
+                return await super().aget_tuple(*args, **options)
+
+        async def aput(self, *args: Any, **options: Any) -> Any:
+            with told():
+                return await super().aput(*args, **options)
+
+        async def aput_writes(self, *args: Any, **options: Any) -> None:
+            with told():
+                await super().aput_writes(*args, **options)
+
+        async def adelete_thread(self, *args: Any, **options: Any) -> None:
+            with told():
+                await super().adelete_thread(*args, **options)
+
+    return Telling

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
@@ -31,6 +32,10 @@ AT_ONCE = timedelta(milliseconds=1)
 
 KEYS_PER_DELETE = 4_000
 
+_AWAY = re.compile(
+    r"RetryError.*?uri: Some\((\w+://[^/)]+).*?HttpError \{ kind: (?:Connect|Timeout)", re.DOTALL
+)
+
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -42,7 +47,15 @@ def translated(doing: str) -> Iterator[None]:
     except AgenticRagError:
         raise
     except (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
-        raise StoreError(f"LanceDB failed while {doing}: {first_line(error)}") from error
+        raise StoreError(f"LanceDB failed while {doing}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    """The library's words; of an object store that does not answer, which one and what to do, not pages of structure."""
+    away = _AWAY.search(str(error))
+    if away is None:
+        return first_line(error)
+    return f"the object store at {away[1]} cannot be reached; start it, or correct lancedb_uri and storage_options"
 
 
 class LanceConnection:

@@ -1,0 +1,217 @@
+"""Disks that fill and servers that go away in the middle: what docs/reliability.md says of each, done.
+
+Kills are enumerated in ``test_killed_runs``; endpoints that misbehave are in ``test_llm_extraction`` and ``test_remote``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from stored import assert_same, everything
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.domain.ports import FloatArray
+from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.memory.schemas import MemoryType
+from agentic_rag.testing import HashingEmbedding
+from graph_servers import falkordb_server
+
+QUESTION = "What is note 3 about?"
+
+
+class Disk:
+    """A file system of a few megabytes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def resize(self, megabytes: float) -> None:
+        size = f"size={int(megabytes * 1024)}k"
+        subprocess.run(["mount", "-o", f"remount,{size}", self.folder], check=True)
+
+    def used(self) -> float:
+        """Megabytes."""
+        held = os.statvfs(self.folder)
+        return (held.f_blocks - held.f_bfree) * held.f_frsize / 2**20
+
+    def fill(self, left: float = 0.02) -> None:
+        """Leave so many megabytes."""
+        self.resize(self.used() + left)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    made = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], check=False, capture_output=True
+    )
+    if not made or made.returncode:
+        pytest.skip("needs the right to mount a small file system")
+    try:
+        yield Disk(folder)
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for number in range(40):
+        text = f"# Note {number}\n\nNote {number} is about tea number {number}, see [[Note {number + 1}]].\n"
+        (folder / f"Note {number}.md").write_text(text + "More words. " * 40, "utf-8")
+    return folder
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Rag]:
+    async with open_rag(RagConfig(data_dir=folder), embedding=HashingEmbedding()) as rag:
+        yield rag
+
+
+async def test_a_disk_that_fills_ends_an_ingest_and_the_next_one_finishes_it(
+    disk: Disk, vault: Path, tmp_path: Path
+):
+    data = disk.folder / "data"
+    async with opened(data) as rag:
+        await rag.ingest(vault / "Note 3.md")
+    disk.fill(left=0.1)
+    async with opened(data) as rag:
+        with pytest.raises(StoreError) as told:
+            await rag.ingest(vault)
+        assert "\n" not in str(told.value)
+        # What was stored is asked on a full disk.
+        assert (await rag.ask(QUESTION)).citations
+    disk.resize(64)
+    async with opened(data) as rag:
+        await rag.ingest(vault)
+        mended = await everything(rag)
+    async with opened(tmp_path / "fresh") as rag:
+        await rag.ingest(vault / "Note 3.md")
+        await rag.ingest(vault)
+        fresh = await everything(rag)
+    assert_same(mended, fresh)
+
+
+@pytest.mark.parametrize("left", [0.0, 0.01, 0.02, 0.04, 0.08])
+async def test_a_disk_that_fills_keeps_a_memory_whole_or_not_at_all(disk: Disk, left: float):
+    data = disk.folder / "data"
+    async with opened(data) as rag:
+        await rag.memory.remember("My favourite tea is oolong.", "ada")
+        before = {record.content for record in await rag.memory.list("ada")}
+        disk.fill(left)
+        stored = True
+        try:
+            await rag.memory.remember("My favourite city is Bergen.", "ada")
+        except AgenticRagError:
+            stored = False
+    disk.resize(64)
+    async with opened(data) as rag:
+        after = {record.content for record in await rag.memory.list("ada")}
+        assert before <= after
+        if stored:
+            assert any("Bergen" in text for text in after)
+        # Said again it is there, and of each kind once.
+        await rag.memory.remember("My favourite city is Bergen.", "ada")
+        told = [
+            (one.memory_type, one.content)
+            for one in await rag.memory.list("ada")
+            if "Bergen" in one.content and one.memory_type is not MemoryType.EPISODIC
+        ]
+        assert told
+        assert len(told) == len(set(told))
+
+
+async def test_a_follower_goes_on_when_a_full_disk_has_room_again(disk: Disk, vault: Path):
+    stop = asyncio.Event()
+    problems, done = [], asyncio.Event()
+    async with opened(disk.folder / "data") as rag:
+
+        async def follow() -> None:
+            async for told in rag.watch(vault, stop=stop):
+                problems.append(told.problem)
+                done.set()
+
+        task = asyncio.create_task(follow())
+        await asyncio.wait_for(done.wait(), 60)
+        done.clear()
+        disk.fill(0.0)
+        (vault / "New.md").write_text("The new kettle is made of copper. " * 20, "utf-8")
+        await asyncio.wait_for(done.wait(), 60)
+        assert problems[0] is None
+        assert problems[1] is not None
+        disk.resize(64)
+        while problems[-1] is not None:
+            done.clear()
+            await asyncio.wait_for(done.wait(), 60)
+        assert "New.md" in await rag.ledger.records("default")
+        stop.set()
+        await task
+
+
+async def test_a_full_disk_leaves_no_half_backup(disk: Disk, vault: Path, tmp_path: Path):
+    async with opened(tmp_path / "data") as rag:
+        await rag.ingest(vault)
+        disk.resize(0.1)
+        with pytest.raises(StoreError, match="nothing was left there"):
+            await rag.backup(disk.folder / "copy")
+    assert not list(disk.folder.iterdir())
+
+
+class Killing(HashingEmbedding):
+    """Kills a process when the tenth batch is embedded."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__()
+        self.pid = pid
+        self.calls = 0
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        self.calls += 1
+        if self.calls == 3:
+            os.kill(self.pid, signal.SIGKILL)
+        return await super().embed_passages(texts)
+
+
+async def test_falkordb_killed_in_the_middle_ends_an_ingest_and_the_next_one_finishes_it(
+    vault: Path, tmp_path: Path
+):
+    """The server comes back empty, as one without a volume does."""
+    redis = pytest.importorskip("redis")
+    data = tmp_path / "data"
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    with falkordb_server(tmp_path / "one") as server:
+        graph = {"backend": "falkordb", "uri": server.uri, "password": server.password}
+        config = RagConfig.model_validate({"data_dir": data, "graph": graph})
+        async with open_rag(config, embedding=Killing(server.pid)) as rag:
+            with pytest.raises(StoreError, match=r"falkordb at .* cannot be used") as told:
+                await rag.ingest(vault)
+            assert "\n" not in str(told.value)
+    with falkordb_server(tmp_path / "two") as server:
+        graph = {"backend": "falkordb", "uri": server.uri, "password": server.password}
+        config = RagConfig.model_validate({"data_dir": data, "graph": graph})
+        async with open_rag(config, embedding=HashingEmbedding()) as rag:
+            report = await rag.ingest(vault)
+            assert report.documents == 40
+            assert (await rag.ask(QUESTION)).outcomes["graphiti"]["status"] == "ok"
+            held = await rag.knowledge.counts("default")
+        with redis.Redis.from_url(server.uri, password=server.password, decode_responses=True) as client:
+            counted = [
+                client.execute_command("GRAPH.QUERY", name, "MATCH (n) RETURN count(n)")[1][0][0]
+                for name in client.execute_command("GRAPH.LIST")
+            ]
+        # All of it, what was written before the first server was killed too.
+        assert sum(counted) == held.entities + held.episodes
+    async with opened(tmp_path / "embedded") as rag:
+        await rag.ingest(vault)
+        assert held == await rag.knowledge.counts("default")
