@@ -120,7 +120,9 @@ async def test_an_object_store_that_is_away_is_told_in_a_line(tmp_path: Path) ->
     options = {"aws_access_key_id": "a", "aws_secret_access_key": SECRET, "aws_region": "us-east-1"}
     options |= {"aws_endpoint": address, "allow_http": "true"}
     config = RagConfig(data_dir=tmp_path, lancedb_uri="s3://notes/x", storage_options=options)
-    with pytest.raises(StoreError, match=rf"the object store at {address} cannot be reached; start it") as told:
+    with pytest.raises(
+        StoreError, match=rf"the object store at {address} cannot be reached; start it"
+    ) as told:
         async with open_rag(config) as rag:
             await rag.ask("What is kill-green?")
     assert SECRET not in str(told.value)
