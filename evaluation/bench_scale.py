@@ -1,6 +1,6 @@
 """One large vault on one machine: what an ingest's time is made of, its memory and disk, an edit, a question.
 
-    python evaluation/bench_scale.py [--notes N] [--embedded N] [--edited N] [--quick] [--json FILE]
+    python evaluation/bench_scale.py [--notes N] [--embedded N] [--edited N] [--keep DIR] [--quick] [--json FILE]
 
 A vault of N notes (by default 50,000) is generated from real text: each note has four sections, each a real passage of
 ../shared/data/beir/multihop/pool3, and links to notes that its text names. The first --embedded texts (by default 4,000)
@@ -8,7 +8,8 @@ are embedded by the bundled model; the others get the vector and the token vecto
 embedding all would take hours whatever the rest does. So two ingests are measured: the first of as many notes as are
 really embedded, which says what share of the time embedding is, and that of the whole vault. Then edits that are
 followed until they are found, questions, a command from the shell, and --edited notes (by default 10,000) edited 500 at
-a time, which says how the disk grows. ``--quick`` is 1,000 notes. Exits 1 when a floor is missed.
+a time, which says how the disk grows. ``--keep`` leaves vault and data there, for ``bench_service --folder DIR/data``.
+``--quick`` is 1,000 notes. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -271,12 +272,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--notes", type=int, default=NOTES, metavar="N")
     parser.add_argument("--embedded", type=int, default=EMBEDDED, metavar="N", help="texts, really embedded")
     parser.add_argument("--edited", type=int, default=EDITED, metavar="N", help="notes edited for the disk")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="new folder for vault and data, kept")
     given = parser.parse_args(arguments)
     if not PASSAGES.exists():
         parser.error(f"{PASSAGES} is missing; the vault is made of its passages")
     count, really = (QUICK_NOTES, QUICK_EMBEDDED) if given.quick else (given.notes, given.embedded)
     with tempfile.TemporaryDirectory() as folder:
-        return report("scale", asyncio.run(measured(count, really, given.edited, Path(folder))), given.json)
+        place = given.keep or Path(folder)
+        return report("scale", asyncio.run(measured(count, really, given.edited, place)), given.json)
 
 
 if __name__ == "__main__":

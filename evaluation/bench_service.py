@@ -1,12 +1,13 @@
 """What the HTTP service costs beside the graph called from Python, and whether it stays up: load, memory, first event.
 
-    python evaluation/bench_service.py [--quick] [--data DIR] [--seconds N] [--json FILE]
+    python evaluation/bench_service.py [--quick] [--data DIR] [--folder DATA] [--seconds N] [--json FILE]
 
 Starts ``agentic-rag serve`` on a dataset of 10,000 chunks (the first paragraphs of DIR, by default
 ../shared/data/beir/timeqa_human/train) and asks it with 32 clients for a minute; before and after, as many tasks ask the
 same graph in this process for half a minute each, behind the same gate. Then one client measures the first event of
 ``/ask``, and schemathesis looks for server errors and undocumented answers on the example vault, where the cold start
-is measured too. ``--quick`` asks the example vault for fewer seconds. Exits 1 when a floor is missed.
+is measured too. ``--folder`` asks a data folder that is there, such as ``bench_scale --keep`` leaves, with the questions
+of DIR. ``--quick`` asks the example vault for fewer seconds. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ CLIENTS = 32
 SECONDS, QUICK_SECONDS = 60.0, 10.0
 FIRST_EVENT_FLOOR, COLD_FLOOR, MEMORY_FLOOR = 100.0, 4.0, 5.0
 FIRST_EVENTS = 30
+ALONE = 100
+"""Questions that one client asks one after the other."""
+BLOCKED, BLOCKED_FLOOR = 0.05, 0.001
+ALONE_FLOOR = 120.0
 EXAMPLES, QUICK_EXAMPLES = 50, 5
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
@@ -67,6 +72,9 @@ class Load:
     def p95(self) -> float:
         return float(np.percentile(self.ms, 95))
 
+    def p99(self) -> float:
+        return float(np.percentile(self.ms, 99))
+
 
 @dataclass(frozen=True, slots=True)
 class Started:
@@ -79,10 +87,18 @@ class Started:
 
     def memory(self) -> float:
         """Resident bytes."""
-        told = httpx.get(f"{self.url}/metrics").text
-        found = re.search(r"^process_resident_memory_bytes (\S+)", told, re.MULTILINE)
+        return self._told("process_resident_memory_bytes")
+
+    def blocked(self) -> float:
+        """Share of the looks at the event loop that found it ``BLOCKED`` seconds late or later."""
+        seen = self._told("agentic_rag_event_loop_lag_seconds_count")
+        return 1 - self._told(f'agentic_rag_event_loop_lag_seconds_bucket{{le="{BLOCKED}"}}') / seen
+
+    def _told(self, name: str) -> float:
+        told = httpx.get(f"{self.url}/metrics", timeout=60).text
+        found = re.search(rf"^{re.escape(name)} (\S+)", told, re.MULTILINE)
         if found is None:
-            raise RuntimeError("/metrics does not tell the memory of the process")
+            raise RuntimeError(f"/metrics does not tell {name}")
         return float(found[1])
 
 
@@ -155,6 +171,8 @@ async def beside_python(data: Path, questions: Sequence[str], seconds: float) ->
             await loaded(by_http, requesting, questions, seconds)
             watching.cancel()
             await loaded(by_call, calling, questions, seconds / 2)
+            blocked = await asyncio.to_thread(service.blocked)
+            alone = await _alone(requesting, questions)
             first = [await _first_event(client, question) for question in questions[:FIRST_EVENTS]]
     late = memory[len(memory) // 2 :]
     middle = sum(late) / len(late)
@@ -170,6 +188,11 @@ async def beside_python(data: Path, questions: Sequence[str], seconds: float) ->
             theirs=by_call.rate(),
         ),
         row(f"{what}: p95", "ms", by_http.p95(), peer="from Python", theirs=by_call.p95()),
+        row(f"{what}: p99", "ms", by_http.p99(), peer="from Python", theirs=by_call.p99()),
+        row(
+            f"looks at the event loop that found it {BLOCKED:g} s late", "share", blocked, floor=BLOCKED_FLOOR
+        ),
+        row(f"one client, p95 of {len(alone)}", "ms", float(np.percentile(alone, 95)), floor=ALONE_FLOOR),
         row("memory in the end", "MB", memory[-1] / 1e6),
         row(
             "memory, last half: furthest from its mean",
@@ -201,6 +224,16 @@ def _by_call(rag: Rag, concurrency: int) -> Asker:
             return bool((await rag.ask(question)).text)
 
     return ask
+
+
+async def _alone(ask: Asker, questions: Sequence[str]) -> list[float]:
+    """Milliseconds of each, one after the other."""
+    taken = []
+    for question in questions[:ALONE]:
+        began = time.perf_counter()
+        await ask(question)
+        taken.append((time.perf_counter() - began) * 1e3)
+    return taken
 
 
 async def _watched(service: Started, memory: list[float]) -> None:
@@ -263,19 +296,31 @@ async def ingested(source: Path, data: Path) -> int:
         return (await rag.ingest(source)).chunks
 
 
+async def held(data: Path) -> int:
+    """Chunks of a data folder that is there."""
+    async with open_rag(RagConfig(data_dir=data)) as rag:
+        return await rag.chunks.count("default")
+
+
+def questions_of(data: Path) -> list[str]:
+    """The questions of a judged set."""
+    lines = (data / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
 def corpus_of(data: Path, folder: Path) -> tuple[Path, list[str]]:
     """The first ``CHUNKS`` paragraphs of a judged set as one of its own, and its questions."""
     folder.mkdir()
     with (data / "corpus.jsonl").open(encoding="utf-8") as lines:
         (folder / "corpus.jsonl").write_text("".join(itertools.islice(lines, CHUNKS)), encoding="utf-8")
     shutil.copy(data / "queries.jsonl", folder)
-    asked = (data / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-    return folder, [json.loads(line)["text"] for line in asked]
+    return folder, questions_of(data)
 
 
 def main() -> int:
     parser = options(__doc__, "the example vault, fewer seconds and requests", DATA)
     parser.add_argument("--seconds", type=float, metavar="N", help="time under load")
+    parser.add_argument("--folder", type=Path, metavar="DATA", help="a data folder that is there")
     arguments = parser.parse_args()
     seconds = arguments.seconds or (QUICK_SECONDS if arguments.quick else SECONDS)
     with tempfile.TemporaryDirectory() as name:
@@ -283,12 +328,14 @@ def main() -> int:
         example = folder / "example"
         asyncio.run(ingested(VAULT, example))
         source, questions, data = VAULT, list(QUESTIONS), example
-        if not arguments.quick and (arguments.data / "corpus.jsonl").is_file():
+        if arguments.folder is not None:
+            questions, data = questions_of(arguments.data), arguments.folder
+        elif not arguments.quick and (arguments.data / "corpus.jsonl").is_file():
             source, questions = corpus_of(arguments.data, folder / "corpus")
             data = folder / "data"
         elif not arguments.quick:
             print(f"{arguments.data} has no corpus.jsonl; the example vault is asked", file=sys.stderr)
-        chunks = asyncio.run(ingested(source, data))
+        chunks = asyncio.run(held(data) if arguments.folder is not None else ingested(source, data))
         rows = [
             row("chunks", "chunks", chunks),
             *asyncio.run(beside_python(data, questions, seconds)),

@@ -406,7 +406,7 @@ async def test_a_lab_takes_a_chat_model_and_an_embedding(tmp_path: Path):
 async def test_a_dead_endpoint_ends_the_run_before_it_begins(
     tmp_path: Path, data: Path, runtime: dict[str, Any], told: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("agentic_rag.models.remote.MAX_RETRIES", 0)
+    monkeypatch.setattr("agentic_rag.models.endpoint.FIRST_WAIT", 0.0)
     with pytest.raises(ModelError, match=told):
         await bench(tmp_path, design(runtime=runtime), data)
 

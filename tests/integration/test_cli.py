@@ -24,10 +24,10 @@ from example_vault import EXAMPLE_VAULT
 from local_openai_server import LocalOpenAIServer
 
 QUESTION = "What does shading do to theanine?"
-COMMANDS = ["ingest", "remove", "ask", "search", "graph", "stats", "reindex", "doctor", "eval"]
+COMMANDS = ["backup", "ingest", "remove", "ask", "search", "graph", "stats", "reindex", "doctor", "eval"]
 ASK = [
     "query", "operation", "dataset", "answer", "abstained", "citations", "results", "outcomes", "fusion",
-    "quality", "rewrites", "seconds",
+    "quality", "rewrites", "usage", "seconds",
 ]  # fmt: skip
 CITATION = [
     "n", "chunk_id", "document_id", "path", "title", "heading_path", "start", "end", "quote", "score", "url",

@@ -83,6 +83,7 @@ def test_it_is_alive_ready_and_describes_itself(client: httpx.Client) -> None:
     assert 'agentic_rag_answers_total{abstained="false",operation="document_retrieval"}' in metrics
     assert "second fire" not in metrics
     assert 'agentic_rag_questions{state="running"} 0.0' in metrics
+    assert re.search(r"agentic_rag_event_loop_lag_seconds_count [1-9]", metrics)
     for name in ("rows", "fragments", "unindexed_rows", "bytes"):
         assert f'agentic_rag_table_{name}{{dataset="default",table="chunks"}}' in metrics
     assert 'agentic_rag_question_vectors{from="model"}' in metrics

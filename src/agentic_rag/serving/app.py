@@ -87,6 +87,7 @@ def create_app(
             _kept_for_good()
             warming = asyncio.create_task(_warmed(rag))
             stack.push_async_callback(_ended, warming)
+            stack.push_async_callback(_ended, asyncio.create_task(service.metrics.watch_the_loop()))
             stop = asyncio.Event()
             following = asyncio.create_task(_followed(service, watched, dataset, stop)) if watched else None
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +15,9 @@ from agentic_rag.rag import Answer, Rag
 from agentic_rag.serving.limits import Places
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+LAGS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+CHECKED_EVERY = 0.02
+"""Seconds between two looks at how late the event loop is."""
 LOOKED_AT_EVERY = 60.0
 """Seconds between two looks at a dataset's tables, which read their files."""
 
@@ -41,7 +45,20 @@ class Metrics:
             registry=self.registry,
         )
         self.jobs = Counter("agentic_rag_ingest_jobs", "Ingests started", registry=self.registry)
+        self.lag = Histogram(
+            "agentic_rag_event_loop_lag_seconds",
+            "How late the event loop was, looked at all the time",
+            registry=self.registry,
+            buckets=LAGS,
+        )
         self._looks: dict[str, tuple[float, list[StoreStats]]] = {}
+
+    async def watch_the_loop(self) -> None:
+        """Measure until it is cancelled: what blocks the loop keeps every request waiting."""
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(CHECKED_EVERY)
+            self.lag.observe(max(0.0, time.perf_counter() - began - CHECKED_EVERY))
 
     def answered(self, answer: Answer) -> None:
         """Count an answer."""

@@ -227,3 +227,13 @@ async def test_a_budget_needs_to_know_the_longest_answer(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"a budget needs chat\.max_tokens"):
         async with open_rag(config, chat=FakeListChatModel(responses=["x"])):
             pass
+
+
+async def test_warming_up_asks_no_endpoint(tmp_path: Path, model_server: LocalOpenAIServer):
+    embedding = {"base_url": model_server.base_url, "model": "e", "price": 3.0}
+    async with opened(tmp_path, model_server, embedding=embedding) as rag:
+        assert rag.spending.used.embedded_tokens > 0
+        assert rag.spending.used.cost == pytest.approx(rag.spending.used.embedded_tokens * 3 / 1e6)
+        model_server.requests.clear()
+        await rag.warm_up()
+        assert not model_server.requests

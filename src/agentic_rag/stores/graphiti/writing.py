@@ -55,6 +55,10 @@ class Before:
     mentions: Mapping[str, Row]
     kept_mentions: Mapping[str, Row]
 
+    @property
+    def is_empty(self) -> bool:
+        return not (self.episodes or self.facts or self.mentions)
+
 
 class _EntitiesChanged(Exception):
     """An entity that the documents name was made, deleted, renamed or labelled meanwhile."""
@@ -215,7 +219,10 @@ class GraphWriter:
         transaction.change.put("mentions", before.kept_mentions.values())
         await self._summarise(transaction, group, before, gone_facts | gone_mentions, candidates - orphans)
         await self._take_labels_back(transaction, plan, before, new, orphans)
-        transaction.change.documents.setdefault(group, set()).update(documents)
+        if (
+            not before.is_empty
+        ):  # else nothing is replaced, and a table need not be compared with the new rows
+            transaction.change.documents.setdefault(group, set()).update(documents)
         touched = candidates | named_now
         transaction.change.candidates.setdefault(group, set()).update(touched)
 
