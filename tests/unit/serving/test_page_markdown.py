@@ -74,3 +74,13 @@ def test_wikilinks_lead_to_notes_that_are_there() -> None:
 def test_nothing_of_a_note_runs(text: str) -> None:
     html = note_html(text, 0, len(text)) + rendered(text)
     assert not re.search(r"<(?:script|img|style|iframe)|<[^>]+(?:javascript:|data:|on\w+=)", html)
+
+
+def test_a_callout_has_a_title():
+    html = rendered(
+        "> [!info]+ Canvas embeds show *shapes*\n> Not the text.\n\n> [!quick-tip]\n> Press a key.\n"
+    )
+    assert "[!" not in html
+    assert "<strong>Canvas embeds show </strong><em>shapes</em>" in html
+    assert "<strong>Quick tip</strong><br>Press a key." in html
+    assert "<script" not in rendered("> [!<script>x</script>] y\n> z\n")

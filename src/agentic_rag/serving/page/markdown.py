@@ -21,6 +21,8 @@ _MARKUP = re.compile(
 )
 """What stands before a line's words, and would not be read behind a mark."""
 _PROPERTIES = re.compile(r"\A---[ \t]*\r?\n.*?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_CALLOUT = re.compile(r"<p>\[!([\w-]+)\][+-]?[ \t]*([^\n<]*)(\n)?")
+"""How an Obsidian callout begins, inside its quotation."""
 _TAG = re.compile(r"(<[^>]*>)")
 _TAGS = {
     *"p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a table thead tbody tr th td mark".split()
@@ -61,12 +63,18 @@ def rendered(text: str, resolve: Resolve | None = None) -> str:
     """Markdown as HTML without anything that runs, loads or styles."""
     env: dict[str, Any] = {} if resolve is None else {"resolve": resolve}
     return nh3.clean(
-        _MARKDOWN.render(text, env),
+        _CALLOUT.sub(_callout, _MARKDOWN.render(text, env)),
         tags=_TAGS,
         attributes=_ATTRIBUTES,
         url_schemes=_SCHEMES,
         link_rel="noopener noreferrer",
     )
+
+
+def _callout(found: re.Match[str]) -> str:
+    """Its title in bold, or its kind where it has none."""
+    title = found[2] if found[2].strip() else found[1].replace("-", " ").capitalize()
+    return f"<p><strong>{title}</strong>" + ("<br>" if found[3] else "")
 
 
 def note_html(text: str, start: int | None, end: int | None, resolve: Resolve | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
@@ -243,7 +242,9 @@ async def page_ask(
 
 async def answer_html(request: Request, service: Service, answer: Answer, seconds: float) -> str:
     """An answer with its sources, why, facts and board, as a part of the page."""
-    found = {json.dumps(fact, sort_keys=True): fact for one in answer.results for fact in one["facts"]}
+    # Said in several places a fact is one all the same.
+    said = ("source", "name", "target", "valid_at", "invalid_at")
+    found = {str([fact.get(key) for key in said]): fact for one in answer.results for fact in one["facts"]}
     # Bare links and mentions would hide what somebody named.
     facts = {key: fact for key, fact in found.items() if not is_plain(fact)} or found
     days = sorted(
