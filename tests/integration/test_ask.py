@@ -277,8 +277,8 @@ def hostile(number: int) -> list[str]:
 async def test_hostile_questions_raise_nothing_and_change_nothing(example: Rag, example_data: Path) -> None:
     before = await tables(example_data)
     operations = list(OPERATIONS)
-    questions = hostile(200)
-    assert len(questions) == 200
+    questions = hostile(120)
+    assert len(questions) == 120
     for start in range(0, len(questions), 4):
         await asyncio.gather(
             *(
