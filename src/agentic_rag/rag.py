@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from agentic_rag import tracing
-from agentic_rag.backup import COPYING, VECTORS, changing
+from agentic_rag.backup import VECTORS, changing
 from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import digest, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
@@ -642,7 +642,9 @@ async def open_rag(
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
         rerankers = ConfiguredRerankers(talker, reranker)
         await _check_reranker(config.rerank, rerankers)
-        store = MemoryStore(chunks, knowledge, embedding, token_counter(), _turns(connection))
+        store = MemoryStore(
+            chunks, knowledge, embedding, token_counter(), _turns(connection, config.data_dir)
+        )
         memory = Memories(
             SearchParts(store, engine, graph_engine, config.rerank),
             RuleStatements() if talker is None else ChatStatements(talker),
@@ -721,14 +723,14 @@ async def _open_stores(
     return connection, chunks, knowledge, ledger
 
 
-def _turns(connection: LanceConnection) -> Turn:
+def _turns(connection: LanceConnection, data_dir: Path) -> Turn:
     """One at a time changes a user's memories, in any process, and sees what was written before."""
     from agentic_rag.stores.lancedb.process_lock import process_lock
 
     @asynccontextmanager
     async def turn(dataset: str) -> AsyncIterator[None]:
         async with (
-            process_lock(connection.locks, COPYING, shared=True),
+            changing(data_dir),
             process_lock(connection.locks, f"remembering-{group_id(dataset)}"),
         ):
             connection.refresh()

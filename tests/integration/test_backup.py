@@ -12,12 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.backup import back_up
+from agentic_rag.backup import COPYING, back_up
 from agentic_rag.cli.app import app
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.stores.checkpoints import kept_conversations
 from agentic_rag.stores.data_format import FILE, FORMAT
+from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.testing import HashingEmbedding
 
 QUESTION = "What is note 3 about?"
@@ -77,6 +78,20 @@ async def test_a_copy_is_whole_whoever_writes_and_asks_meanwhile(tmp_path: Path,
     async with kept_conversations(second) as kept, open_rag(second, embedding=HashingEmbedding()) as rag:
         assert await kept.threads("one") == ["one"]
         assert await rag.memory.list("ada")
+
+
+async def test_what_is_remembered_waits_for_a_copy(tmp_path: Path):
+    config = RagConfig(data_dir=tmp_path / "data")
+    async with open_rag(config, embedding=HashingEmbedding()) as rag:
+        await rag.memory.remember("My favourite tea is oolong.", "ada")
+        before = await rag.memory.count("ada")
+        async with process_lock(str(config.data_dir), COPYING):
+            remembering = asyncio.create_task(rag.memory.remember("My favourite city is Bergen.", "ada"))
+            await asyncio.wait([remembering], timeout=2)
+            assert not remembering.done()
+            assert await rag.memory.count("ada") == before
+        await remembering
+        assert await rag.memory.count("ada") > before
 
 
 def test_the_command_says_what_it_copied(tmp_path: Path, example_data: Path):
