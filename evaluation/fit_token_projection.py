@@ -14,11 +14,11 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
+import encoder_graph
 from agentic_rag.domain import search_text
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.models.bundled import TOKEN_DIMENSION, raw_tokens
@@ -68,9 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{sum(map(len, texts))} passages; mean of length {np.linalg.norm(mean):.3f}; {components.shape} components"
     )
     if given.write:
-        place = resources.files("agentic_rag") / "models/multilingual-e5-small/token_projection.npz"
-        np.savez(str(place), mean=mean, components=components)
-        print(f"written to {place}")
+        print(f"written to {encoder_graph.write(mean, components)}")
     return 0
 
 

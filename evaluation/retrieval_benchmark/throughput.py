@@ -107,7 +107,7 @@ folder = resources.files("agentic_rag") / "models/multilingual-e5-small"
 sentencepiece.SentencePieceProcessor(model_file=str(folder / "sentencepiece.model"))
 tokenizer = time.perf_counter()
 options = onnxruntime.SessionOptions(); options.intra_op_num_threads = 1
-onnxruntime.InferenceSession(str(folder / "model_int8.onnx"), options, providers=["CPUExecutionProvider"])
+onnxruntime.InferenceSession(str(folder / "encoder.onnx"), options, providers=["CPUExecutionProvider"])
 print(json.dumps([imported - began, tokenizer - imported, time.perf_counter() - tokenizer]))
 """
 

@@ -123,7 +123,7 @@ DEPTH = 20
 """How many of a ranking's first ids are kept: as many as the measures look at, those of BEAM most."""
 _TELLS = frozenset({"figures", "pictures", "report", "scores", "statistics"})
 """Modules of this folder that work on answers and change none."""
-_ANSWERS = frozenset({".json", ".model", ".npz", ".onnx", ".py"})
+_ANSWERS = frozenset({".json", ".model", ".onnx", ".py"})
 """Files that determine the answers: code, coefficients, tokens, projection, model."""
 
 

@@ -1,10 +1,11 @@
 """The bundled embedding model: multilingual-e5-small, int8 ONNX, run in process with onnxruntime.
 
 It tells a text's tokens apart too, for late interaction: their vectors come from the same run, less their mean,
-projected (see ``evaluation/fit_token_projection.py``).
+projected and packed by the graph itself (see ``evaluation/encoder_graph.py``).
 
 Nothing is read before the first text is embedded. Runs are spread over one-thread calls on a single
-session, which on two cores is faster than one two-thread call for all but the shortest texts.
+session, which on two cores is faster than one two-thread call for all but the shortest texts. A run's texts have the
+same number of tokens: nothing is padded, so nothing is masked.
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from importlib import resources
-from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import FloatArray, PassageVectors
-from agentic_rag.domain.token_vectors import QuestionTokens, packed
+from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.errors import ModelError
 from agentic_rag.text.cache import TextCache
 
@@ -33,17 +33,15 @@ QUERY_PREFIX = 3
 """Tokens of ``query:``."""
 MAX_TOKENS = 510
 """Tokens of one run besides the two the model adds; the prefix counts among them."""
-BATCH_TEXTS = 16
-BATCH_TOKENS = 512
-"""A run holds at most this many tokens with padding, so that memory stays bounded. Larger runs are no faster: with
-2,048 tokens, texts of 256 took a seventh longer on two cores, for one waits for the other's last run."""
+RUN_TOKENS = 512
+"""A run holds at most this many tokens, or one text, so that memory stays bounded. Larger runs are no faster."""
 QUERY_CACHE = 4096
 QUESTIONS = 256
 """Whose tokens are remembered."""
 WORKERS = os.cpu_count() or 1
 
-_BEGIN, _PAD, _END = 0, 1, 2
-Read = TypeVar("Read")
+_BEGIN, _END = 0, 2
+SENTENCE = "sentence_embedding"
 _FOLDER = "models/multilingual-e5-small"
 
 
@@ -62,52 +60,28 @@ class _Engine:
         folder = resources.files("agentic_rag") / _FOLDER
         try:
             with (
-                resources.as_file(folder / "model_int8.onnx") as model,
-                resources.as_file(folder / "sentencepiece.model") as pieces,
-                resources.as_file(folder / "token_projection.npz") as projection,
+                resources.as_file(folder) as files,
+                resources.as_file(files / "sentencepiece.model") as pieces,
             ):
+                # The graph's weights lie beside it, in the model's published file.
                 self.session = onnxruntime.InferenceSession(
-                    str(model), options, providers=["CPUExecutionProvider"]
+                    str(files / "encoder.onnx"), options, providers=["CPUExecutionProvider"]
                 )
                 self.tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(pieces))
-                with np.load(projection) as held:
-                    self._mean: FloatArray = held["mean"]
-                    self._components: FloatArray = held["components"]
         except Exception as error:
             raise ModelError(f"the bundled embedding model cannot be loaded: {error}") from error
 
-    def run(self, rows: Sequence[list[int]]) -> FloatArray:
-        """The rows' sentence vectors."""
-        return self._outputs(rows, ["sentence_embedding"])[0]
-
-    def run_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
-        """The same, and what tells each row's tokens apart: unit vectors, shape (tokens, TOKEN_DIMENSION)."""
-        sentences, tokens = self.run_raw_tokens(rows)
-        return sentences, list(map(self._projected, tokens))
-
-    def run_raw_tokens(self, rows: Sequence[list[int]]) -> tuple[FloatArray, list[FloatArray]]:
-        """The same before projection, shape (tokens, DIMENSION); without the two tokens that the model adds."""
-        sentences, tokens = self._outputs(rows, ["sentence_embedding", "token_embeddings"])
-        own = [of_row[1 : len(row) + 1] for of_row, row in zip(tokens, rows, strict=True)]
-        return sentences, list(map(_unit, own))
-
-    def _projected(self, tokens: FloatArray) -> FloatArray:
-        centred: FloatArray = tokens - self._mean
-        return _unit(centred @ self._components)
-
-    def _outputs(self, rows: Sequence[list[int]], names: list[str]) -> list[FloatArray]:
-        width = max(len(row) for row in rows) + 2
-        ids = np.full((len(rows), width), _PAD, dtype=np.int64)
-        mask = np.zeros((len(rows), width), dtype=np.int64)
-        for index, row in enumerate(rows):
-            ids[index, : len(row) + 2] = [_BEGIN, *row, _END]
-            mask[index, : len(row) + 2] = 1
-        inputs = {"input_ids": ids, "attention_mask": mask}
+    def run(self, rows: Sequence[list[int]], outputs: Sequence[str]) -> list[NDArray[Any]]:
+        """Outputs of the graph for rows of one length; those of tokens without the two that the model adds."""
+        ids = np.array([[_BEGIN, *row, _END] for row in rows], dtype=np.int64)
         try:
-            outputs: list[FloatArray] = self.session.run(names, inputs)
+            made: list[NDArray[Any]] = self.session.run(list(outputs), {"input_ids": ids})
         except Exception as error:
             raise ModelError(f"the bundled embedding model failed: {error}") from error
-        return outputs
+        return [
+            values if name == SENTENCE else values[:, 1:-1]
+            for name, values in zip(outputs, made, strict=True)
+        ]
 
 
 _load_lock = threading.Lock()
@@ -138,8 +112,7 @@ def load_ahead() -> None:
 def raw_tokens(texts: Sequence[str]) -> FloatArray:
     """Unit vectors of all tokens of stored texts before projection, shape (tokens, DIMENSION); for fitting it."""
     rows = _windows([_passage(text) for text in texts])[0]
-    found = [_loaded().run_raw_tokens([rows[i] for i in batch])[1] for batch in _batches(rows)]
-    return np.concatenate([tokens for of_batch in found for tokens in of_batch])
+    return _unit(np.concatenate([_loaded().run([row], ["token_embeddings"])[0][0] for row in rows]))
 
 
 RAREST = 15.0
@@ -184,8 +157,8 @@ class BundledEmbedding:
         return vectors
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
-        vectors, tokens = await _run([_passage(text) for text in texts], lambda row, own: packed(own))
-        return PassageVectors(vectors, tuple(map(b"".join, tokens)))
+        vectors, windows = await _run([_passage(text) for text in texts], "packed_tokens")
+        return PassageVectors(vectors, tuple(b"".join(own.tobytes() for _, own in of) for of in windows))
 
     async def question_tokens(self, text: str) -> QuestionTokens:
         async def tokens(texts: list[str]) -> list[QuestionTokens]:
@@ -194,41 +167,43 @@ class BundledEmbedding:
         return (await self._questions.of([text], tokens))[0]
 
 
-async def _run(
-    texts: list[str], read: Callable[[list[int], FloatArray], Read] | None = None
-) -> tuple[FloatArray, list[list[Read]]]:
-    """Vectors of the texts, and what is read from the tokens of each one's windows, in order.
+Window = tuple[list[int], NDArray[Any]]
+"""Token numbers of a text or of a part of it, and what the graph says of each token."""
+
+
+async def _run(texts: list[str], tokens: str | None = None) -> tuple[FloatArray, list[list[Window]]]:
+    """Vectors of the texts, and the windows of each, in order.
 
     Args:
         texts: with their prefixes.
-        read: given a window's token numbers and token vectors; None: no token vectors are made.
+        tokens: output of the graph that tells the tokens apart; None: there are no windows.
     """
     if not texts:
         return np.zeros((0, DIMENSION), dtype=np.float32), []
     loop = asyncio.get_running_loop()
     rows, owners = await loop.run_in_executor(_workers(), _windows, texts)
     vectors = np.empty((len(rows), DIMENSION), dtype=np.float32)
-    of_rows: dict[int, Read] = {}
+    of_rows: dict[int, Window] = {}
 
-    def run(batch: list[int]) -> None:
-        own = [rows[i] for i in batch]
-        if read is None:
-            vectors[batch] = _loaded().run(own)
+    def run(together: list[int]) -> None:
+        own = [rows[i] for i in together]
+        if tokens is None:
+            (vectors[together],) = _loaded().run(own, [SENTENCE])
             return
-        vectors[batch], tokens = _loaded().run_tokens(own)
-        of_rows.update({i: read(rows[i], of_row) for i, of_row in zip(batch, tokens, strict=True)})
+        vectors[together], found = _loaded().run(own, [SENTENCE, tokens])
+        of_rows.update(zip(together, zip(own, found, strict=True), strict=True))
 
-    await asyncio.gather(*(loop.run_in_executor(_workers(), run, batch) for batch in _batches(rows)))
-    of_texts: list[list[Read]] = [[] for _ in texts]
-    for i, found in sorted(of_rows.items()):
-        of_texts[owners[i]].append(found)
+    await asyncio.gather(*(loop.run_in_executor(_workers(), run, together) for together in _runs(rows)))
+    of_texts: list[list[Window]] = [[] for _ in texts]
+    for i, window in sorted(of_rows.items()):
+        of_texts[owners[i]].append(window)
     return _merged(vectors, owners, len(texts)), of_texts
 
 
 async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]]:
     """Vectors of questions, and the tokens of their first windows."""
-    vectors, tokens = await _run([f"query: {text.strip()}" for text in questions], _question_tokens)
-    return vectors, [windows[0] for windows in tokens]
+    vectors, windows = await _run([f"query: {text.strip()}" for text in questions], "token_vectors")
+    return vectors, [_question_tokens(*of[0]) for of in windows]
 
 
 def _question_tokens(row: list[int], vectors: FloatArray) -> QuestionTokens:
@@ -287,26 +262,16 @@ def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:
     return rows, owners
 
 
-def _batches(rows: Sequence[list[int]]) -> list[list[int]]:
-    """Indices of rows of like length together, longest first, within BATCH_TEXTS and BATCH_TOKENS."""
-    batches: list[list[int]] = []
-    current: list[int] = []
-    for index in sorted(range(len(rows)), key=lambda i: (-len(rows[i]), i)):
-        widest = len(rows[current[0]]) if current else len(rows[index])
-        if current and (len(current) == BATCH_TEXTS or (len(current) + 1) * widest > BATCH_TOKENS):
-            batches.append(current)
-            current = []
-        current.append(index)
-    batches.append(current)
-    # Runs take about equally long, so the last of each worker, of a few texts the only one, is made as large as
-    # the others' last.
-    last = len(batches) % WORKERS or WORKERS
-    rest = [index for batch in batches[-last:] for index in batch]
-    ends = [len(rest) * n // WORKERS for n in range(WORKERS + 1)]
-    shares = [rest[start:end] for start, end in pairwise(ends) if start < end]
-    if rest and all(len(share) * len(rows[share[0]]) <= BATCH_TOKENS for share in shares):
-        batches[-last:] = shares
-    return batches
+def _runs(rows: Sequence[list[int]]) -> Iterator[list[int]]:
+    """Indices of rows of one length together, longest first: as many as RUN_TOKENS holds, and no more than leave each
+    worker as many."""
+    of_length: dict[int, list[int]] = {}
+    for index, row in enumerate(rows):
+        of_length.setdefault(len(row), []).append(index)
+    fair = -(-len(rows) // WORKERS)
+    for length in sorted(of_length, reverse=True):
+        of_it, most = of_length[length], max(1, min(fair, RUN_TOKENS // (length + 2)))
+        yield from (of_it[start : start + most] for start in range(0, len(of_it), most))
 
 
 def _merged(vectors: FloatArray, owners: Sequence[int], count: int) -> FloatArray:

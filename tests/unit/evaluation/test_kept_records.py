@@ -145,7 +145,7 @@ def test_the_fingerprint_depends_on_questions_documents_and_settings(tmp_path: P
 
 def test_the_fingerprint_depends_on_every_file_that_answers():
     files = dict(answering_files())
-    assert "models/multilingual-e5-small/token_projection.npz" in files
+    assert "models/multilingual-e5-small/encoder.onnx" in files
     assert {"evaluation/systems.py", "retrieval/reference_pairs.json"} <= files.keys()
     assert not {"cli/app.py", "serving/app.py", "evaluation/report.py"} & files.keys()
     root = Path(agentic_rag.__file__).parent
