@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
 
-STAGES = {"read": "reading", "store": "storing chunks", "embed": "embedding rows"}
+STAGES = {"read": "reading", "store": "storing", "embed": "embedding rows"}
 SHOWN_FILES = 20
 GRAPH = ("entities", "facts", "episodes", "mentions")
 

@@ -23,7 +23,7 @@ from agentic_rag.evaluation.systems import RERANKED
 from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 
-STAGES = {"read": "reading", "store": "storing chunks", "ask": "asking", "score": "scoring"}
+STAGES = {"read": "reading", "store": "storing", "ask": "asking", "score": "scoring"}
 SHOWN_MEASURES = ("mrr@10", "all_gold@10")
 """Of the table by category: the rank of the first answer, and whether all that is needed was found."""
 SHOWN_BEAM_MEASURES = ("recall@10", "all_gold@10")

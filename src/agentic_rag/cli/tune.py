@@ -32,7 +32,7 @@ from agentic_rag.stores.whole_file import write_whole
 
 STAGES = {
     "read": "reading",
-    "store": "storing chunks",
+    "store": "storing",
     "ask": "collecting",
     "search": "choosing, fold by fold",
 }

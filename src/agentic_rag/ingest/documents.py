@@ -55,11 +55,6 @@ class ChunkedDocument:
     moved_from: str | None = None
     """Id of a document that is about to be removed, whose chunks of the same words give these their vectors."""
 
-    @property
-    def text_work(self) -> float:
-        """How long the chunks take to embed, in the units of ``embedding_work``."""
-        return sum(embedding_work(search_text(chunk)) for chunk in self.chunks)
-
 
 class DocumentWriter:
     """Replaces and removes documents in the chunk store and the graph store.
@@ -127,7 +122,7 @@ class DocumentWriter:
             dataset: its name.
             documents: each once.
             titles: the names of all documents of the dataset, these included; a chat model does not need them.
-            meter: told of each chunk's work when it is embedded.
+            meter: told of each chunk's bytes of text when it is embedded.
             lap: told of each stage that is done: embed, vectors, facts, graph.
 
         Raises:
@@ -190,10 +185,10 @@ class DocumentWriter:
         old_tokens = await self._chunks.get_token_vectors(dataset, list(same.values()))
         vectors = {now: old_vectors[old] for now, old in same.items() if old in old_vectors}
         tokens = {now: old_tokens[old] for now, old in same.items() if old in old_tokens}
-        meter.add(sum(embedding_work(search_text(chunk)) for chunk in chunks if chunk.id in vectors))
+        meter.add(sum(_bytes(chunk) for chunk in chunks if chunk.id in vectors))
         missing = [chunk for chunk in chunks if chunk.id not in vectors]
         texts = [search_text(chunk) for chunk in missing]
-        made = await embedded(self._embedding, texts, list(map(embedding_work, texts)), meter, tokens=True)
+        made = await embedded(self._embedding, texts, list(map(_bytes, missing)), meter, tokens=True)
         vectors |= {chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)}
         tokens |= {chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)}
         return [
@@ -217,6 +212,11 @@ def _held(one: ChunkedDocument) -> Iterator[tuple[Chunk, str]]:
         # What follows the document's id is made of the chunk's own words.
         length = len(one.document.id)
         yield from ((chunk, one.moved_from + chunk.id[length:]) for chunk in one.chunks)
+
+
+def _bytes(chunk: Chunk) -> float:
+    """Of its text; those of a document's chunks add up to the document's."""
+    return float(len(chunk.text.encode("utf-8", "replace")))
 
 
 def embedding_work(text: str) -> float:

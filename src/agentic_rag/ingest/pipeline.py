@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,7 +29,6 @@ from agentic_rag.domain.progress import Meter, Progress, in_this_loop, silent
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.documents import ChunkedDocument, DocumentWriter, Stored
-from agentic_rag.ingest.names import document_names
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
 from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
@@ -181,12 +180,12 @@ class IngestPipeline:
         clock.lap("parse")
         # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
         most = 1 if self._reads_by_chat else BATCH_DOCUMENTS
-        batches = await asyncio.to_thread(_batches, plan, self._writer, most)
-        clock.lap("chunk")
         gone = [record.document_id for record in plan.removed]
         await self._ledger.put(dataset, _marks(plan, records))
         with counted() as used:
-            written, counts, done = await self._write(dataset, plan, batches, progress, clock)
+            written, counts, done = await self._write(
+                dataset, plan, _batches(plan, self._writer, most), progress, clock
+            )
         await self._writer.remove(dataset, gone)
         clock.lap("remove")
         if len(plan.work) + len(plan.removed) > TIDIED_FROM * len(records):
@@ -213,28 +212,29 @@ class IngestPipeline:
         self,
         dataset: str,
         plan: Plan,
-        batches: Sequence[Sequence[ChunkedDocument]],
+        batches: Iterator[list[tuple[Work, ChunkedDocument]]],
         progress: Progress,
         clock: _Clock,
     ) -> tuple[list[FileReport], ExtractionCounts, list[DocumentRecord]]:
         """What there is to tell, and the records of the last batch, which is still marked pending."""
-        work = {one.document.id: one for one in plan.work}
         files: list[FileReport] = []
         extracted: list[Extracted] = []
         done: list[DocumentRecord] = []
-        meter = self._meter(batches, progress)
-        for batch in batches:
+        meter = self._meter(plan.work, progress)
+        while batch := await asyncio.to_thread(next, batches, None):
+            clock.lap("chunk")
             await self._ledger.put(dataset, done)
-            graphs, found = await self._writer.write(dataset, batch, plan.titles, meter, clock.lap)
+            documents = [one for _, one in batch]
+            graphs, found = await self._writer.write(dataset, documents, plan.titles, meter, clock.lap)
             extracted.append(found)
             done = []
-            for one, graph in zip(batch, graphs, strict=True):
-                its, unfinished = work[one.document.id], one.document.id in found.unfinished
+            for (its, one), graph in zip(batch, graphs, strict=True):
+                unfinished = one.document.id in found.unfinished
                 # Without a graph hash, a document that is not read whole joins the work of the next ingest.
                 done.append(_record(its, "" if unfinished else plan.graph_hash, len(one.chunks)))
-                files.append(_reported(its, len(one.chunks), len(graph.facts), unfinished=unfinished))
-            meter.add(sum(self._graph_work * one.text_work for one in batch))
-        if batches:
+                files.append(_reported(its, one, len(graph.facts), unfinished=unfinished))
+            meter.add(sum(self._graph_work * its.text_bytes for its, _ in batch))
+        if plan.work:
             meter.finish()
         return files, ExtractionCounts.of(extracted), done
 
@@ -242,12 +242,10 @@ class IngestPipeline:
     def _graph_work(self) -> float:
         return CHAT_WORK if self._reads_by_chat else GRAPH_WORK
 
-    def _meter(self, batches: Sequence[Sequence[ChunkedDocument]], progress: Progress) -> Meter:
-        """Of the chunks to be stored, by their text; the bar waits until there is one."""
-        documents = [one for batch in batches for one in batch]
-        work = sum((self._graph_work + (one.stored != "all")) * one.text_work for one in documents)
-        chunks = sum(len(one.chunks) for one in documents)
-        return Meter(progress if batches else None, "store", units=chunks, work=work)
+    def _meter(self, work: Sequence[Work], progress: Progress) -> Meter:
+        """Of the documents to be stored, by their text; the bar waits until there is one."""
+        total = sum((self._graph_work + (_STORED[one.action] != "all")) * one.text_bytes for one in work)
+        return Meter(progress if work else None, "store", units=len(work), work=total)
 
 
 class _Clock:
@@ -296,42 +294,44 @@ def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> li
     return list(found)
 
 
-def _batches(plan: Plan, writer: DocumentWriter, most: int) -> list[list[ChunkedDocument]]:
+def _batches(plan: Plan, writer: DocumentWriter, most: int) -> Iterator[list[tuple[Work, ChunkedDocument]]]:
+    """The work in its order, unpacked and chunked a batch at a time."""
     # A note that was moved keeps its name; another name is another text to embed.
     gone = {PurePosixPath(record.document_id).name: record.document_id for record in plan.removed}
-    batches: list[list[ChunkedDocument]] = []
+    batch: list[tuple[Work, ChunkedDocument]] = []
     size = 0
-    for done in plan.work:
-        old = gone.get(PurePosixPath(done.document.id).name)
-        one = writer.chunked(done.document, _STORED[done.action], old)
-        if not batches or len(batches[-1]) == most or size + len(one.chunks) > BATCH_CHUNKS:
-            batches.append([])
-            size = 0
-        batches[-1].append(one)
+    for work in plan.work:
+        old = gone.get(PurePosixPath(work.item.document_id).name)
+        one = writer.chunked(work.document, _STORED[work.action], old)
+        if batch and (len(batch) == most or size + len(one.chunks) > BATCH_CHUNKS):
+            yield batch
+            batch, size = [], 0
+        batch.append((work, one))
         size += len(one.chunks)
-    return batches
+    if batch:
+        yield batch
 
 
 def _marks(plan: Plan, records: Mapping[str, DocumentRecord]) -> list[DocumentRecord]:
     """Of all that the plan writes or removes; ``chunks`` are still those of before."""
     before = {document_id: record.chunks for document_id, record in records.items()}
-    written = [_record(work, "", before.get(work.document.id, 0)) for work in plan.work]
+    written = [_record(work, "", before.get(work.item.document_id, 0)) for work in plan.work]
     return [replace(r, pending=True, content_hash="", graph_hash="") for r in (*written, *plan.removed)]
 
 
 def _record(work: Work, graph_hash: str, chunks: int) -> DocumentRecord:
     return DocumentRecord(
-        document_id=work.document.id,
+        document_id=work.item.document_id,
         root=work.item.root,
         path=work.item.path,
         content_hash=work.item.content_hash,
         graph_hash=graph_hash,
-        names=document_names(work.document),
+        names=work.names,
         pending=False,
         chunks=chunks,
     )
 
 
-def _reported(work: Work, chunks: int, facts: int, *, unfinished: bool) -> FileReport:
-    reason = "; ".join([*work.document.warnings, *[UNFINISHED] * unfinished]) or None
-    return FileReport(work.item.path, work.action, reason, chunks, facts)
+def _reported(work: Work, one: ChunkedDocument, facts: int, *, unfinished: bool) -> FileReport:
+    reason = "; ".join([*one.document.warnings, *[UNFINISHED] * unfinished]) or None
+    return FileReport(work.item.path, work.action, reason, len(one.chunks), facts)

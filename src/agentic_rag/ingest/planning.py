@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+import zlib
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -45,11 +47,30 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A document to store, parsed."""
+    """A document to store, parsed and packed: unpacked it takes six times the memory, and all of a vault wait."""
 
     item: SourceItem
-    document: Document
     action: Action
+    names: tuple[str, ...]
+    text_bytes: int
+    """Of its text in UTF-8."""
+    _packed: bytes
+
+    @classmethod
+    def of(cls, item: SourceItem, document: Document, action: Action) -> Work:
+        return cls(
+            item,
+            action,
+            document_names(document),
+            len(document.text.encode("utf-8", "replace")),
+            zlib.compress(pickle.dumps(document, pickle.HIGHEST_PROTOCOL), 1),
+        )
+
+    @property
+    def document(self) -> Document:
+        """Unpacked anew at each call."""
+        document: Document = pickle.loads(zlib.decompress(self._packed))
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +175,7 @@ def _refused(item: SourceItem, record: DocumentRecord) -> FileReport:
 def _parsed(item: SourceItem, action: Action) -> Work | FileReport:
     """The parsed document, or why it cannot be."""
     try:
-        return Work(item, item.parse(), action)
+        return Work.of(item, item.parse(), action)
     except NothingToRead as error:
         return FileReport(item.path, "skipped", str(error))
     except SourceError as error:
@@ -235,7 +256,7 @@ class _Relinking:
         remembered: Remembered[Any],
     ) -> _Relinking:
         gone = {record.document_id for record in removed}
-        now = {done.document.id: document_names(done.document) for done in work}
+        now = {done.item.document_id: done.names for done in work}
         held = {r.document_id: r.names for r in records.values() if r.document_id not in gone} | now
         # A pending document's record has its new names already; what it was called before is not known.
         before = {r.document_id: r.names for r in records.values() if not r.pending}
