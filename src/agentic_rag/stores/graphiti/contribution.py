@@ -133,7 +133,10 @@ def built(
     vectors: Mapping[str, FloatArray],
     now: datetime,
 ) -> Contribution:
-    """Graphiti's objects; summary and attributes of entities that Graphiti enriched are kept."""
+    """Graphiti's objects; summary and attributes of entities that Graphiti enriched are kept.
+
+    Not validated: all values are made here, and to look at each number of each vector takes as long as to store it.
+    """
     return Contribution(
         episodes=_episodes(plan, now),
         entities=[
@@ -142,7 +145,7 @@ def built(
         ],
         facts=[_fact(uuid, fact, plan, vectors[uuid], now) for uuid, fact in plan.facts.items()],
         mentions=[
-            EpisodicEdge(
+            EpisodicEdge.model_construct(
                 uuid=uuid,
                 group_id=plan.group,
                 source_node_uuid=plan.episode_of[mention.chunk_id],
@@ -194,7 +197,7 @@ def _episodes(plan: Contributions, now: datetime) -> list[Any]:
     for uuid, fact in plan.facts.items():
         facts_of.setdefault(fact.chunk_id, []).append(uuid)
     return [
-        EpisodicNode(
+        EpisodicNode.model_construct(
             uuid=uuid,
             name=chunk.id,
             group_id=plan.group,
@@ -213,7 +216,7 @@ def _episodes(plan: Contributions, now: datetime) -> list[Any]:
 def _entity(
     uuid: str, entity: Entity, group: str, stored: Row | None, vector: FloatArray, now: datetime
 ) -> Any:
-    return EntityNode(
+    return EntityNode.model_construct(
         uuid=uuid,
         name=entity.name,
         group_id=group,
@@ -221,20 +224,20 @@ def _entity(
         created_at=stored["created_at"] if stored else now,
         summary=stored["summary"] if stored else "",
         attributes=json.loads(stored["attributes"]) if stored else {},
-        name_embedding=vector.tolist(),
+        name_embedding=vector,
     )
 
 
 def _fact(uuid: str, fact: Fact, plan: Contributions, vector: FloatArray, now: datetime) -> Any:
     chunk = plan.chunks[plan.episode_of[fact.chunk_id]]
-    return EntityEdge(
+    return EntityEdge.model_construct(
         uuid=uuid,
         group_id=plan.group,
         source_node_uuid=plan.entity_of[fact.source],
         target_node_uuid=plan.entity_of[fact.target],
         name=fact.name,
         fact=fact.text,
-        fact_embedding=vector.tolist(),
+        fact_embedding=vector,
         episodes=[plan.episode_of[fact.chunk_id]],
         created_at=now,
         valid_at=utc(fact.valid_at),
