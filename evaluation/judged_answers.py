@@ -132,7 +132,7 @@ async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -
     links = await rag.knowledge.links(loaded.name)
     if links is None:
         return []
-    names = {links.entities[number].name for number in links.mentioned.tolist()} - set(links.titles)
+    names = {links.names[number] for number in links.mentioned.tolist()} - set(links.titles)
     asked = [
         f"什么是{name}?" if script(name) == "cjk" else f"What is {name}?"
         for name in sorted(names)

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, GraphHit
+from agentic_rag.domain import Chunk, DocumentGraph, GraphHit
 from agentic_rag.domain.filters import Expression
 from agentic_rag.domain.token_vectors import QuestionTokens
 
@@ -290,7 +290,7 @@ class GraphCounts:
 class GraphLinks:
     """Which chunk mentions which entity: a dataset's graph as a walk over it needs it.
 
-    ``mentioning[i]`` and ``mentioned[i]`` are places in ``chunk_ids`` and in ``entities``; each pair
+    ``mentioning[i]`` and ``mentioned[i]`` are places in ``chunk_ids`` and in ``names``; each pair
     comes once. A fact's chunk mentions both its ends.
     """
 
@@ -301,7 +301,10 @@ class GraphLinks:
     """Of each chunk's document: what else it is called."""
     dates: NDArray[np.datetime64]
     """Of each chunk, UTC, to the microsecond; NaT for none."""
-    entities: Sequence[Entity]
+    names: Sequence[str]
+    """Of each entity."""
+    labels: Sequence[tuple[str, ...]]
+    """Of each entity."""
     mentioning: NDArray[np.int32]
     mentioned: NDArray[np.int32]
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from agentic_rag.dates.instants import as_utc
-from agentic_rag.domain import Entity
 from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.text import HAN, KANA, STOPWORDS
@@ -54,21 +53,21 @@ class PassageGraph:
 
     def __init__(self, links: GraphLinks) -> None:
         self._links = links
-        titles = [entity_key(title) for title in links.titles]
+        keys = {title: entity_key(title) for title in set(links.titles)}
         aliases: dict[str, set[str]] = defaultdict(set)
-        for title, names in zip(titles, links.aliases, strict=True):
-            aliases[title].update(names)
-        self._names = EntityNames(links.entities, aliases)
-        self._placed = np.array([self._names.is_placed(n) for n in range(len(links.entities))], dtype=bool)
-        self._by_key = {entity.key: number for number, entity in enumerate(links.entities)}
+        for title, names in zip(links.titles, links.aliases, strict=True):
+            if names:
+                aliases[keys[title]].update(names)
+        self._names = EntityNames(links.names, links.labels, aliases)
         self._place = {chunk_id: number for number, chunk_id in enumerate(links.chunk_ids)}
-        chunks, entities = len(links.chunk_ids), len(links.entities)
+        chunks, entities = len(links.chunk_ids), len(links.names)
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
         self._rarity: Floats = np.log1p(chunks / frequency)
-        keys = np.array([entity.key for entity in links.entities], dtype=object)
+        of_titles = {title: self._names.place(key) for title, key in keys.items()}
+        titled = np.array([of_titles[title] for title in links.titles], dtype=np.int64)
         mentioned = self._rarity[links.mentioned]
         self._said: Floats = np.bincount(links.mentioning, mentioned, chunks).astype(np.float64)
-        own = keys[links.mentioned] == np.array(titles, dtype=object)[links.mentioning]
+        own = links.mentioned == titled[links.mentioning]
         weights = mentioned * np.where(own, OWN_WEIGHT, 1.0)
         ties = sparse.csr_array((weights, (links.mentioning, links.mentioned)), shape=(chunks, entities))
         self._to_entities, self._to_chunks = _Ties.of(ties), _Ties.of(sparse.csr_array(ties.T))
@@ -80,11 +79,11 @@ class PassageGraph:
         made rankings worse. See ``EntityNames``.
         """
         named = self._names.named_in(question)
-        return named if any(self._placed[named]) else []
+        return named if any(map(self._names.is_placed, named)) else []
 
     def names(self, places: Iterable[int]) -> list[str]:
         """Of entities by their places, sorted."""
-        return sorted({self._links.entities[place].name for place in places})
+        return sorted({self._links.names[place] for place in places})
 
     def rarity(self, places: Iterable[int]) -> dict[int, float]:
         """``log(1 + N / df)`` of entities by their places."""
@@ -92,8 +91,8 @@ class PassageGraph:
 
     def places(self, names: Iterable[str | None]) -> list[int]:
         """Where the entities of such names are that are there."""
-        keys = [entity_key(name) for name in names if name is not None]
-        return [self._by_key[key] for key in keys if key in self._by_key]
+        places = [self._names.place(entity_key(name)) for name in names if name is not None]
+        return [place for place in places if place >= 0]
 
     def telling(self, named: Collection[int]) -> float:
         """How telling the most telling of the named entities is that has a place of its own, in (0, 1].
@@ -101,7 +100,7 @@ class PassageGraph:
         Its rarity over the greatest there can be: 1 for a note that one passage speaks of, .3 for a person who
         takes part in every other one.
         """
-        placed = [place for place in named if self._placed[place]]
+        placed = [place for place in named if self._names.is_placed(place)]
         return float(self._rarity[placed].max() / np.log1p(len(self._links.chunk_ids)))
 
     def mentioned_in(self, chunk_ids: Iterable[str], named: Collection[int]) -> dict[str, list[str]]:
@@ -176,7 +175,7 @@ class PassageGraph:
         self, entities: Mapping[int, float], passages: Mapping[str, float], allowed: Floats | None
     ) -> tuple[Floats, Floats]:
         """Where the walk starts: over chunks and over entities, together 1 (or less where nothing is there)."""
-        at_chunks, at_entities = np.zeros(len(self._links.chunk_ids)), np.zeros(len(self._links.entities))
+        at_chunks, at_entities = np.zeros(len(self._links.chunk_ids)), np.zeros(len(self._links.names))
         at_entities[list(entities)] = list(entities.values())
         known = [(self._place[chunk], score) for chunk, score in passages.items() if chunk in self._place]
         for place, score in sorted(known, key=lambda pair: (-pair[1], pair[0]))[:START_PASSAGES]:
@@ -253,25 +252,39 @@ class EntityNames:
     """Finds names in questions; built once per state of the graph.
 
     Args:
-        entities: told apart by their place in the sequence.
-        aliases: what else one is called, by ``Entity.key``.
+        names: of entities, which are told apart by their place in the sequence.
+        labels: of each.
+        aliases: what else one is called, by its ``entity_key``.
     """
 
     def __init__(
-        self, entities: Sequence[Entity], aliases: Mapping[str, Collection[str]] | None = None
+        self,
+        names: Sequence[str],
+        labels: Sequence[tuple[str, ...]],
+        aliases: Mapping[str, Collection[str]] | None = None,
     ) -> None:
-        self._by_name: dict[str, list[int]] = defaultdict(list)
-        self._placed = {place for place, entity in enumerate(entities) if set(entity.labels) - _UNPLACED}
-        for place, entity in enumerate(entities):
-            names = [entity.name, *(aliases or {}).get(entity.key, ())]
-            if (qualified := _QUALIFIED.fullmatch(entity.name)) is not None:
-                names.append(qualified.group(1))
-            for key in dict.fromkeys(map(entity_key, names)):
-                self._by_name[key].append(place)
+        self._labels = labels
+        self._keys: dict[str, int] = {}
+        self._others: dict[str, list[int]] = defaultdict(list)
+        """Places of what is called so too: by an alias, without a qualifier, or by the key of an earlier one."""
+        for place, name in enumerate(names):
+            key = entity_key(name)
+            if self._keys.setdefault(key, place) != place:
+                self._others[key].append(place)
+            called = [*aliases.get(key, ())] if aliases else []
+            if name.endswith((")", "）")) and (qualified := _QUALIFIED.fullmatch(name)) is not None:
+                called.append(qualified.group(1))
+            for other in dict.fromkeys(map(entity_key, called)):
+                if other != key:
+                    self._others[other].append(place)
+
+    def place(self, key: str) -> int:
+        """Of the first entity with this ``entity_key``; -1 where there is none."""
+        return self._keys.get(key, -1)
 
     def is_placed(self, place: int) -> bool:
         """Whether somebody gave the entity a place of its own: a note, a person, a tag, a heading."""
-        return place in self._placed
+        return not _UNPLACED.issuperset(self._labels[place])
 
     def named_in(self, question: str) -> list[int]:
         """Places of the entities the question names, ascending, each once.
@@ -293,11 +306,15 @@ class EntityNames:
         for last in range(min(len(words), first + MAX_WORDS), first, -1):
             span = question[words[first].start() : words[last - 1].end()]
             for name in dict.fromkeys((span, _POSSESSIVE.sub("", span))):
-                places = self._by_name.get(entity_key(name), [])
-                telling = [place for place in places if self._tells(name, last - first, place)]
+                telling = [place for place in self._called(name) if self._tells(name, last - first, place)]
                 if telling:
                     return last, telling
         return first + 1, []
+
+    def _called(self, name: str) -> list[int]:
+        key = entity_key(name)
+        place = self.place(key)
+        return [*([] if place < 0 else [place]), *self._others.get(key, ())]
 
     def _tells(self, name: str, words: int, place: int) -> bool:
         """Whether the span is a name here, and not an ordinary word that happens to be one."""
@@ -305,4 +322,4 @@ class EntityNames:
             return True
         if _SINGLE.fullmatch(name) or name.casefold() in STOPWORDS:
             return False
-        return not name[0].islower() or (len(name) >= LOOSE_LETTERS and place in self._placed)
+        return not name[0].islower() or (len(name) >= LOOSE_LETTERS and self.is_placed(place))

@@ -188,7 +188,8 @@ def _links(data: _Dataset) -> GraphLinks:
         titles=[chunk.title for chunk in chunks],
         aliases=[aliases(chunk.metadata) for chunk in chunks],
         dates=np.array(dates, dtype="datetime64[us]"),
-        entities=[entities[key] for key in sorted(entities)],
+        names=[entities[key].name for key in sorted(entities)],
+        labels=[entities[key].labels for key in sorted(entities)],
         mentioning=mentioning,
         mentioned=mentioned,
     )

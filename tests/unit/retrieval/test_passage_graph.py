@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain import Entity
-from agentic_rag.domain.identity import entity_key
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.retrieval import passage_graph
 from agentic_rag.retrieval.passage_graph import EntityNames, PassageGraph
@@ -38,7 +36,8 @@ def links(mentions: dict[str, list[str]] = MENTIONS, label: str = "Note") -> Gra
         titles=[found[0] for found in mentions.values()],
         aliases=[("Movie",) if found[0] == "Film" else () for found in mentions.values()],
         dates=np.array(dates, dtype="datetime64[us]"),
-        entities=[Entity(entity_key(name), name, (label,)) for name in names],
+        names=names,
+        labels=[(label,) for _ in names],
         mentioning=mentioning,
         mentioned=mentioned,
     )
@@ -145,10 +144,8 @@ def test_the_rarest_that_has_a_place_says_how_telling_a_question_is():
 
 def test_a_name_without_a_place_makes_no_question_more_telling():
     unplaced = links()
-    labelled = [
-        Entity(e.key, e.name, ("Thing",) if e.name == "Film" else e.labels) for e in unplaced.entities
-    ]
-    graph = PassageGraph(replace(unplaced, entities=labelled))
+    labels = [("Thing",) if name == "Film" else ("Note",) for name in unplaced.names]
+    graph = PassageGraph(replace(unplaced, labels=labels))
     named = graph.named_in("Did Film play in Town?")
     assert graph.names(named) == ["Film", "Town"]
     assert graph.telling(named) == graph.telling([place("Town")]) < 1.0
@@ -228,12 +225,12 @@ NAMES = (
     ("Tea", "Note"),
     ("Anna Lee", "Person"),
 )
-ENTITIES = [Entity(entity_key(name), name, ("Entity", label)) for name, label in NAMES]
-FOUND = EntityNames(ENTITIES)
+LABELS = [("Entity", label) for _, label in NAMES]
+FOUND = EntityNames([name for name, _ in NAMES], LABELS)
 
 
 def named(question: str) -> list[str]:
-    return [ENTITIES[place].name for place in FOUND.named_in(question)]
+    return [NAMES[place][0] for place in FOUND.named_in(question)]
 
 
 @pytest.mark.parametrize(
@@ -261,7 +258,7 @@ def test_names_in_questions(question: str, expected: list[str]):
 
 
 def test_only_what_has_a_place_of_its_own_is_placed():
-    placed = {entity.name for place, entity in enumerate(ENTITIES) if FOUND.is_placed(place)}
+    placed = {name for place, (name, _) in enumerate(NAMES) if FOUND.is_placed(place)}
     assert placed == {name for name, label in NAMES if label != "Thing"}
 
 
@@ -272,10 +269,13 @@ def test_any_question_is_accepted(question: str):
 
 
 def test_a_note_is_named_by_its_aliases_in_any_script():
-    found = EntityNames(ENTITIES, {"oolong": ["青茶", "Wu Long"], "da hong pao": ["青茶"], "gone": ["Gone"]})
+    names = [name for name, _ in NAMES]
+    found = EntityNames(
+        names, LABELS, {"oolong": ["青茶", "Wu Long"], "da hong pao": ["青茶"], "gone": ["Gone"]}
+    )
 
     def named(question: str) -> list[str]:
-        return [ENTITIES[place].name for place in found.named_in(question)]
+        return [NAMES[place][0] for place in found.named_in(question)]
 
     assert named("is wu long roasted?") == ["Oolong"]
     assert named("青茶和绿茶") == ["Da Hong Pao", "Oolong"]

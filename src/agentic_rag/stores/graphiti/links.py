@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Collection, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,10 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from agentic_rag.domain import Entity
-from agentic_rag.domain.identity import aliases, entity_key
+from agentic_rag.domain.identity import aliases
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti.chunks import is_chunk
 from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.tables import GraphTables
 
@@ -39,10 +38,10 @@ class Known:
     """The links, by the uuids that Graphiti's results hold: what is here need not be looked up in the tables."""
 
     links: GraphLinks
-    episodes: Mapping[str, int]
+    episodes: Places
     """Places in ``links.chunk_ids``."""
-    entities: Mapping[str, int]
-    """Places in ``links.entities``."""
+    entities: Places
+    """Places in ``links.names``."""
     _mentioning: NDArray[np.int32]
     """Places of chunks, those of one entity after those of the one before it, each entity's in id order."""
     _ends: NDArray[np.intp]
@@ -50,16 +49,16 @@ class Known:
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """Names of those that are known."""
-        return {uuid: self.links.entities[place].name for uuid, place in _among(entities, self.entities)}
+        return {uuid: self.links.names[place] for uuid, place in self.entities.of(entities)}
 
     def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
         """The chunks that are known episodes."""
-        return {uuid: self._chunk(place) for uuid, place in _among(episodes, self.episodes)}
+        return {uuid: self._chunk(place) for uuid, place in self.episodes.of(episodes)}
 
     def chunks_of_entities(self, entities: Collection[str]) -> dict[str, list[DatedChunk]]:
         """The chunks that mention known entities, in id order."""
         found = {}
-        for uuid, place in _among(entities, self.entities):
+        for uuid, place in self.entities.of(entities):
             start = int(self._ends[place - 1]) if place else 0
             found[uuid] = [self._chunk(int(chunk)) for chunk in self._mentioning[start : self._ends[place]]]
         return found
@@ -69,14 +68,38 @@ class Known:
         return self.links.chunk_ids[place], None if date is None else date.replace(tzinfo=UTC)
 
 
-def _among(uuids: Collection[str], places: Mapping[str, int]) -> list[tuple[str, int]]:
-    return [(uuid, places[uuid]) for uuid in uuids if uuid in places]
+class Places:
+    """Where uuids stand in a sequence, found by bisection: a dictionary of half a million takes 60 MB.
+
+    Args:
+        uuids: distinct.
+    """
+
+    def __init__(self, uuids: pa.ChunkedArray) -> None:
+        order = pc.sort_indices(uuids)
+        self._sorted = uuids.take(order).combine_chunks()
+        self._places = order.to_numpy()
+
+    def of(self, uuids: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """Those that are there, each with its place."""
+        for uuid in uuids:
+            found = bisect_left(self._sorted, uuid, key=_text)
+            if found < len(self._sorted) and self._sorted[found].as_py() == uuid:
+                yield uuid, int(self._places[found])
 
 
+def _text(value: pa.Scalar) -> str:
+    text: str = value.as_py()
+    return text
+
+
+_NOBODY = Places(pa.chunked_array([], pa.string()))
 _NOTHING = Known(
-    GraphLinks((), (), (), np.zeros(0, "datetime64[us]"), (), np.zeros(0, np.int32), np.zeros(0, np.int32)),
-    {},
-    {},
+    GraphLinks(
+        (), (), (), np.zeros(0, "datetime64[us]"), (), (), np.zeros(0, np.int32), np.zeros(0, np.int32)
+    ),
+    _NOBODY,
+    _NOBODY,
     np.zeros(0, np.int32),
     np.zeros(0, np.intp),
 )
@@ -130,7 +153,12 @@ class LinkReader:
 
     async def _read_now(self, group: str) -> Known:
         episodes, entities, mentions, facts = await asyncio.gather(
-            self._tables.arrow(group, "episodes", None, ["uuid", "chunk_id", "chunk_date", "metadata"]),
+            self._tables.arrow(
+                group,
+                "episodes",
+                "chunk_id IS NOT NULL",
+                ["uuid", "chunk_id", "chunk_date", "document_id", "metadata"],
+            ),
             self._tables.arrow(group, "entities", None, ["uuid", "name", "labels"]),
             self._tables.arrow(group, "mentions", None, ["chunk_id", "target_uuid"]),
             self._tables.arrow(group, "facts", None, ["chunk_ids", "source_uuid", "target_uuid"]),
@@ -143,13 +171,8 @@ class LinkReader:
 def _assembled(
     episodes: pa.Table, entities: pa.Table, mentions: pa.Table | None, facts: pa.Table | None
 ) -> Known:
-    metadata = [json.loads(text) if text else None for text in episodes["metadata"].to_pylist()]
-    titles = [noted.get("title", "") if is_chunk(noted) else None for noted in metadata]
-    called = [_aliases(noted) if is_chunk(noted) else () for noted in metadata]
-    episodes = episodes.append_column("title", pa.array(titles, pa.string()))
-    episodes = episodes.append_column("aliases", pa.array(called, pa.list_(pa.string())))
     # In id order, whatever order the rows lie in: the same graph gives the same walk.
-    episodes = episodes.filter(pc.is_valid(episodes["title"])).sort_by("chunk_id")
+    episodes = episodes.sort_by("chunk_id")
     entities = entities.sort_by("uuid")
     pairs = [] if mentions is None else [(mentions["chunk_id"], mentions["target_uuid"])]
     if facts is not None:
@@ -157,23 +180,42 @@ def _assembled(
         stated_in = pc.list_flatten(facts["chunk_ids"])
         pairs += [(stated_in, facts[end].take(parents)) for end in ("source_uuid", "target_uuid")]
     mentioning, mentioned = _places(pairs, episodes["chunk_id"], entities["uuid"])
-    named = zip(entities["name"].to_pylist(), entities["labels"].to_pylist(), strict=True)
+    titles, called = _of_documents(episodes)
     links = GraphLinks(
         chunk_ids=episodes["chunk_id"].to_pylist(),
-        titles=episodes["title"].to_pylist(),
-        aliases=[tuple(names) for names in episodes["aliases"].to_pylist()],
+        titles=titles,
+        aliases=called,
         dates=episodes["chunk_date"].to_numpy().astype("datetime64[us]"),
-        entities=[Entity(entity_key(name), name, tuple(labels or ())) for name, labels in named],
+        names=entities["name"].to_pylist(),
+        labels=_labels(entities["labels"]),
         mentioning=mentioning,
         mentioned=mentioned,
     )
     return Known(
         links,
-        {uuid: place for place, uuid in enumerate(episodes["uuid"].to_pylist())},
-        {uuid: place for place, uuid in enumerate(entities["uuid"].to_pylist())},
+        Places(episodes["uuid"]),
+        Places(entities["uuid"]),
         mentioning[np.argsort(mentioned, kind="stable")],
-        np.bincount(mentioned, minlength=len(links.entities)).cumsum(),
+        np.bincount(mentioned, minlength=len(links.names)).cumsum(),
     )
+
+
+def _of_documents(episodes: pa.Table) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Titles and aliases of each chunk's document, read once a document."""
+    documents = episodes["document_id"].combine_chunks().dictionary_encode()
+    places = documents.indices.to_numpy()
+    _, firsts = np.unique(places, return_index=True)
+    noted = [json.loads(text) for text in episodes["metadata"].take(pa.array(firsts)).to_pylist()]
+    titles = [of_document["title"] for of_document in noted]
+    called = [_aliases(of_document) for of_document in noted]
+    return [titles[place] for place in places], [called[place] for place in places]
+
+
+def _labels(labels: pa.ChunkedArray) -> list[tuple[str, ...]]:
+    """Of each entity; the same ones are one tuple, for there are few that differ."""
+    joined = pc.binary_join(labels.combine_chunks(), "\0").fill_null("").dictionary_encode()
+    distinct = [tuple(text.split("\0")) if text else () for text in joined.dictionary.to_pylist()]
+    return [distinct[place] for place in joined.indices.to_numpy()]
 
 
 def _aliases(noted: Mapping[str, str]) -> tuple[str, ...]:
@@ -184,7 +226,7 @@ def _aliases(noted: Mapping[str, str]) -> tuple[str, ...]:
 def _places(pairs: list[tuple[Any, Any]], chunks: Any, entities: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:  # fmt: skip
     """The pairs as places in both lists, each once, without those that name something that is not there."""
     chunk_list, entity_list = chunks.combine_chunks(), entities.combine_chunks()
-    found = [np.zeros((0, 2), dtype=np.int64)]
+    found = [np.zeros(0, dtype=np.int64)]
     for mentioning, mentioned in pairs:
         places = pa.table(
             [
@@ -193,8 +235,8 @@ def _places(pairs: list[tuple[Any, Any]], chunks: Any, entities: Any) -> tuple[N
             ],
             names=["chunk", "entity"],
         ).drop_null()
-        found.append(
-            np.column_stack([places["chunk"].to_numpy(), places["entity"].to_numpy()]).astype(np.int64)
-        )
-    unique = np.unique(np.concatenate(found), axis=0).astype(np.int32)
-    return unique[:, 0], unique[:, 1]
+        # As one number each, which sorts ten times as fast as two.
+        found.append(places["chunk"].to_numpy() * np.int64(len(entity_list)) + places["entity"].to_numpy())
+    unique = np.unique(np.concatenate(found))
+    chunk, entity = np.divmod(unique, max(len(entity_list), 1))
+    return chunk.astype(np.int32), entity.astype(np.int32)
