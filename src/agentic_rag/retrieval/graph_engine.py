@@ -27,7 +27,7 @@ from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.retrieval.calibration import FACTS, NEAR_FACT, START_FACTS, Judge
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
-from agentic_rag.retrieval.passage_graph import PassageGraph
+from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
 from agentic_rag.retrieval.schemas import Linked, alone, hits_of, ranked
 from agentic_rag.text import script
 
@@ -38,6 +38,9 @@ WIDENING = 4
 """How many times as many visited chunks are looked at where a filter may leave out many of them."""
 MIN_PER_KIND = 25
 """Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule."""
+
+NEAREST = 4
+"""How many times as many passages are read as are wanted, for some are judged less than nearer ones, or filtered."""
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)
@@ -154,7 +157,8 @@ class GraphEngine:
             dataset, query, vector, limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
         )
         judge = await self._judge(question)
-        passages = await self._passages(scope, found, vector)
+        said = [hit for hit in found if hit.kind != "node"]
+        passages = await self._passages(scope, said, vector, START_PASSAGES)
         start = _named(graph, question)
         if start is None and await self._means_something(dataset, question, vector, passages):
             start = _at_facts(graph, found, judge)
@@ -181,7 +185,7 @@ class GraphEngine:
         found = await self._graph.search(
             dataset, query, vector, limit=max(MIN_PER_KIND, limit), as_of=None, within=within
         )
-        passages = await self._passages(_Scope(dataset, limit, filters, None, within), found, vector)
+        passages = await self._passages(_Scope(dataset, limit, filters, None, within), found, vector, limit)
         judge = await self._judge(query)
         judged = [(p.chunk, judge(p.score, p.chunk.text)) for p in passages[:limit]]
         return sorted(judged, key=lambda pair: (-pair[1], pair[0].id))
@@ -297,13 +301,17 @@ class GraphEngine:
         return doubted is not None and doubted <= 0
 
     async def _passages(
-        self, scope: _Scope, found: Sequence[GraphHit], vector: FloatArray
+        self, scope: _Scope, found: Sequence[GraphHit], vector: FloatArray, wanted: int
     ) -> list[ScoredChunk]:
-        """Those that the found things come from, nearest first; they start the walk and do no more."""
+        """The ``wanted`` nearest and some more of those that the found things come from, nearest first."""
         ids = sorted({chunk_id for hit in found for chunk_id in hit.chunk_ids})
-        chunks, cosines = await self._compared(scope.dataset, ids, vector)
-        scored = [ScoredChunk(chunks[i], cosine) for i, cosine in cosines.items() if scope.passes(chunks[i])]
-        return sorted(scored, key=lambda one: (-one.score, one.chunk.id))
+        vectors = await self._read(self._chunks.get_vectors(scope.dataset, ids), {})
+        cosines = {i: float(np.dot(own, vector)) for i, own in vectors.items()}
+        nearest = sorted(cosines, key=lambda i: (-cosines[i], i))[: NEAREST * wanted]
+        chunks = await self._graph.get_chunks(scope.dataset, nearest)
+        return [
+            ScoredChunk(chunks[i], cosines[i]) for i in nearest if i in chunks and scope.passes(chunks[i])
+        ]
 
     async def _compared(
         self, dataset: str, ids: Collection[str], vector: FloatArray

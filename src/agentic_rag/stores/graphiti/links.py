@@ -55,12 +55,12 @@ class Known:
         """The chunks that are known episodes."""
         return {uuid: self._chunk(place) for uuid, place in self.episodes.of(episodes)}
 
-    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, list[DatedChunk]]:
-        """The chunks that mention known entities, in id order."""
-        found = {}
+    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
+        """The chunks that mention known entities, in id order; read one by one, for a tag is on every note."""
+        found: dict[str, Iterator[DatedChunk]] = {}
         for uuid, place in self.entities.of(entities):
             start = int(self._ends[place - 1]) if place else 0
-            found[uuid] = [self._chunk(int(chunk)) for chunk in self._mentioning[start : self._ends[place]]]
+            found[uuid] = map(self._chunk, self._mentioning[start : self._ends[place]].tolist())
         return found
 
     def _chunk(self, place: int) -> DatedChunk:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -132,9 +133,14 @@ class Searcher:
     async def _chunks_of_entities(
         self, scope: Scope, known: Known, entities: set[str]
     ) -> dict[str, list[str]]:
-        """Chunks whose mentions or facts name the entity, in id order."""
-        chunks = known.chunks_of_entities(entities)
-        unknown = entities - chunks.keys()
+        """The first MAX_ENTITY_CHUNKS chunks, in id order, whose mentions or facts name the entity."""
+        found = {
+            uuid: list(
+                islice((chunk for chunk, date in dated if scope.allows(chunk, date)), MAX_ENTITY_CHUNKS)
+            )
+            for uuid, dated in known.chunks_of_entities(entities).items()
+        }
+        unknown = entities - found.keys()
         sources: list[tuple[Kind, str, str]] = [
             ("mentions", "target_uuid", "chunk_id"),
             ("facts", "source_uuid", "chunk_ids"),
@@ -146,14 +152,13 @@ class Searcher:
                 for kind, end, named in sources
             )
         )
+        read: dict[str, set[str]] = {}
         for (_, end, named), rows in zip(sources, parts, strict=True):
             for row in rows:
                 held = row[named] if isinstance(row[named], list) else [row[named]]
-                chunks.setdefault(row[end], []).extend((chunk, row["chunk_date"]) for chunk in held)
-        return {
-            uuid: sorted({chunk for chunk, date in dated if scope.allows(chunk, date)})
-            for uuid, dated in chunks.items()
-        }
+                allowed = (chunk for chunk in held if scope.allows(chunk, row["chunk_date"]))
+                read.setdefault(row[end], set()).update(allowed)
+        return found | {uuid: sorted(chunks)[:MAX_ENTITY_CHUNKS] for uuid, chunks in read.items()}
 
 
 def _config(limit: int, *, dense: bool) -> Any:
@@ -197,7 +202,7 @@ def _entity(rank: int, node: Any, filters: RestrictedFilters, chunks: Mapping[st
         rank=rank,
         cosine=filters.recorder.cosine.get(node.uuid),
         bm25=filters.recorder.bm25.get(node.uuid),
-        chunk_ids=tuple(chunks.get(node.uuid, ())[:MAX_ENTITY_CHUNKS]),
+        chunk_ids=tuple(chunks.get(node.uuid, ())),
     )
 
 

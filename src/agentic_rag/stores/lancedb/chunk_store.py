@@ -49,6 +49,8 @@ from agentic_rag.stores.lancedb.rows import (
     vectors_of,
 )
 
+KEYS_FROM = 4_096
+"""Chunks from which it pays to look some up by an index of their ids: all of them are compared otherwise."""
 SAMPLE = 256
 """Chunks whose mean stands for an ordinary one."""
 PROFILE_SECONDS = 60.0
@@ -327,6 +329,7 @@ def _plan() -> IndexPlan:
         PlannedIndex("search_text", full_text_index),
         PlannedIndex("meta", LabelList, rows=1),
         PlannedIndex("document_id", BTree, rows=1),
+        PlannedIndex("chunk_id", BTree, rows=KEYS_FROM),
     )
     return IndexPlan(columns, vector_from=VECTOR_INDEX_FROM)
 

@@ -30,6 +30,9 @@ FREED_FROM = 0.1
 them LanceDB may compact the table, which copies it."""
 AT_ONCE = timedelta(milliseconds=1)
 
+INDEX_CACHE, METADATA_CACHE = 512 << 20, 128 << 20
+"""Most bytes of indexes, and of what tables consist of, that are kept in memory. LanceDB's own 6 and 1 GB are filled by
+the versions that a long ingest makes."""
 KEYS_PER_DELETE = 4_000
 
 _AWAY = re.compile(
@@ -99,6 +102,7 @@ class LanceConnection:
                         self.uri,
                         read_consistency_interval=READ_CONSISTENCY,
                         storage_options=self._storage_options or None,
+                        session=lancedb.Session(INDEX_CACHE, METADATA_CACHE),
                     )
             return self._database
 
