@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
@@ -33,6 +34,8 @@ AT_ONCE = timedelta(milliseconds=1)
 INDEX_CACHE, METADATA_CACHE = 512 << 20, 128 << 20
 """Most bytes of indexes, and of what tables consist of, that are kept in memory. LanceDB's own 6 and 1 GB are filled by
 the versions that a long ingest makes."""
+_MALLOC = ((-8, 2), (-3, 1 << 20), (-1, 1 << 20))
+"""For glibc's ``mallopt``: M_ARENA_MAX; M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes."""
 KEYS_PER_DELETE = 4_000
 
 _AWAY = re.compile(
@@ -96,6 +99,7 @@ class LanceConnection:
             if self._database is None:
                 import lancedb
 
+                _return_freed_memory()
                 with translated(f"opening {self.uri}"):
                     self._using = await in_use(self.uri)
                     self._database = await lancedb.connect_async(
@@ -206,6 +210,17 @@ class LanceConnection:
                         await _cleaned(table, self.uri)
             except StoreError as error:
                 _LOGGER.warning("%s; a later run removes them", error)
+
+
+def _return_freed_memory() -> None:
+    """Let the C library give back what LanceDB's threads free: an ingest of 2,500 notes kept 210 MB of it, not 40.
+
+    Few arenas, and large buffers apart from them. Where another C library runs, nothing is done.
+    """
+    with suppress(OSError, AttributeError):
+        tune = ctypes.CDLL(None).mallopt
+        for parameter, value in _MALLOC:
+            tune(parameter, value)
 
 
 @asynccontextmanager
