@@ -237,6 +237,7 @@ def _places(pairs: list[tuple[Any, Any]], chunks: Any, entities: Any) -> tuple[N
         ).drop_null()
         # As one number each, which sorts ten times as fast as two.
         found.append(places["chunk"].to_numpy() * np.int64(len(entity_list)) + places["entity"].to_numpy())
-    unique = np.unique(np.concatenate(found))
+    ordered = np.sort(np.concatenate(found))  # np.unique hashes them, which takes ten times as long
+    unique = ordered[np.diff(ordered, prepend=-1) > 0]
     chunk, entity = np.divmod(unique, max(len(entity_list), 1))
     return chunk.astype(np.int32), entity.astype(np.int32)
