@@ -3,10 +3,11 @@
     python evaluation/bench_scale.py [--notes N] [--embedded N] [--edited N] [--keep DIR] [--quick] [--json FILE]
 
 A vault of N notes (by default 50,000) is generated from real text: each note has four sections, each a real passage of
-../shared/data/beir/multihop/pool3, and links to notes. The notes of the first --embedded sections (by default 4,000) are
+../shared/data/beir/multihop/pool3, and links to notes. The notes of the first --embedded sections (by default 20,000) are
 embedded by the bundled model; the others get the vector and the token vectors of one of these, moved at random, for
-embedding all would take hours whatever the rest does. So two ingests are measured: the first of as many notes as are
-really embedded, which says what share of the time embedding is, and that of the whole vault. Then edits that are
+embedding all would take an hour whatever the rest does. So two ingests are measured: the first of as many notes as are
+really embedded, which says what share of the time embedding is, and that of the whole vault. How fast texts are embedded
+is compared with the published graph run as before (``scale_embedding``), whose speed is the measure of that share. Then edits that are
 followed until they are found, questions, a command from the shell, and --edited notes (by default 10,000) edited 500 at
 a time, which says how the disk grows. ``--keep`` leaves vault and data there, for ``bench_service --folder DIR/data``.
 ``--quick`` is 1,000 notes. Exits 1 when a floor is missed.
@@ -38,16 +39,19 @@ from agentic_rag.models.bundled import BundledEmbedding
 from bench_disk import PASSAGES, bytes_of
 from bench_watch import changed, followed, sentences, until_found
 from figures import Row, options, report, row
+from scale_embedding import compared
 
 NOTES, QUICK_NOTES = 50_000, 1_000
-EMBEDDED, QUICK_EMBEDDED = 4_000, 400
+EMBEDDED, QUICK_EMBEDDED = 20_000, 400
+COMPARED, QUICK_COMPARED = 512, 128
+"""Texts that both graphs embed."""
 EDITED = 10_000
 BURST = 500
 SECTIONS = 4
 LINKED = 3
 """Most links of a section."""
 EDITS, QUESTIONS = 20, 100
-REST_FLOOR, MEMORY_FLOOR, DISK_FLOOR, GROWN_FLOOR = 0.25, 2_000, 40.0, 1.3
+REST_FLOOR, MEMORY_FLOOR, DISK_FLOOR, WITHOUT_FLOOR, GROWN_FLOOR = 0.25, 2_000, 40.0, 24.0, 1.3
 EDIT_FLOOR, ASK_FLOOR, COLD_FLOOR, ESTIMATE_FLOOR = 2.0, 250, 5.0, 0.25
 ESTIMATED_AT = 0.1
 """Share of the work after which the time that an ingest will take is estimated."""
@@ -157,15 +161,17 @@ def stages(called: str, told: IngestReport) -> list[Row]:
     return [row(f"{called}: {name}", "s", seconds) for name, seconds in parts if seconds >= 0.05]
 
 
-async def first(rag: Rag, vault: Path, embedding: Mixed) -> list[Row]:
-    """The notes that are really embedded, names and facts too."""
+async def first(rag: Rag, vault: Path, embedding: Mixed, ratio: float) -> list[Row]:
+    """The notes that are really embedded, names and facts too; ``ratio``: of the speeds before and now."""
     estimate = Estimate()
     told = await rag.ingest(vault, progress=estimate)
     taken = estimate.taken
-    rest = 1 - embedding.seconds / told.seconds
+    others = told.seconds - embedding.seconds
+    rest = others / (others + ratio * embedding.seconds)
     called = f"{told.chunks:,} chunks of {told.documents:,} notes, embedded"
     rows = [
-        row(f"{called}: parts other than embedding", "share", rest, floor=REST_FLOOR),
+        row(f"{called}: parts other than embedding, at its speed before", "share", rest, floor=REST_FLOOR),
+        row("the same, at its speed now", "share", others / told.seconds),
         row(f"{called}: notes a second", "1/s", told.documents / told.seconds),
         row("the same, embedding alone", "1/s", told.documents / embedding.seconds),
     ]
@@ -180,13 +186,28 @@ async def whole(rag: Rag, vault: Path, data: Path) -> list[Row]:
     told = await rag.ingest(vault)
     held = sum(file.stat().st_size for file in _files(vault))
     called = f"{told.chunks:,} chunks of {told.documents:,} notes"
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return [
         row(f"{called}: notes a second beside embedding", "1/s", told.documents / told.seconds),
-        row(f"{called}: most memory", "MB", memory, floor=MEMORY_FLOOR),
-        row(f"{called}: folder / notes", "×", bytes_of(data)["all"] / held, floor=DISK_FLOOR),
+        _most_memory("ingest"),
+        row(f"{called}: folder / notes, open", "×", bytes_of(data)["all"] / held),
         *stages(called, told),
     ]
+
+
+def _most_memory(of: str) -> Row:
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return row(f"most memory: {of}", "MB", memory, floor=MEMORY_FLOOR)
+
+
+async def _without_tokens(data: Path, held: int) -> float:
+    """Bytes of the folder less those of the token vectors, as a sample of the chunks has them."""
+    async with open_rag(RagConfig(data_dir=data)) as rag:
+        links = await rag.knowledge.links("default")
+        ids = [] if links is None else list(links.chunk_ids)
+        some = random.Random(30).sample(ids, min(len(ids), 500))
+        found = await rag.chunks.get_token_vectors("default", some)
+    each = [len(zlib.compress(tokens, 1)) for tokens in found.values()]
+    return held - len(ids) * sum(each) / max(len(each), 1)
 
 
 async def edits(rag: Rag, vault: Path, files: Sequence[Path], new: Iterator[str]) -> list[Row]:
@@ -254,10 +275,14 @@ async def measured(count: int, really: int, edited: int, folder: Path) -> list[R
     made = list(notes(count))
     some = made[: really // SECTIONS]
     written(vault, some)
+    rows, ratio = await compared(
+        [text for _, note in made for text in note.split("\n## ")][: min(really, COMPARED)]
+    )
+    _show(rows)
     config = RagConfig(data_dir=data)
     embedding = Mixed()
     async with open_rag(config, embedding=embedding) as rag:
-        rows = await first(rag, vault, embedding)
+        rows += await first(rag, vault, embedding, ratio)
         _show(rows)
         embedding.is_real = False
         written(vault, made)
@@ -268,7 +293,19 @@ async def measured(count: int, really: int, edited: int, folder: Path) -> list[R
         rows += await edits(rag, vault, files, sentences(3_000))
         rows += await asked(rag)
         _show(rows)
+    rows.append(_most_memory("ingest, edits and questions"))
     before = bytes_of(data)["all"]
+    held = sum(file.stat().st_size for file in files)
+    rows.append(row("folder / notes, closed", "×", before / held, floor=DISK_FLOOR))
+    rows.append(
+        row(
+            "the same, without token vectors",
+            "×",
+            await _without_tokens(data, before) / held,
+            floor=WITHOUT_FLOOR,
+        )
+    )
+    _show(rows[-3:])
     rows.append(await asyncio.to_thread(from_the_shell, data))
     embedding.is_real = False
     async with open_rag(config, embedding=embedding) as rag:
