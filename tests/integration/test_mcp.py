@@ -13,6 +13,7 @@ import httpx
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import INVALID_PARAMS
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.serving import mcp_server as mcp_module
@@ -123,6 +124,14 @@ async def test_notes_are_resources_listed_by_pages(rag: Rag, monkeypatch: pytest
             assert (await client.read_resource(uri)).contents[0].text
         with pytest.raises(MCPError, match="no cursor"):
             await client.list_resources(cursor="-1")
+
+
+@pytest.mark.parametrize("uri", ["notes://default/none.md", "notes://none/index.md", "notes://memory:ada/x"])
+async def test_a_note_that_is_not_there_is_told_as_such(rag: Rag, uri: str) -> None:
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        with pytest.raises(MCPError, match=r"holds no note|unknown|no dataset|nothing") as told:
+            await client.read_resource(uri)
+    assert told.value.error.code == INVALID_PARAMS
 
 
 async def test_the_four_operations_are_prompts(rag: Rag) -> None:

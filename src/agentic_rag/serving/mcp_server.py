@@ -298,7 +298,11 @@ class NoteTools:
 
     async def note(self, dataset: str, path: str) -> str:
         """The text of an ingested note."""
-        return (await read_note(self._rag, self._asks.require(unquote(dataset)), unquote(path))).text
+        try:
+            return (await read_note(self._rag, self._asks.require(unquote(dataset)), unquote(path))).text
+        except AgenticRagError as error:
+            # Anything else counts as a crash, and its traceback would stand in the log with the note's name.
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
 
 
 def mcp_server(
