@@ -144,6 +144,24 @@ async def test_the_four_operations_are_prompts(rag: Rag) -> None:
             assert prompt.name in given.messages[0].content.text
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("a private word", {"topic": "tea"}, "no such prompt; use one of"),
+        ("concept_relation", {}, "one argument, topic"),
+        ("concept_relation", {"topic": "tea", "a private word": "x"}, "one argument, topic"),
+    ],
+)
+async def test_a_wrong_prompt_is_refused_and_not_logged(
+    rag: Rag, name: str, given: dict[str, str], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        with pytest.raises(MCPError, match=told) as error:
+            await client.get_prompt(name, given)
+    assert error.value.error.code == INVALID_PARAMS
+    assert "private" not in caplog.text
+
+
 async def test_what_is_written_lies_beneath_the_roots(rag: Rag, folder: Path) -> None:
     vault = folder / "vault"
     async with Client(mcp_server(rag, AllowedRoots([vault]), write=True)) as client:
