@@ -37,6 +37,11 @@ class GraphServer:
     pid: int = 0
     """Its process, for tests that end it."""
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """``RagConfig.graph``."""
+        return {"backend": self.backend, "uri": self.uri, "user": self.user, "password": self.password}
+
     def options(self) -> dict[str, Any]:
         """For ``GraphitiStore.open``, after everything in the server was deleted."""
         if self.backend == "neo4j":

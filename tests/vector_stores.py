@@ -81,7 +81,7 @@ def emptied_postgres(uri: str) -> str:
     with psycopg.connect(uri, autocommit=True) as connection:
         found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
         for (name,) in found:
-            connection.execute(f'DROP TABLE "{name}"')  # type: ignore[call-overload]
+            connection.execute(f'DROP TABLE "{name}"')
     return uri
 
 

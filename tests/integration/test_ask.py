@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
-from stored import tables
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import AllSourcesFailed, StoreError, UnknownDataset, UnknownOperation
@@ -18,6 +17,7 @@ from agentic_rag.ingest.files import decode
 from agentic_rag.ingest.sources import discover
 from agentic_rag.state import in_full
 from example_vault import EXAMPLE_VAULT
+from stored import tables
 
 OPERATIONS = {
     "verification_canvas": "rrf",

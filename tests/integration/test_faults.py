@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from stored import assert_same, everything
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray
@@ -23,6 +22,7 @@ from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.testing import HashingEmbedding
 from graph_servers import falkordb_server
+from stored import assert_same, everything
 
 QUESTION = "What is note 3 about?"
 

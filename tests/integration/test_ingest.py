@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stored import Stored, assert_same, assert_whole, everything, tables
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.errors import InputError, StoreLocked
 from agentic_rag.ingest.pipeline import IngestReport
 from agentic_rag.testing import HashingEmbedding
+from stored import Stored, assert_same, assert_whole, everything, tables
 
 SHARED_VAULTS = Path(__file__).parents[2].parent / "shared" / "data" / "vaults"
 

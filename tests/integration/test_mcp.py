@@ -13,6 +13,7 @@ import httpx
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import INVALID_PARAMS
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.serving import mcp_server as mcp_module
@@ -125,6 +126,14 @@ async def test_notes_are_resources_listed_by_pages(rag: Rag, monkeypatch: pytest
             await client.list_resources(cursor="-1")
 
 
+@pytest.mark.parametrize("uri", ["notes://default/none.md", "notes://none/index.md", "notes://memory:ada/x"])
+async def test_a_note_that_is_not_there_is_told_as_such(rag: Rag, uri: str) -> None:
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        with pytest.raises(MCPError, match=r"holds no note|unknown|no dataset|nothing") as told:
+            await client.read_resource(uri)
+    assert told.value.error.code == INVALID_PARAMS
+
+
 async def test_the_four_operations_are_prompts(rag: Rag) -> None:
     async with Client(mcp_server(rag, AllowedRoots())) as client:
         prompts = (await client.list_prompts()).prompts
@@ -133,6 +142,24 @@ async def test_the_four_operations_are_prompts(rag: Rag) -> None:
             given = await client.get_prompt(prompt.name, {"topic": "tea"})
             assert "tea" in given.messages[0].content.text
             assert prompt.name in given.messages[0].content.text
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("a private word", {"topic": "tea"}, "no such prompt; use one of"),
+        ("concept_relation", {}, "one argument, topic"),
+        ("concept_relation", {"topic": "tea", "a private word": "x"}, "one argument, topic"),
+    ],
+)
+async def test_a_wrong_prompt_is_refused_and_not_logged(
+    rag: Rag, name: str, given: dict[str, str], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Client(mcp_server(rag, AllowedRoots())) as client:
+        with pytest.raises(MCPError, match=told) as error:
+            await client.get_prompt(name, given)
+    assert error.value.error.code == INVALID_PARAMS
+    assert "private" not in caplog.text
 
 
 async def test_what_is_written_lies_beneath_the_roots(rag: Rag, folder: Path) -> None:

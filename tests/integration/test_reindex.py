@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stored import assert_same, assert_whole, everything, tables
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray, Restriction
@@ -28,6 +27,7 @@ from agentic_rag.stores.lancedb import manifests
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.process_lock import only_one
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
+from stored import assert_same, assert_whole, everything, tables
 
 OLD, NEW = 64, 96
 QUERIES = ("leaf and water", "Note 3", "clay", "苹果")

@@ -22,8 +22,7 @@ BACKENDS = ["neo4j", "falkordb"]
 
 
 def _graph(server: GraphServer, **changed: Any) -> dict[str, Any]:
-    known = {"backend": server.backend, "uri": server.uri, "user": server.user, "password": server.password}
-    return {"graph": known | changed}
+    return {"graph": server.settings | changed}
 
 
 @pytest.fixture

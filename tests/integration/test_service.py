@@ -320,6 +320,45 @@ def test_foreign_pages_and_hosts_are_refused(client: httpx.Client) -> None:
     assert client.post("/ask", json={"query": QUESTION}, headers={"Origin": own}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/ask", {"query": QUESTION, "parameters": {"rerank": 5}}),
+        ("/ask", {"query": QUESTION, "filters": {"year": {"$gte": "\ud800"}}}),
+        ("/ask", {"query": QUESTION, "filters": {"\ud800": 1}}),
+        ("/ask", {"query": QUESTION, "filters": {"year": {"$gt": 10**300}}}),
+        ("/boards", {"query": QUESTION, "parameters": {"rerank": None, "retrieval": {"x": "\udfff"}}}),
+        ("/v1/chat/completions", {"model": "default", "messages": [{"role": "user", "content": "\ud800"}]}),
+        ("/v1/chat/completions", {"model": "x" * 250, "messages": [{"role": "user", "content": "tea"}]}),
+    ],
+)
+def test_hostile_values_are_refused_with_the_reason(client: httpx.Client, path: str, body: Any) -> None:
+    refused = client.post(path, content=json.dumps(body), headers={"Content-Type": "application/json"})
+    assert refused.status_code == 400, refused.text
+    assert refused.json()["error"]["type"] != "internal"
+
+
+def test_a_hostile_form_is_refused_with_the_reason(client: httpx.Client) -> None:
+    form = {"query": QUESTION, "dataset": "default", "operation": "no such one"}
+    assert client.post("/page/board", data=form).status_code == 400
+    assert client.post("/page/ingest", data={"folder": ".", "dataset": "x" * 300}).status_code == 400
+    assert client.post("/login", data={"key": "茶"}, follow_redirects=False).status_code == 303
+
+
+def test_an_origin_that_is_no_address_is_refused(client: httpx.Client) -> None:
+    assert client.get("/datasets", headers={"Origin": "http://["}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", "../none.md", "none.md", "x" * 5000])
+def test_where_a_root_lies_is_not_told(client: httpx.Client, vault: Path, path: str) -> None:
+    refused = client.post("/ingest", json={"paths": [path]})
+    assert refused.status_code == 400
+    assert str(vault.parent) not in refused.text
+    board = client.post("/boards/check", json={"path": "index.md"})
+    assert board.status_code == 400
+    assert str(vault.parent) not in board.text
+
+
 def test_other_addresses_need_a_key(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"0\.0\.0\.0 can be reached by others; set an API key"):
         create_app(RagConfig(data_dir=tmp_path), host="0.0.0.0")
@@ -333,12 +372,16 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
     ]
     config = RagConfig(data_dir=data, service=ServiceConfig.model_validate({"keys": keys}))
     assert "key-of-ann" not in repr(config)
-    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+    with (
+        running_service(config, roots=[tmp_path]) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
         ann, bob = ({"Authorization": f"Bearer key-of-{name}"} for name in ("ann", "bob"))
         assert client.get("/healthz").status_code == 200
         assert client.get("/datasets").status_code == 401
         assert client.get("/metrics").status_code == 401
         assert client.get("/datasets", headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert client.get("/datasets", headers={"Cookie": "a/b=c"}).status_code == 401
         assert client.get("/", follow_redirects=False).headers["location"] == "/login"
         asked = {"query": QUESTION, "thread_id": "t"}
         assert client.post("/ask", json=asked, headers=ann).status_code == 200
@@ -346,6 +389,9 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
         assert client.get("/datasets", headers=bob).json() == {"datasets": []}
         assert client.get("/notes/default/index.md", headers=bob).status_code == 403
         assert client.get("/health", headers=bob).text.count("default") == 0
+        for page in ("/health", "/notes", "/learn", "/"):
+            assert str(tmp_path) not in client.get(page, headers=bob).text, page
+        assert str(tmp_path) in client.get("/notes", headers=ann).text
         assert 'dataset="default"' in client.get("/metrics", headers=ann).text
         assert 'dataset="default"' not in client.get("/metrics", headers=bob).text
         assert client.get("/threads/t", headers=bob).json()["messages"] == []
@@ -358,6 +404,8 @@ def test_a_key_opens_its_users_things_alone(example_data: Path, tmp_path: Path) 
         assert "HttpOnly" in entered.headers["set-cookie"]
         assert client.get("/").status_code == 200
         assert client.post("/login", data={"key": "wrong"}).status_code == 401
+        surrogate = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert client.post("/login", content="key=%ED%A0%80茶", headers=surrogate).status_code == 401
 
 
 def test_a_chat_models_words_come_as_it_writes_them(

@@ -77,15 +77,16 @@ def filled_board(path: Path) -> tuple[Board, Provenance]:
     try:
         board = read_board(path.read_text("utf-8-sig"), path.name)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the board {path} cannot be read: {error}") from error
+        why = (error.strerror if isinstance(error, OSError) else None) or "it is no UTF-8"
+        raise InputError(f"the board {path.name} cannot be read: {why}") from error
     known = provenance(path, board)
     if known is None:
         raise InputError(
-            f"nothing is known of {path}: it is no board of ours, or its hidden file (.….board.json) is not beside it; "
+            f"nothing is known of {path.name}: it is no board of ours, or its hidden file (.….board.json) is not beside it; "
             "write it anew with ask --canvas"
         )
     if not known.tests:
-        raise InputError(f"{path} asks nothing; only boards of verification_canvas are checked")
+        raise InputError(f"{path.name} asks nothing; only boards of verification_canvas are checked")
     return board, known
 
 

@@ -78,7 +78,7 @@ def write_board(answer: Mapping[str, Any], path: Path) -> BoardReport:
 def require_board_name(path: Path) -> None:
     """Raises ``InputError`` for a file that editors would not open as a board."""
     if path.suffix.lower() != SUFFIX:
-        raise InputError(f"a board is a file with the suffix {SUFFIX}, not {str(path)!r}")
+        raise InputError(f"a board is a file with the suffix {SUFFIX}, not {path.name!r}")
 
 
 def provenance(path: Path, board: Board) -> Provenance | None:

@@ -247,6 +247,17 @@ def keys_of(expression: Expression) -> set[str]:
             return {key}
 
 
+def values_of(expression: Expression) -> list[Scalar]:
+    """The values that an expression compares with."""
+    match expression:
+        case And(parts) | Or(parts):
+            return [value for part in parts for value in values_of(part)]
+        case Not(part):
+            return values_of(part)
+        case Comparison(_, _, value):
+            return list(value) if isinstance(value, tuple) else [value]
+
+
 def as_dict(expression: Expression) -> dict[str, Any]:
     """The dict spelling of an expression: plain values, for the graph's state."""
     match expression:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from langchain_core.messages import AnyMessage, HumanMessage
 
 from agentic_rag.dates.instants import parse_as_of
-from agentic_rag.domain.filters import Expression, as_dict, parse_filters
+from agentic_rag.domain.filters import Expression, as_dict, parse_filters, values_of
 from agentic_rag.domain.identity import memory_dataset, notes_dataset
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.operation_choice import choose_operation
@@ -146,13 +146,22 @@ def normalised(state: CanvasRAGState, parameters: Parameters) -> Request:
         operation=operation,
         operation_reason=reason,
         dataset=DEFAULT_DATASET if dataset in (None, "") else notes_dataset(dataset),
-        filters=parse_filters(state.get("filters")),
+        filters=_filters_of(state),
         as_of=parse_as_of(state.get("as_of")),
         top_k=DEFAULT_TOP_K if top_k is None else top_k,
         user_id=_user_of(state),
         started=time.time(),
         parameters=parameters,
     )
+
+
+def _filters_of(state: CanvasRAGState) -> Expression | None:
+    """The filters, with numbers that a checkpoint of the state can hold."""
+    filters = parse_filters(state.get("filters"))
+    values = [] if filters is None else values_of(filters)
+    if any(isinstance(value, int) and value.bit_length() >= 64 for value in values):
+        raise InputError("a filter of a question compares with a whole number of more than 64 bits")
+    return filters
 
 
 def _user_of(state: CanvasRAGState) -> str | None:

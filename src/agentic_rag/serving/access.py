@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from http.cookies import SimpleCookie
+from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -75,12 +75,15 @@ class Access:
         Raises:
             Refused: no key, or an unknown one.
         """
+        return self.of_key(_key_of(headers))
+
+    def of_key(self, key: str | None) -> Caller:
+        """Whose key it is; ``Refused`` as ``caller``."""
         if not self._callers:
             return Caller(LOCAL_USER, None)
-        key = _key_of(headers)
         if not key:
             raise Refused("an API key is needed: Authorization: Bearer …", 401)
-        given = key.encode()
+        given = key.encode("utf-8", "surrogatepass")
         found = [caller for known, caller in self._callers if hmac.compare_digest(known, given)]
         if not found:
             raise Refused("the API key is not known", 401)
@@ -91,7 +94,10 @@ def _key_of(headers: Headers) -> str | None:
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
-    morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    try:
+        morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
     return morsel.value if morsel else None
 
 
@@ -138,7 +144,7 @@ class Gate:
         if not self._any_host and _name(host) not in self._hosts:
             return _refused(403, f"unknown host {host!r}; add it to service.hosts")
         origin = headers.get("origin")
-        if origin and origin != "null" and urlsplit(origin).netloc.lower() != host.lower():
+        if origin and origin != "null" and _netloc(origin) != host.lower():
             return _refused(403, f"a page of {origin} may not call this service")
         if origin == "null":
             return _refused(403, "a page without an origin may not call this service")
@@ -159,6 +165,14 @@ class TooLarge(InputError):
 
 def _refused(status: int, message: str) -> JSONResponse:
     return JSONResponse(error_body("refused", message), status_code=status)
+
+
+def _netloc(origin: str) -> str | None:
+    """Host and port; None where it is no address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _name(host: str) -> str:

@@ -109,9 +109,11 @@ async def asked(
     service: Service, caller: Caller, ask: Ask, messages: list[Any] | None = None
 ) -> AsyncGenerator[Step | str | Answer]:
     """A question as it is answered, in a place of its own, counted."""
-    if not is_unicode(ask.model_dump_json()):
+    said = [ask.model_dump(), *(message.content for message in messages or [])]
+    if not is_unicode(json.dumps(said, ensure_ascii=False)):
         raise InputError("the request holds a character that is none (a lone surrogate)")
-    if "model" in (ask.parameters or {}).get("rerank", {}):
+    rerank = (ask.parameters or {}).get("rerank")
+    if isinstance(rerank, dict) and "model" in rerank:
         raise InputError("rerank.model says what is loaded; it stands in the settings, not in a request")
     thread = service.conversations.thread(caller.user_id, ask.thread_id)
     options: dict[str, Any] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 
 from agentic_rag.errors import (
@@ -26,6 +26,7 @@ from agentic_rag.serving.jobs import UnknownJob
 from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
 
 logger = logging.getLogger(__name__)
+Model = TypeVar("Model", bound=BaseModel)
 _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (UnknownDataset, 404),
     (UnknownJob, 404),
@@ -71,6 +72,19 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": told} for status, told in _MEANS.items()
 }
 """Answers of every route, for OpenAPI."""
+
+
+def request_of(model: type[Model], **fields: Any) -> Model:
+    """A request made of the fields of another one.
+
+    Raises:
+        InputError: one of them is wrong.
+    """
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
 def error_of(error: AgenticRagError) -> tuple[int, dict[str, Any]]:

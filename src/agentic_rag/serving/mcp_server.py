@@ -6,7 +6,7 @@ Read-only unless it is made with ``write``. Text of notes is data: the server's 
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -298,7 +298,11 @@ class NoteTools:
 
     async def note(self, dataset: str, path: str) -> str:
         """The text of an ingested note."""
-        return (await read_note(self._rag, self._asks.require(unquote(dataset)), unquote(path))).text
+        try:
+            return (await read_note(self._rag, self._asks.require(unquote(dataset)), unquote(path))).text
+        except AgenticRagError as error:
+            # Anything else counts as a crash, and its traceback would stand in the log with the note's name.
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
 
 
 def mcp_server(
@@ -323,6 +327,12 @@ def mcp_server(
     described = server.resource("notes://{dataset}/{+path}", name="note", mime_type=MARKDOWN)
     described(tools.note)
 
+    async def checked(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        # The server itself takes a wrong prompt for a crash, and logs what the client sent.
+        if ctx.method == "prompts/get":
+            _check_prompt(ctx.params or {})
+        return await call_next(ctx)
+
     async def by_pages(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         # The server itself lists only what was added to it beforehand, and all at once.
         result = await call_next(ctx)
@@ -333,7 +343,7 @@ def mcp_server(
         except AgenticRagError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
 
-    server.middleware.append(by_pages)
+    server.middleware.extend([checked, by_pages])
     for operation, (title, form) in _PROMPTS.items():
         named = server.prompt(name=operation.value, title=title, description=form.format(topic="…"))
         named(_prompt(form, operation))
@@ -366,6 +376,17 @@ def _prompt(form: str, operation: CanvasOperation) -> Callable[[str], str]:
         return f"{form.format(topic=topic)} Use the tool ask with operation {operation.value}, and keep its citations."
 
     return prompt
+
+
+def _check_prompt(params: Mapping[str, Any]) -> None:
+    """Raises ``MCPError`` where there is no such prompt, or its argument is wrong."""
+    known, given = [one.value for one in _PROMPTS], params.get("arguments")
+    if params.get("name") not in known:
+        raise MCPError(
+            code=INVALID_PARAMS, message=f"there is no such prompt; use one of: {', '.join(known)}"
+        )
+    if not isinstance(given, dict) or given.keys() != {"topic"} or not isinstance(given["topic"], str):
+        raise MCPError(code=INVALID_PARAMS, message="a prompt takes one argument, topic, which is a text")
 
 
 def note_id(dataset: str, document: str) -> str:

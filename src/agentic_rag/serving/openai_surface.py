@@ -21,7 +21,7 @@ from agentic_rag.fusion import CanvasOperation
 from agentic_rag.rag import Answer
 from agentic_rag.serving.access import Caller
 from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked
-from agentic_rag.serving.errors import DOCUMENTED, error_of
+from agentic_rag.serving.errors import DOCUMENTED, error_of, request_of
 from agentic_rag.serving.notes import summaries
 from agentic_rag.serving.service import Service, TheCaller, TheService
 
@@ -138,7 +138,7 @@ def _question(chat: ChatRequest) -> tuple[Ask, list[AnyMessage]]:
     ]
     if len(said[-1].text) > 20_000:
         raise InputError(f"a question has at most 20000 characters, not {len(said[-1].text)}")
-    return Ask(query=said[-1].text, dataset=dataset, operation=operation), earlier
+    return request_of(Ask, query=said[-1].text, dataset=dataset, operation=operation), earlier
 
 
 def linked(answer: Answer, base: str) -> tuple[str, list[dict[str, Any]]]:

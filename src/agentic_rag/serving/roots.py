@@ -59,10 +59,13 @@ class AllowedRoots:
             inside = [path for path in resolved if any(path.is_relative_to(root) for root in self.roots)]
             found = next((path for path in inside if path.exists()), inside[0] if inside else None)
         except (OSError, RuntimeError, ValueError) as error:
-            raise InputError(f"{given!r} is no path that can be used: {error}") from error
+            # The error's own text would tell where the root lies.
+            why = (error.strerror if isinstance(error, OSError) else None) or "it cannot be resolved"
+            raise InputError(f"{given!r} is no path that can be used: {why}") from error
         if found is None:
             raise InputError(f"{given!r} does not lie beneath {self._named()}")
         return found
 
     def _named(self) -> str:
-        return ", ".join(map(str, self.roots))
+        """By their last parts: where they lie is nothing for clients."""
+        return ", ".join(root.name or str(root) for root in self.roots)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,9 +31,10 @@ from agentic_rag.errors import AgenticRagError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Answer, Rag, Step
-from agentic_rag.serving.access import COOKIE, Refused
+from agentic_rag.serving.access import COOKIE, Caller, Refused
 from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, event
 from agentic_rag.serving.boards import checked
+from agentic_rag.serving.errors import request_of
 from agentic_rag.serving.notes import (
     IngestRequest,
     dataset_names,
@@ -147,7 +149,6 @@ async def ask_page(
         thread=thread,
         new_thread=uuid4().hex[:12],
         said=[{**one, "html": Markup(rendered(one["text"]))} for one in said],
-        roots=[str(root) for root in service.roots.roots],
     )
 
 
@@ -167,21 +168,20 @@ async def login_page(request: Request) -> HTMLResponse:
 @router.post("/login")
 async def login(request: Request, service: TheService, key: Annotated[str, Form()]) -> Response:
     """Keeps the key in a cookie that no script reads and no other site sends."""
-    from starlette.datastructures import Headers
-
     try:
-        service.access.caller(Headers({"authorization": f"Bearer {key}"}))
+        service.access.of_key(key.strip())
     except Refused as error:
         return error_part(request, str(error), error.status)
     answer = RedirectResponse(f"{_root(request)}/", status_code=303)
-    answer.set_cookie(
-        COOKIE,
-        key,
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-        max_age=30 * 86_400,
-    )
+    if service.access.needs_key:
+        answer.set_cookie(
+            COOKIE,
+            key,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+            max_age=30 * 86_400,
+        )
     return answer
 
 
@@ -325,7 +325,7 @@ async def page_board(
 ) -> Response:
     """The answer as a board: drawn, saved beneath a root, or as a file."""
     path = service.roots.writable(file, SUFFIX) if file else None
-    ask = Ask(query=query, dataset=dataset, operation=operation, as_of=as_of or None)
+    ask = request_of(Ask, query=query, dataset=dataset, operation=operation, as_of=as_of or None)
     answer = await answer_to(service, caller, ask)
     report = service.rag.write_board(answer, path) if path is not None else None
     vault = Vault(None) if path is None else Vault.around(path, answer.citations)
@@ -349,10 +349,16 @@ async def notes_page(request: Request, service: TheService) -> Response:
         "notes.html",
         datasets=await summaries(service.rag, caller),
         jobs=service.jobs.of(caller.user_id),
-        roots=[str(root) for root in service.roots.roots],
-        watched=service.watched,
+        roots=_shown_roots(service, caller),
+        watched=service.watched if caller.datasets is None else dict.fromkeys(service.watched, ""),
         limit=SHOWN_SKIPPED,
     )
+
+
+def _shown_roots(service: Service, caller: Caller) -> list[str]:
+    """What can be chosen from; who sees some datasets is not told where the folders lie."""
+    roots = service.roots.roots
+    return [str(root) for root in roots] if caller.datasets is None else ["."] if roots else []
 
 
 @router.post("/page/ingest")
@@ -364,7 +370,8 @@ async def page_ingest(
     dataset: Annotated[str, Form()] = "default",
 ) -> HTMLResponse:
     """Ingest a folder of this machine."""
-    state = await ingest(IngestRequest(paths=[folder], dataset=dataset or "default"), service, caller)
+    wanted = request_of(IngestRequest, paths=[folder], dataset=dataset or "default")
+    state = await ingest(wanted, service, caller)
     return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
 
 
@@ -428,7 +435,7 @@ async def learn_page(request: Request, service: TheService) -> Response:
     due = [
         one for one in service.rag.reviews(caller.user_id).due(datetime.now(UTC)) if caller.may(one.dataset)
     ]
-    return _page(request, "learn.html", due=due, roots=[str(root) for root in service.roots.roots])
+    return _page(request, "learn.html", due=due, roots=service.roots.roots)
 
 
 @router.post("/page/check")
@@ -447,8 +454,10 @@ async def health_page(request: Request, service: TheService) -> Response:
     if caller is None:
         return RedirectResponse(f"{_root(request)}/login")
     findings = await examine(lambda: service.rag.config)
-    if caller.datasets is not None:  # who sees some datasets is not told of the others
-        findings = [finding for finding in findings if finding.what != "datasets"]
+    if caller.datasets is not None:  # who sees some datasets is not told of the others, nor where they lie
+        findings = [
+            replace(finding, detail="", cure="") for finding in findings if finding.what != "datasets"
+        ]
     return _page(request, "health.html", findings=findings)
 
 
