@@ -48,8 +48,11 @@ class Finding:
         return asdict(self)
 
 
-async def examine(load: Callable[[], RagConfig]) -> list[Finding]:
-    """Look at everything; nothing is written, and a failure of one check never hides the others."""
+async def examine(load: Callable[[], RagConfig], *, reads_tables: bool = False) -> list[Finding]:
+    """Look at everything; nothing is written, and a failure of one check never hides the others.
+
+    ``reads_tables``: every row too, which takes seconds in a large data folder.
+    """
     findings = [_python(), *_packages()]
     try:
         config = load()
@@ -59,7 +62,7 @@ async def examine(load: Callable[[], RagConfig]) -> list[Finding]:
     checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [
         _embedding,
         _object_store,
-        _tables,
+        *([_tables] if reads_tables else []),
         _datasets,
         _graph,
         _conversations,

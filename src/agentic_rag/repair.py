@@ -72,6 +72,9 @@ class MendedTable:
     is_latest: bool
     """Whether all that was kept is as it was last."""
 
+    def __str__(self) -> str:
+        return self.part if self.group is None else f"{self.part} of {_called(self.group) or self.group}"
+
 
 @dataclass(frozen=True, slots=True)
 class MendedDataset:
@@ -124,18 +127,17 @@ async def repair(
         embedding: used instead of the configured one.
 
     Raises:
-        InputError: there is no data folder.
+        InputError: it is no data folder.
         UnknownDataset: no table belongs to the dataset.
         ConfigError: the tables lie elsewhere.
         StoreError, ModelError: something failed; run again to finish.
     """
     if config.lancedb_uri is not None:
         raise ConfigError("only what lies in the data folder is repaired; lancedb_uri names another place")
-    if not config.data_dir.is_dir():
-        raise InputError(f"there is no data folder {str(config.data_dir)!r}")
-    started = time.perf_counter()
     folder = config.data_dir
-    (folder / VECTORS).mkdir(exist_ok=True)
+    if not (folder / VECTORS).is_dir():
+        raise InputError(f"{str(folder)!r} is no data folder: it has no folder {VECTORS!r}")
+    started = time.perf_counter()
     using = await in_use(str(folder / VECTORS))
     try:
         async with process_lock(str(folder), COPYING):
@@ -428,9 +430,9 @@ async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
             generations[group].append(table)
     for group, of_group in generations.items():
         stored = await manifests.stored(group)
-        if stored is not None and generation_name(f"chunks_{group}", stored.generation) in tables:
-            continue
         generation = await _generation(connection, of_group)
+        if stored is not None and stored.generation == generation:
+            continue
         name = named.get(group) or _called(group) or ""
         model, dimension = await _model(rag, connection, generation_name(f"chunks_{group}", generation))
         await manifests.restore(group, Manifest(model, dimension, generation=generation, name=name))

@@ -19,12 +19,20 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.cli.app import app
 from agentic_rag.cli.datasets import _of
 from agentic_rag.diagnosis import Finding, _conversations, _tables
-from agentic_rag.errors import AgenticRagError, ConfigError, InputError, StoreError, UnknownDataset
+from agentic_rag.errors import (
+    AgenticRagError,
+    ConfigError,
+    InputError,
+    ManifestMismatch,
+    StoreError,
+    UnknownDataset,
+)
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.repair import REPAIRING, MendedDataset, RepairReport, _Repair, repair
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.checkpoints import kept_conversations
 from agentic_rag.stores.graphiti.commit import FILE_NAME as JOURNAL
+from agentic_rag.stores.lancedb.manifests import Manifests
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.testing import HashingEmbedding
 from example_vault import EXAMPLE_VAULT
@@ -128,6 +136,19 @@ async def told(folder: Path) -> dict[str, str]:
     return said
 
 
+async def ingest_error(folder: Path, base: Base, tmp_path: Path) -> str | None:
+    """What an ingest of a changed note says, where it meets the damage."""
+    vault = shutil.copytree(base.vault, tmp_path / "changed")
+    note = vault / "chemistry" / "Catechins.md"
+    note.write_text(f"{note.read_text('utf-8')}\nThey taste bitter.\n", "utf-8")
+    try:
+        async with opened(folder) as rag:
+            await rag.ingest(vault)
+    except StoreError as error:
+        return str(error)
+    return None
+
+
 async def finding(folder: Path) -> Finding:
     """What ``doctor`` says of the tables."""
     return await _tables(RagConfig(data_dir=folder))
@@ -186,6 +207,8 @@ async def test_a_damaged_table_is_told_and_mended(
         assert "ask other" not in said
     if table in ("chunks_default", "datasets", "ledger"):
         assert said
+    failed = await ingest_error(shutil.copytree(folder, tmp_path / "tried"), base, tmp_path)
+    assert failed is None or COMMAND in failed, failed
     found = await finding(folder)
     assert (found.status, found.cure) == ("missing", "agentic-rag repair")
     assert ADA not in found.detail
@@ -199,8 +222,6 @@ async def test_a_damaged_table_is_told_and_mended(
 
     await ingested(folder, report, base)
     assert_mended(await tables(folder), base.stored)
-    again = await repaired(folder)
-    assert (again.tables, again.indexes, again.files, again.aside) == ((), {}, {}, None)
     assert (await finding(folder)).status == "ok"
 
 
@@ -352,6 +373,42 @@ async def test_an_interrupted_repair_is_finished_by_the_next(
     assert_mended(await tables(folder), base.stored)
 
 
+async def test_another_model_than_the_configured_one(base: Base, tmp_path: Path):
+    folder = base.copied(tmp_path / "data")
+    damage(folder / "vectors" / "graph_default_facts.lance", DATA, deleted)
+    other = HashingEmbedding(32)
+    (report,) = (await repair(RagConfig(data_dir=folder), embedding=other)).datasets
+    assert report.pending == 8
+    assert "agentic-rag reindex --dataset default" in (report.problem or "")
+    async with open_rag(RagConfig(data_dir=folder), embedding=other) as rag:
+        await rag.reindex()
+        assert (await rag.ingest(base.vault)).count("changed") == 8
+        counts = await rag.knowledge.counts("default")
+        assert counts.facts == len(base.stored.rows["graph_default_facts"])
+
+
+async def test_which_generation_and_model_are_in_force_is_found_out(base: Base, tmp_path: Path):
+    folder = base.copied(tmp_path / "data")
+    async with opened(folder) as rag:
+        await rag.reindex()
+    damage(folder / "vectors" / "datasets.lance", DATA, deleted)
+    shutil.copytree(folder, tmp_path / "other")
+    await repaired(folder)
+    assert await told(folder) == {}
+    now = (await tables(folder)).rows["datasets"]
+    assert {row["name"] for row in now.values()} == {"default", "other", "memory:ada"}
+    async with opened(folder) as rag:
+        assert (await rag.ingest(base.vault)).count("unchanged") == 8
+        manifests = Manifests(rag.chunks.connection, model="hashing-64", dimension=64)  # type: ignore[attr-defined]
+        assert await manifests.generation("default") == 1
+        assert await manifests.generation("other") == 0
+    config = RagConfig(data_dir=tmp_path / "other")
+    await repair(config, embedding=HashingEmbedding(32))
+    async with open_rag(config, embedding=HashingEmbedding(32)) as rag:
+        with pytest.raises(ManifestMismatch, match=r"embedded with unknown \(64 dimensions"):
+            await rag.search(QUESTION)
+
+
 async def test_who_writes_is_waited_for(base: Base, tmp_path: Path):
     folder = base.copied(tmp_path / "data")
     async with process_lock(str(folder), "copying", shared=True):
@@ -453,7 +510,7 @@ async def test_only_one_dataset(base: Base, tmp_path: Path):
 
 
 async def test_what_cannot_be_repaired_is_told(tmp_path: Path):
-    with pytest.raises(InputError, match="there is no data folder"):
+    with pytest.raises(InputError, match="is no data folder"):
         await repaired(tmp_path / "data")
     with pytest.raises(ConfigError, match="lancedb_uri"):
         await repair(RagConfig(data_dir=tmp_path, lancedb_uri="s3://b/f"))
@@ -470,7 +527,7 @@ def test_the_command_says_what_to_run_next(tmp_path: Path):
     damage(data / "vectors" / "graph_default_facts.lance", DATA, deleted)
     done = CliRunner().invoke(app, ["repair", *given])
     assert done.exit_code == 0
-    assert "graph_default_facts: " in done.stdout
+    assert "facts of default: " in done.stdout
     line = f"agentic-rag ingest {tmp_path / 'vault'} --dataset default --data-dir {data}"
     assert line in done.stdout
     assert CliRunner().invoke(app, line.split()[1:]).exit_code == 0

@@ -11,6 +11,17 @@ from agentic_rag.repair import UNKNOWN_ROOT, MendedDataset, MendedTable, RepairR
 from agentic_rag.settings.config import RagConfig
 
 DEFAULT_DATA_DIR = RagConfig().data_dir
+_AGAIN = {
+    "values": "; made again from the chunks",
+    "datasets": "; made again from the other tables",
+    "ledger": "; noted again from the chunks",
+}
+"""What became of tables that hold nothing of their own."""
+_NOT_IN_GRAPH = "(the graph does not hold core, procedural and working memories)"
+_LOST = {
+    0: "nothing of it is lost",
+    None: f"nothing tells how much of it is lost {_NOT_IN_GRAPH}",
+}
 
 
 def print_repair(report: RepairReport, config: RagConfig) -> None:
@@ -24,7 +35,7 @@ def print_repair(report: RepairReport, config: RagConfig) -> None:
     for name, reason in report.indexes.items():
         out.print(f"{name}: its indexes were built anew ({reason})", markup=False, soft_wrap=True)
     for table in report.tables:
-        out.print(f"{table.table}: {table.reason}", markup=False, soft_wrap=True)
+        out.print(f"{table}: {table.reason}", markup=False, soft_wrap=True)
         out.print(f"  {_kept(table)}", markup=False, soft_wrap=True)
     for dataset in report.datasets:
         for line in _became(dataset):
@@ -41,7 +52,7 @@ def print_repair(report: RepairReport, config: RagConfig) -> None:
 def _kept(table: MendedTable) -> str:
     lost = "what else it held is not known" if table.lost is None else f"{table.lost} could not be read"
     older = "" if table.is_latest or not table.kept else "; some may be older than what was there"
-    return f"{table.kept} rows kept, {lost}{older}"
+    return f"{table.kept} rows kept, {lost}{older}{_AGAIN.get(table.part, '')}"
 
 
 def _became(mended: MendedDataset) -> list[str]:
@@ -51,8 +62,7 @@ def _became(mended: MendedDataset) -> list[str]:
     if mended.pending:
         told.append(f"{mended.pending} documents to be ingested again")
     if is_memory:
-        gone = "passages of it are lost" if mended.lost is None else f"{mended.lost} passages of it are lost"
-        told.append("nothing of it is lost" if mended.lost == 0 else gone)
+        told.append(_LOST.get(mended.lost, f"{mended.lost} passages of it are lost {_NOT_IN_GRAPH}"))
     if mended.problem is not None:
         told.append(mended.problem)
     return [f"{called}: {', '.join(told)}"] if told else []
