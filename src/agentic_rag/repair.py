@@ -142,6 +142,8 @@ async def repair(
     try:
         async with process_lock(str(folder), COPYING):
             report = await _Repair(config, dataset, embedding).run()
+    except OSError as error:
+        raise StoreError(f"cannot repair {folder}: {error}; run it again to finish") from error
     finally:
         if using is not None:
             using.close()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -136,14 +136,23 @@ async def told(folder: Path) -> dict[str, str]:
     return said
 
 
-async def ingest_error(folder: Path, base: Base, tmp_path: Path) -> str | None:
-    """What an ingest of a changed note says, where it meets the damage."""
-    vault = shutil.copytree(base.vault, tmp_path / "changed")
-    note = vault / "chemistry" / "Catechins.md"
-    note.write_text(f"{note.read_text('utf-8')}\nThey taste bitter.\n", "utf-8")
+@contextmanager
+def changed_note(base: Base) -> Iterator[None]:
+    """While it lasts, one of the notes says more."""
+    note = base.vault / "chemistry" / "Catechins.md"
+    before = note.read_text("utf-8")
+    note.write_text(f"{before}\nThey taste bitter, says [[Lin Mei]].\n", "utf-8")
+    try:
+        yield
+    finally:
+        note.write_text(before, "utf-8")
+
+
+async def ingest_error(folder: Path, base: Base) -> str | None:
+    """What an ingest says where it meets the damage."""
     try:
         async with opened(folder) as rag:
-            await rag.ingest(vault)
+            await rag.ingest(base.vault)
     except StoreError as error:
         return str(error)
     return None
@@ -207,7 +216,8 @@ async def test_a_damaged_table_is_told_and_mended(
         assert "ask other" not in said
     if table in ("chunks_default", "datasets", "ledger"):
         assert said
-    failed = await ingest_error(shutil.copytree(folder, tmp_path / "tried"), base, tmp_path)
+    with changed_note(base):
+        failed = await ingest_error(shutil.copytree(folder, tmp_path / "tried"), base)
     assert failed is None or COMMAND in failed, failed
     found = await finding(folder)
     assert (found.status, found.cure) == ("missing", "agentic-rag repair")
@@ -373,6 +383,20 @@ async def test_an_interrupted_repair_is_finished_by_the_next(
     assert_mended(await tables(folder), base.stored)
 
 
+@pytest.mark.parametrize("table", ["chunks_default", "graph_default_mentions"])
+async def test_an_ingest_between_the_damage_and_its_repair(base: Base, tmp_path: Path, table: str):
+    folder = base.copied(tmp_path / "data")
+    damage(folder / "vectors" / f"{table}.lance", DATA, deleted)
+    fresh = base.copied(tmp_path / "fresh")
+    with changed_note(base):
+        await ingest_error(folder, base)
+        report = await repaired(folder)
+        assert [one.table for one in report.tables] == [table]
+        assert await ingest_error(folder, base) is None
+        assert await ingest_error(fresh, base) is None
+    assert_mended(await tables(folder), await tables(fresh))
+
+
 async def test_another_model_than_the_configured_one(base: Base, tmp_path: Path):
     folder = base.copied(tmp_path / "data")
     damage(folder / "vectors" / "graph_default_facts.lance", DATA, deleted)
@@ -391,7 +415,8 @@ async def test_which_generation_and_model_are_in_force_is_found_out(base: Base, 
     folder = base.copied(tmp_path / "data")
     async with opened(folder) as rag:
         await rag.reindex()
-    damage(folder / "vectors" / "datasets.lance", DATA, deleted)
+    for file in (folder / "vectors" / "datasets.lance").glob(DATA):
+        file.write_bytes(b"")
     shutil.copytree(folder, tmp_path / "other")
     await repaired(folder)
     assert await told(folder) == {}

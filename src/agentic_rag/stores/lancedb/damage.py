@@ -23,6 +23,7 @@ from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import batches
 from agentic_rag.stores.lancedb.connection import REPAIR, STABLE_ROW_IDS, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
+from agentic_rag.stores.lancedb.process_lock import in_use
 
 BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
@@ -66,14 +67,21 @@ def table_names(database: Path) -> list[str]:
 
 
 async def all_damages(folder: Path, names: Sequence[str]) -> list[Damage]:
-    """What is wrong with these tables of the database in a folder; every row and index is read."""
+    """What is wrong with these tables of the database in a folder; every row and index is read.
+
+    Others may write meanwhile: what seems damaged is looked at twice, for its files may just have been replaced.
+    """
     import lancedb
 
+    using = await in_use(str(folder))
     database = await lancedb.connect_async(str(folder))
     try:
-        return [found for name in names if (found := await _damage_of(database, folder, name))]
+        suspects = [name for name in names if await _damage_of(database, folder, name)]
+        return [found for name in suspects if (found := await _damage_of(database, folder, name))]
     finally:
         database.close()
+        if using is not None:
+            using.close()
 
 
 async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
