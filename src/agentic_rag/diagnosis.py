@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from agentic_rag.domain.identity import MEMORY_PREFIX
+from agentic_rag.backup import VECTORS
+from agentic_rag.domain.identity import MEMORY_PREFIX, group_id
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.settings.config import RagConfig
@@ -27,6 +28,8 @@ EXTRAS = {
 }
 REACH_SECONDS, STORE_SECONDS = 3.0, 10.0
 SCRIPTS = {"latin": "English", "cjk": "Chinese"}
+REPAIR, REPAIRING = "agentic-rag repair", "repairing"
+"""The command that mends damaged files, and its folder in the data folder while it does."""
 TELLS_APART = 2.0
 """Spreads of unrelated texts by which related ones should lie nearer: models have 4 to 6 in languages they learnt."""
 
@@ -45,8 +48,11 @@ class Finding:
         return asdict(self)
 
 
-async def examine(load: Callable[[], RagConfig]) -> list[Finding]:
-    """Look at everything; nothing is written, and a failure of one check never hides the others."""
+async def examine(load: Callable[[], RagConfig], *, reads_tables: bool = False) -> list[Finding]:
+    """Look at everything; nothing is written, and a failure of one check never hides the others.
+
+    ``reads_tables``: every row too, which takes seconds in a large data folder.
+    """
     findings = [_python(), *_packages()]
     try:
         config = load()
@@ -56,6 +62,7 @@ async def examine(load: Callable[[], RagConfig]) -> list[Finding]:
     checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [
         _embedding,
         _object_store,
+        *([_tables] if reads_tables else []),
         _datasets,
         _graph,
         _conversations,
@@ -69,7 +76,8 @@ async def _safely(check: Callable[[RagConfig], Awaitable[Finding]], config: RagC
     try:
         return await check(config)
     except AgenticRagError as error:
-        return Finding(check.__name__.strip("_"), "missing", str(error), "mend what the message names")
+        cure = REPAIR if f"run: {REPAIR}" in str(error) else "mend what the message names"
+        return Finding(check.__name__.strip("_"), "missing", str(error), cure)
 
 
 def _python() -> Finding:
@@ -191,8 +199,34 @@ async def _object_store(config: RagConfig) -> Finding:
     return Finding("lancedb", "ok", f"{uri}, {held} tables")
 
 
+async def _tables(config: RagConfig) -> Finding:
+    """Every row and index of the data folder is read."""
+    folder = config.data_dir / VECTORS
+    if config.lancedb_uri is not None or not folder.exists():
+        return Finding("tables", "off", "not in the data folder", "agentic-rag ingest PATH")
+    from agentic_rag.stores.lancedb.damage import all_damages, table_names
+
+    # Who has memories is nobody else's business.
+    hidden = "_" + group_id(MEMORY_PREFIX + "x")[:-2]
+    damages = await all_damages(folder, table_names(folder))
+    told = [
+        f"{'a table of memories' if hidden in damage.table else damage.table} ({damage.reason})"
+        for damage in damages
+    ]
+    if (config.data_dir / REPAIRING).exists():
+        told.append("a repair was interrupted")
+    if told:
+        return Finding("tables", "missing", "; ".join(told), REPAIR)
+    return Finding("tables", "ok", f"{len(table_names(folder))}, read whole")
+
+
 async def _conversations(config: RagConfig) -> Finding:
     if config.service.conversations is None:
+        from agentic_rag.stores.checkpoints import FILE, is_database
+
+        file = config.data_dir / FILE
+        if file.exists() and not is_database(file):
+            return Finding("conversations", "missing", f"{file} cannot be read", REPAIR)
         return Finding("conversations", "ok", "SQLite, in the data folder")
     from agentic_rag.stores.checkpoints import kept_conversations
 

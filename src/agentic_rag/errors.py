@@ -103,4 +103,5 @@ class AllSourcesFailed(RunError):
         for name, reason in sorted(self.reasons.items()):
             failed.setdefault(reason, []).append(name)
         told = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in failed.items())
-        super().__init__(f"no source could be searched ({told}); run: agentic-rag doctor")
+        cure = "" if "; run: " in told else "; run: agentic-rag doctor"
+        super().__init__(f"no source could be searched ({told}){cure}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from uuid import uuid4
 from agentic_rag import tracing
 from agentic_rag.backup import VECTORS, changing
 from agentic_rag.domain import is_own_note
-from agentic_rag.domain.identity import digest, entity_key, group_id, notes_dataset
+from agentic_rag.domain.identity import MEMORY_PREFIX, digest, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
     Chat,
     ChunkStore,
@@ -80,6 +81,8 @@ WARM_UP = "Where is it warm? 哪里暖和？"
 """In both scripts, whose dictionaries are loaded when they are first met."""
 Model = TypeVar("Model")
 
+
+logger = logging.getLogger(__name__)
 
 STEPS = ("rerank", "rewrite", "answer")
 """That may be done by a model, which may fail."""
@@ -492,7 +495,11 @@ class Rag:
 
     async def require_dataset(self, dataset: str) -> None:
         """Raises ``UnknownDataset`` where nothing was ingested under the name, or all of it was taken out."""
-        known = await self.ledger.datasets()
+        try:
+            known = await self.ledger.datasets()
+        except StoreError as error:  # without it, questions can be answered
+            logger.warning("%s", error)
+            known = [name for name in await self.chunks.datasets() if not name.startswith(MEMORY_PREFIX)]
         if notes_dataset(dataset) not in known:
             raise UnknownDataset(dataset, known)
 

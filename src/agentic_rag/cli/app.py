@@ -33,7 +33,7 @@ from agentic_rag.cli.options import (
     configured,
     prepare,
 )
-from agentic_rag.cli.running import print_json, run
+from agentic_rag.cli.running import print_json, run, unheard
 from agentic_rag.errors import InputError
 
 if TYPE_CHECKING:
@@ -418,6 +418,32 @@ def backup(
 
 @app.command()
 @configured
+def repair(
+    config: RagConfig,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", metavar="NAME", help="Only this dataset, and what all share; default: all."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Mend a data folder whose files are damaged.
+
+    Reads every table whole, sets aside what cannot be read, and prints the command that makes the rest again.
+    """
+    from agentic_rag.cli.repair import print_repair
+    from agentic_rag.repair import repair as repaired
+
+    report = run(unheard(repaired(config, dataset)), goes_on=True)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_repair(report, config)
+
+
+@app.command()
+@configured
 def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     """Check what is configured, reachable, installed.
 
@@ -426,7 +452,7 @@ def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     from agentic_rag.cli.doctor import print_findings
     from agentic_rag.diagnosis import examine
 
-    findings = run(examine(load))
+    findings = run(unheard(examine(load, reads_tables=True)))
     if as_json:
         print_json([finding.to_dict() for finding in findings])
     else:

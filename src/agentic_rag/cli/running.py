@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import sys
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -31,6 +32,20 @@ def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = Fa
         hint = f"; {same} goes on where it was" if goes_on else ""
         sys.stderr.write(f"\ninterrupted{hint}\n")
         raise typer.Exit(INTERRUPTED) from None
+
+
+async def unheard(work: Coroutine[Any, Any, T]) -> T:
+    """Work that meets damaged files: without the traces that Lance itself writes to stderr for each."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        return await work
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def print_json(value: Any) -> None:

@@ -146,8 +146,16 @@ class MemoryStore:
     async def _mend(self, dataset: str) -> None:
         """Write to the graph what it lacks after a crash."""
         held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
-        if (await self._graph.counts(dataset)).episodes == len(held):
-            return
+        if (await self._graph.counts(dataset)).episodes != len(held):
+            await self._write_graph(dataset, held)
+
+    async def rebuild_graph(self, user_id: str) -> None:
+        """Write to the graph all that the chunk store holds; the caller is ``changing``."""
+        dataset = memory_dataset(user_id)
+        held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
+        await self._write_graph(dataset, held)
+
+    async def _write_graph(self, dataset: str, held: Sequence[str]) -> None:
         by_document: dict[str, list[Chunk]] = {}
         for chunk in (await self._chunks.get_chunks(dataset, held)).values():
             by_document.setdefault(chunk.document_id, []).append(chunk)

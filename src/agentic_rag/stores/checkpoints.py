@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -45,7 +46,7 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
 
     Raises:
         ConfigError: it is no URI of PostgreSQL.
-        StoreError: the server cannot be reached.
+        StoreError: the server cannot be reached, or the file cannot be read.
         MissingExtra: PostgreSQL's checkpointer is not installed.
     """
     uri = config.service.conversations
@@ -53,6 +54,15 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
         return _in_postgres(uri.get_secret_value())
     config.data_dir.mkdir(parents=True, exist_ok=True)
     return _in_sqlite(config.data_dir / FILE)
+
+
+def is_database(file: Path) -> bool:
+    """Whether all of a SQLite file can be read."""
+    try:
+        with closing(sqlite3.connect(file)) as connection:
+            return bool(connection.execute("PRAGMA quick_check").fetchone() == ("ok",))
+    except sqlite3.DatabaseError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +85,15 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with aiosqlite.connect(file) as connection:
-        # What was deleted is overwritten, not only unlinked.
-        await connection.execute("PRAGMA secure_delete = ON")
-        saver = AsyncSqliteSaver(connection)
-        await saver.setup()
+        try:
+            # What was deleted is overwritten, not only unlinked.
+            await connection.execute("PRAGMA secure_delete = ON")
+            saver = AsyncSqliteSaver(connection)
+            await saver.setup()
+        except aiosqlite.DatabaseError as error:
+            if isinstance(error, aiosqlite.OperationalError):  # it is locked, or the disk is full
+                raise
+            raise StoreError(f"{file} cannot be read: {error}; run: agentic-rag repair") from error
         yield _Sqlite(saver)
 
 

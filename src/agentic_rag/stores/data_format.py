@@ -26,7 +26,7 @@ def checked_format(folder: Path) -> None:
         noted = None
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{file} must hold the number of the data folder's form, such as {FORMAT}; restore it, or a backup"
+            f"{file} must hold the number of the data folder's form, such as {FORMAT}; run: agentic-rag repair"
         ) from error
     if noted is not None and noted > FORMAT:
         raise StoreError(

@@ -49,7 +49,18 @@ class Journal:
             return {}
         except (OSError, ValueError):
             return None
-        return touched if isinstance(touched, dict) and touched else None
+        return touched if touched and _is_touched(touched) else None
+
+
+def _is_touched(read: Any) -> bool:
+    """Whether what was read from a journal is of its form: group → kind → uuids."""
+    return isinstance(read, dict) and all(
+        isinstance(kinds, dict)
+        and all(
+            isinstance(uuids, list) and all(isinstance(u, str) for u in uuids) for uuids in kinds.values()
+        )
+        for kinds in read.values()
+    )
 
 
 Result = TypeVar("Result")

@@ -17,12 +17,16 @@ from agentic_rag.domain.ports import Embedding, FloatArray, GraphCounts, GraphLi
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
+from agentic_rag.stores.graphiti.schemas import Row
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.reindex import VectorTable
 
 if TYPE_CHECKING:
     from agentic_rag.stores.graphiti.engine import Engine
+
+_OF_CHUNKS = ("uuid", "name", "content", "metadata")
+"""Columns of an episode that make a chunk."""
 
 
 class GraphitiStore:
@@ -147,15 +151,14 @@ class GraphitiStore:
         """The chunks that exist, each with its episode's metadata."""
         uuids = [episode_uuid(dataset, chunk) for chunk in chunk_ids]
         with translated_failure(f"reading chunks of {dataset!r}"):
-            rows = await self._tables.select_in(
-                group_id(dataset), "episodes", "uuid", uuids, ["uuid", "name", "content", "metadata"]
-            )
-        noted = [(row, json.loads(row["metadata"]) if row["metadata"] else None) for row in rows]
-        return [
-            (to_chunk(row["name"], row["content"], metadata), metadata)
-            for row, metadata in noted
-            if is_chunk(metadata)
-        ]
+            rows = await self._tables.select_in(group_id(dataset), "episodes", "uuid", uuids, _OF_CHUNKS)
+        return _chunks_of(rows)
+
+    async def all_chunks(self, dataset: str) -> list[Chunk]:
+        """Every chunk that an episode holds."""
+        with translated_failure(f"reading chunks of {dataset!r}"):
+            rows = await self._tables.select(group_id(dataset), "episodes", select=_OF_CHUNKS)
+        return [chunk for chunk, _ in _chunks_of(rows)]
 
     async def counts(self, dataset: str) -> GraphCounts:
         group = group_id(dataset)
@@ -187,6 +190,16 @@ class GraphitiStore:
             await self._engine.graphiti.close()
             if self._owns_connection:
                 await self._connection.close()
+
+
+def _chunks_of(rows: Sequence[Row]) -> list[tuple[Chunk, Mapping[str, str]]]:
+    """The chunks among episodes, each with its episode's metadata."""
+    noted = [(row, json.loads(row["metadata"]) if row["metadata"] else None) for row in rows]
+    return [
+        (to_chunk(row["name"], row["content"], metadata), metadata)
+        for row, metadata in noted
+        if is_chunk(metadata)
+    ]
 
 
 @contextmanager

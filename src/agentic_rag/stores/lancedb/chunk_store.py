@@ -228,6 +228,13 @@ class LanceChunkStore:
                 await self._values.tidy(dataset, table, purge=purge)
             await self._manifests.drop_superseded(group, [_chunks_name(dataset)])
 
+    async def record_values(self, dataset: str) -> None:
+        """Note the metadata values of all chunks, where some are missing."""
+        async with writing(self._connection.locks, [group_id(dataset)]):
+            rows = await self._select(f"reading the values of {dataset!r}", dataset, ["meta"])
+            async with process_lock(self._connection.locks, RECORDING_VALUES):
+                await self._values.record(dataset, rows)
+
     async def stats(self, dataset: str) -> StoreStats:
         manifest = await self._manifests.stored(group_id(dataset))
         if manifest is None:

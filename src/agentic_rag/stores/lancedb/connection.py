@@ -42,6 +42,19 @@ _AWAY = re.compile(
     r"RetryError.*?uri: Some\((\w+://[^/)]+).*?HttpError \{ kind: (?:Connect|Timeout)", re.DOTALL
 )
 
+REPAIR = "agentic-rag repair"
+"""The command that mends damaged files."""
+_FAILURES = (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError)
+_PANIC = "RustPanic"
+"""Of a class that has no importable name: Lance met a content that it does not expect."""
+_DAMAGED = re.compile(
+    r"Not found: .*\.(?:lance|manifest|arrow|bin)|invalid magic|fill whole buffer|file size is too small|"
+    r"Invalid range \d+\.\.\d+ for object|panicked|[Cc]orrupt|LanceError\(Arrow\): (?:Io|Parser) error",
+    re.DOTALL,
+)
+_IN_ITS_SOURCE = re.compile(r", /\S+\.rs:\d+:\d+|, /[^,\s]*$")
+"""Where in the library's source it failed, of which a cut message ends with a piece."""
+
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -52,16 +65,20 @@ def translated(doing: str) -> Iterator[None]:
         yield
     except AgenticRagError:
         raise
-    except (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
+    except Exception as error:
+        if not isinstance(error, _FAILURES) and type(error).__name__ != _PANIC:
+            raise
         raise StoreError(f"LanceDB failed while {doing}: {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:
-    """The library's words; of an object store that does not answer, which one and what to do, not pages of structure."""
+    """The library's words, and what to do: of an object store that does not answer, and of damaged files."""
     away = _AWAY.search(str(error))
-    if away is None:
-        return first_line(error)
-    return f"the object store at {away[1]} cannot be reached; start it, or correct lancedb_uri and storage_options"
+    if away is not None:
+        return f"the object store at {away[1]} cannot be reached; start it, or correct lancedb_uri and storage_options"
+    reason = _IN_ITS_SOURCE.sub("", first_line(error))
+    is_damaged = type(error).__name__ == _PANIC or _DAMAGED.search(str(error))
+    return f"{reason}; run: {REPAIR}" if is_damaged else reason
 
 
 class LanceConnection:
@@ -122,12 +139,20 @@ class LanceConnection:
                 except ValueError as error:
                     if "not found" not in str(error):
                         raise
+                    if await asyncio.to_thread(self._has_data, name):
+                        raise StoreError(
+                            f"table {name} has data, and no file that says which; run: {REPAIR}"
+                        ) from error
                     return None
         if name in self._stale:
             with translated(f"reading the latest version of {name}"):
                 await self._tables[name].checkout_latest()
             self._stale.discard(name)
         return self._tables[name]
+
+    def _has_data(self, name: str) -> bool:
+        """Whether rows of a table lie there that cannot be opened; a table that is being made has none yet."""
+        return "://" not in self.uri and any(Path(self.uri, f"{name}.lance", "data").glob("*.lance"))
 
     async def create_table(
         self, name: str, schema: pa.Schema, key: str, prepare: Prepare | None = None

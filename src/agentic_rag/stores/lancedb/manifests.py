@@ -118,6 +118,11 @@ class Manifests:
         )
         await self.stored(group)
 
+    async def restore(self, group: str, manifest: Manifest) -> None:
+        """Write down anew what was lost."""
+        await self._write(group, manifest)
+        self._known.pop(group, None)
+
     async def drop_superseded(self, group: str, bases: Collection[str]) -> None:
         """Drop the generations before the one in force, once no search can be under way on them."""
         stored = await self.stored(group)

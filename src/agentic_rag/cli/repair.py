@@ -1,0 +1,75 @@
+"""What ``repair`` does and prints: what was damaged, what became of it, and what to run next."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from agentic_rag.cli.render import console
+from agentic_rag.domain.identity import MEMORY_PREFIX
+from agentic_rag.repair import UNKNOWN_ROOT, MendedDataset, MendedTable, RepairReport
+from agentic_rag.settings.config import RagConfig
+
+DEFAULT_DATA_DIR = RagConfig().data_dir
+_AGAIN = {
+    "values": "; made again from the chunks",
+    "datasets": "; made again from the other tables",
+    "ledger": "; noted again from the chunks",
+}
+"""What became of tables that hold nothing of their own."""
+_NOT_IN_GRAPH = "(the graph does not hold core, procedural and working memories)"
+_LOST = {
+    0: "nothing of it is lost",
+    None: f"nothing tells how much of it is lost {_NOT_IN_GRAPH}",
+}
+
+
+def print_repair(report: RepairReport, config: RagConfig) -> None:
+    """What was damaged, what became of it, and the commands to run now."""
+    out = console()
+    if not report.tables and not report.indexes and not report.files:
+        out.print(f"nothing is damaged: {report.checked} tables were read whole · {report.seconds:.1f} s")
+        return
+    for name, told in report.files.items():
+        out.print(f"{name}: {told}", markup=False, soft_wrap=True)
+    for name, reason in report.indexes.items():
+        out.print(f"{name}: its indexes were built anew ({reason})", markup=False, soft_wrap=True)
+    for table in report.tables:
+        out.print(f"{table}: {table.reason}", markup=False, soft_wrap=True)
+        out.print(f"  {_kept(table)}", markup=False, soft_wrap=True)
+    for dataset in report.datasets:
+        for line in _became(dataset):
+            out.print(line, markup=False, soft_wrap=True)
+    if report.aside is not None:
+        out.print(f"what could not be read is in {report.aside}", markup=False, soft_wrap=True)
+    commands = [_command(one, config) for one in report.datasets if one.pending]
+    if commands:
+        out.print("now run:", style="bold")
+        for command in commands:
+            out.print(f"  {command}", markup=False, soft_wrap=True)
+
+
+def _kept(table: MendedTable) -> str:
+    lost = "what else it held is not known" if table.lost is None else f"{table.lost} could not be read"
+    older = "" if table.is_latest or not table.kept else "; some may be older than what was there"
+    return f"{table.kept} rows kept, {lost}{older}{_AGAIN.get(table.part, '')}"
+
+
+def _became(mended: MendedDataset) -> list[str]:
+    is_memory = mended.dataset.startswith(MEMORY_PREFIX)
+    called = f"memory of {mended.dataset.removeprefix(MEMORY_PREFIX)}" if is_memory else mended.dataset
+    told = [f"{mended.restored} chunks made again from the graph"] if mended.restored else []
+    if mended.pending:
+        told.append(f"{mended.pending} documents to be ingested again")
+    if is_memory:
+        told.append(_LOST.get(mended.lost, f"{mended.lost} passages of it are lost {_NOT_IN_GRAPH}"))
+    if mended.problem is not None:
+        told.append(mended.problem)
+    return [f"{called}: {', '.join(told)}"] if told else []
+
+
+def _command(mended: MendedDataset, config: RagConfig) -> str:
+    roots = ["PATH" if Path(root).name == UNKNOWN_ROOT else shlex.quote(root) for root in mended.roots]
+    place = f" --data-dir {shlex.quote(str(config.data_dir))}" if config.data_dir != DEFAULT_DATA_DIR else ""
+    line = f"agentic-rag ingest {' '.join(roots)} --dataset {shlex.quote(mended.dataset)}{place}"
+    return line + ("  (PATH: where its notes are; nothing tells it any more)" if "PATH" in roots else "")

@@ -1,0 +1,470 @@
+"""Mending a data folder: what cannot be read is set aside, what can be is kept, the rest is made again.
+
+In this order, so that a repair that was interrupted is finished by the next: a damaged table is copied as far as it
+can be read, a note in the folder ``repairing`` says so, and the copy takes its place. Then what is lost of one store
+is made from the other, and what only the notes know is marked pending, for the next ingest. Then the notes go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from agentic_rag.backup import COPYING, VECTORS
+from agentic_rag.domain import Chunk, search_text
+from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, group_id
+from agentic_rag.domain.ports import DocumentRecord, EmbeddedDocument, Embedding, Restriction
+from agentic_rag.domain.progress import Meter
+from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
+from agentic_rag.ingest.documents import embedded, embedding_work
+from agentic_rag.memory.store import MOST, MemoryStore
+from agentic_rag.rag import Rag, open_rag, token_counter
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.stores import data_format
+from agentic_rag.stores.batch import batches
+from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
+from agentic_rag.stores.checkpoints import is_database
+from agentic_rag.stores.graphiti.commit import Journal
+from agentic_rag.stores.graphiti.schemas import group_of
+from agentic_rag.stores.graphiti.store import GraphitiStore
+from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
+from agentic_rag.stores.lancedb.connection import LanceConnection
+from agentic_rag.stores.lancedb.damage import Damage, all_damages, salvaged, table_names, without_indexes
+from agentic_rag.stores.lancedb.manifests import Manifest, Manifests, generation_name, of_generation
+from agentic_rag.stores.lancedb.process_lock import in_use, process_lock
+from agentic_rag.stores.whole_file import write_whole
+
+REPAIRING = "repairing"
+"""Folder in the data folder, while a repair is under way."""
+UNKNOWN_ROOT = "unknown-folder"
+"""Stands for the folder of documents whose record is lost; a path that is never there."""
+OF_NOTES = frozenset({"chunks", "entities", "episodes", "facts", "mentions"})
+"""Parts of a dataset that an ingest of its notes makes again."""
+LEDGER, DATASETS = "ledger", "datasets"
+DOCUMENTS_A_STEP = 64
+
+
+@dataclass(frozen=True, slots=True)
+class MendedTable:
+    """A table that could not be read whole."""
+
+    table: str
+    part: str
+    """``chunks``, ``facts``, …; ``ledger`` and ``datasets`` belong to no dataset."""
+    group: str | None
+    reason: str
+    kept: int
+    """Rows."""
+    lost: int | None
+    """Rows; None where nothing says how many there were."""
+    is_latest: bool
+    """Whether all that was kept is as it was last."""
+
+    def __str__(self) -> str:
+        return self.part if self.group is None else f"{self.part} of {_called(self.group) or self.group}"
+
+
+@dataclass(frozen=True, slots=True)
+class MendedDataset:
+    """What became of a dataset that was damaged."""
+
+    dataset: str
+    restored: int
+    """Chunks that were made again from the graph."""
+    pending: int
+    """Documents that the next ingest writes again."""
+    roots: tuple[str, ...]
+    """That are to be ingested for it; one that is not there stands for a folder that nothing tells any more."""
+    lost: int | None = 0
+    """Of a user's memories, passages that are gone; None where nothing says how many."""
+    problem: str | None = None
+    """Why not all that is possible was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairReport:
+    """Everything that a repair did."""
+
+    checked: int
+    """Tables that were read whole."""
+    tables: tuple[MendedTable, ...]
+    indexes: Mapping[str, str]
+    """Tables whose indexes were built anew, and why."""
+    files: Mapping[str, str]
+    """Other files that were set aside, and what that means."""
+    datasets: tuple[MendedDataset, ...]
+    aside: str | None
+    """The folder that holds what could not be read."""
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return asdict(self)
+
+
+async def repair(
+    config: RagConfig, dataset: str | None = None, *, embedding: Embedding | None = None
+) -> RepairReport:
+    """Read every table whole and mend what is damaged. Who is writing is waited for, and waits.
+
+    Nothing is deleted: what could not be read lies in ``damaged-<time>`` in the data folder.
+
+    Args:
+        config: of the data folder.
+        dataset: only this one's tables, besides those that all share; None: every table.
+        embedding: used instead of the configured one.
+
+    Raises:
+        InputError: it is no data folder.
+        UnknownDataset: no table belongs to the dataset.
+        ConfigError: the tables lie elsewhere.
+        StoreError, ModelError: something failed; run again to finish.
+    """
+    if config.lancedb_uri is not None:
+        raise ConfigError("only what lies in the data folder is repaired; lancedb_uri names another place")
+    folder = config.data_dir
+    if not (folder / VECTORS).is_dir():
+        raise InputError(f"{str(folder)!r} is no data folder: it has no folder {VECTORS!r}")
+    started = time.perf_counter()
+    using = await in_use(str(folder / VECTORS))
+    try:
+        async with process_lock(str(folder), COPYING):
+            report = await _Repair(config, dataset, embedding).run()
+    except OSError as error:
+        raise StoreError(f"cannot repair {folder}: {error}; run it again to finish") from error
+    finally:
+        if using is not None:
+            using.close()
+    return replace(report, seconds=round(time.perf_counter() - started, 3))
+
+
+class _Repair:
+    """One run of it; the folder is held."""
+
+    def __init__(self, config: RagConfig, dataset: str | None, embedding: Embedding | None) -> None:
+        self._config = config
+        self._only = None if dataset is None else dataset_name(dataset)
+        self._embedding = embedding
+        self._folder = config.data_dir
+        self._vectors = config.data_dir / VECTORS
+        self._state = config.data_dir / REPAIRING
+        self._aside = _unused(config.data_dir / f"damaged-{datetime.now(UTC):%Y-%m-%dT%H%M%S}")
+
+    async def run(self) -> RepairReport:
+        files = await asyncio.to_thread(self._mended_files)
+        self._finish_swaps()
+        names = self._names()
+        indexes = await self._mended_tables(names)
+        tables = self._noted()
+        datasets: list[MendedDataset] = []
+        if tables or indexes:
+            async with open_rag(self._config, embedding=self._embedding) as rag:
+                datasets = await self._made_again(rag, tables, indexes)
+        shutil.rmtree(self._state, ignore_errors=True)
+        return RepairReport(
+            checked=len(names),
+            tables=tuple(tables),
+            indexes=indexes,
+            files=files,
+            datasets=tuple(datasets),
+            aside=str(self._aside) if self._aside.exists() else None,
+            seconds=0.0,
+        )
+
+    def _mended_files(self) -> dict[str, str]:
+        """The files that are no tables and cannot be read, set aside."""
+        told = {}
+        try:
+            data_format.checked_format(self._folder)
+        except StoreError:
+            file = self._folder / data_format.FILE
+            if file.read_bytes().strip().isdigit():
+                raise  # of a later version
+            self._set_aside(file)
+            data_format.checked_format(self._folder)
+            told[data_format.FILE] = f"it holds {data_format.FORMAT} again"
+        file = self._folder / CONVERSATIONS
+        if file.exists() and not is_database(file):
+            for one in (file, *self._folder.glob(f"{CONVERSATIONS}-*")):
+                self._set_aside(one)
+            told[CONVERSATIONS] = "the conversations that it kept are gone; restart the service"
+        return told
+
+    def _set_aside(self, path: Path) -> None:
+        target = self._aside / path.relative_to(self._folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(target)
+
+    def _finish_swaps(self) -> None:
+        """Put copies in place that were complete when an earlier repair was interrupted."""
+        for one in self._noted():
+            if not (self._vectors / f"{one.table}.lance").exists():
+                self._put_in_place(one.table)
+
+    def _put_in_place(self, name: str) -> None:
+        copy = self._state / "tables" / f"{name}.lance"
+        if copy.exists():
+            copy.rename(self._vectors / f"{name}.lance")
+
+    def _noted(self) -> list[MendedTable]:
+        """The tables whose copies took, or take, their place, in this repair or one that was interrupted."""
+        return [
+            MendedTable(**json.loads(note.read_text("utf-8"))) for note in sorted(self._state.glob("*.json"))
+        ]
+
+    def _names(self) -> list[str]:
+        """The tables to be read."""
+        names = table_names(self._vectors)
+        if self._only is None:
+            return names
+        group = group_id(self._only)
+        if group not in (groups := {_place(name)[0] for name in names}):
+            raise UnknownDataset(self._only, [known for one in groups if (known := _called(one))])
+        return [name for name in names if _place(name)[0] in (group, None)]
+
+    async def _mended_tables(self, names: Sequence[str]) -> dict[str, str]:
+        """Put readable copies in the place of damaged tables, each with its note; the indexes that were dropped."""
+        damages = await all_damages(self._vectors, names)
+        for damage in damages:
+            if damage.indexes:
+                await without_indexes(self._vectors, damage)
+            else:
+                await self._replace(damage)
+        return {damage.table: damage.reason for damage in damages if damage.indexes}
+
+    async def _replace(self, damage: Damage) -> None:
+        name = damage.table
+        saved = await salvaged(self._vectors, name, self._state / "tables")
+        group, part = _place(name)
+        mended = MendedTable(name, part, group, damage.reason, saved.kept, saved.lost, saved.is_latest)
+        write_whole(self._state / f"{name}.json", json.dumps(asdict(mended)))
+        self._set_aside(self._vectors / f"{name}.lance")
+        self._put_in_place(name)
+
+    async def _made_again(
+        self, rag: Rag, tables: Sequence[MendedTable], indexes: Mapping[str, str]
+    ) -> list[MendedDataset]:
+        touched: dict[str | None, dict[str, MendedTable]] = defaultdict(dict)
+        for table in tables:
+            touched[table.group][table.part] = table
+        shared = touched.pop(None, {})
+        if DATASETS in shared:
+            await _restore_manifests(rag, table_names(self._vectors))
+        if any(not table.is_latest for table in tables):
+            # A journal that names nothing makes the next write look for entities that nothing names any more.
+            await Journal(self._folder).write({})
+        groups = set(touched) | {_place(name)[0] for name in indexes}
+        names = {*await rag.chunks.datasets(), *await rag.ledger.datasets()}
+        mended = []
+        for name in sorted(names):
+            parts = touched.get(group_id(name), {})
+            try:
+                told = await self._remade(rag, name, parts, ledger_lost=LEDGER in shared)
+                if group_id(name) in groups:
+                    await rag.chunks.optimize(name)
+                    await rag.knowledge.optimize(name)
+            except ManifestMismatch as error:
+                told = replace(await self._marked(rag, name, 0, everything=bool(parts)), problem=str(error))
+            if parts or told.pending:
+                mended.append(told)
+        return mended
+
+    async def _remade(
+        self, rag: Rag, name: str, parts: Mapping[str, MendedTable], *, ledger_lost: bool
+    ) -> MendedDataset:
+        """What was lost of one store made from the other, or marked pending."""
+        restored = await _restored(rag, name, newer="episodes" not in parts) if "chunks" in parts else 0
+        if parts and isinstance(rag.chunks, LanceChunkStore):
+            await rag.chunks.record_values(name)
+        if name.startswith(MEMORY_PREFIX):
+            if parts.keys() & OF_NOTES:
+                store = MemoryStore(
+                    rag.chunks, rag.knowledge, rag.embedding, token_counter(), lambda _: nullcontext()
+                )
+                await store.rebuild_graph(name.removeprefix(MEMORY_PREFIX))
+            return MendedDataset(name, restored, 0, (), _lost(parts.get("chunks"), restored))
+        if ledger_lost:
+            await self._recorded(rag, name)
+        elif parts:
+            await _without_removed(rag, name)
+        is_whole = _lost(parts.get("chunks"), restored) == 0
+        lacks = parts.keys() & (OF_NOTES - {"chunks"} if is_whole else OF_NOTES)
+        return await self._marked(rag, name, restored, everything=bool(lacks))
+
+    async def _recorded(self, rag: Rag, name: str) -> None:
+        """Note in the ledger, as pending, the documents that it has lost; whose folder nothing tells any more."""
+        known = await rag.ledger.records(name)
+        chunks = [one for one in (await _held(rag, name)).values() if one.document_id not in known]
+        of: dict[str, list[Chunk]] = defaultdict(list)
+        for chunk in chunks:
+            of[chunk.document_id].append(chunk)
+        root = str((self._folder / UNKNOWN_ROOT).resolve())
+        records = [
+            DocumentRecord(document, root, first.path, "", "", (first.title,), True, len(its))
+            for document, its in sorted(of.items())
+            for first in its[:1]
+        ]
+        await rag.ledger.put(name, records)
+
+    async def _marked(self, rag: Rag, name: str, restored: int, *, everything: bool) -> MendedDataset:
+        """Mark every document of a dataset pending; what is pending then."""
+        records = await rag.ledger.records(name)
+        if everything:
+            pending = [
+                replace(record, pending=True, content_hash="", graph_hash="") for record in records.values()
+            ]
+            await rag.ledger.put(name, pending)
+        else:
+            pending = [record for record in records.values() if record.pending]
+        return MendedDataset(name, restored, len(pending), tuple(sorted({record.root for record in pending})))
+
+
+def _unused(path: Path) -> Path:
+    """The path, with a number behind it where it is there already."""
+    numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(one for one in chain([path], numbered) if not one.exists())
+
+
+def _place(table: str) -> tuple[str | None, str]:
+    """Group and part of a table; the ledger and the manifests are of no group."""
+    base, _ = of_generation(table)
+    for part in ("chunks", "values"):
+        if base.startswith(f"{part}_"):
+            return base.removeprefix(f"{part}_"), part
+    group = group_of(base)
+    return (None, base) if group is None else (group, base.rpartition("_")[2])
+
+
+def _called(group: str | None) -> str | None:
+    """The dataset of a group; None where its id does not tell it."""
+    if group is None or not group.startswith("u_"):
+        return group
+    try:
+        return bytes.fromhex(group[2:]).decode("utf-8")
+    except ValueError:
+        return None
+
+
+def _lost(chunks: MendedTable | None, restored: int) -> int | None:
+    if chunks is None:
+        return 0
+    return max(0, chunks.lost - restored) if chunks.lost is not None and chunks.is_latest else None
+
+
+async def _held(rag: Rag, name: str) -> dict[str, Chunk]:
+    ids = await rag.chunks.matching_chunk_ids(name, Restriction(), limit=MOST)
+    return await rag.chunks.get_chunks(name, ids)
+
+
+async def _restored(rag: Rag, name: str, *, newer: bool) -> int:
+    """Store again the chunks that only the graph holds; how many. ``newer``: its words count where both have some."""
+    held = await _held(rag, name)
+    told = {chunk.id: chunk for chunk in await cast(GraphitiStore, rag.knowledge).all_chunks(name)}
+    chunks = {**held, **told} if newer else {**told, **held}
+    other = {chunk.document_id for chunk in chunks.values() if held.get(chunk.id) != chunk}
+    of: dict[str, list[Chunk]] = defaultdict(list)
+    for chunk in chunks.values():
+        if chunk.document_id in other:
+            of[chunk.document_id].append(chunk)
+    for documents in batches(sorted(of), DOCUMENTS_A_STEP):
+        some = [sorted(of[one], key=lambda chunk: (chunk.ordinal, chunk.id)) for one in documents]
+        await rag.chunks.replace_documents(name, await _with_vectors(rag, name, some, held))
+    return len(chunks.keys() - held.keys())
+
+
+async def _with_vectors(
+    rag: Rag, name: str, documents: Sequence[Sequence[Chunk]], held: Mapping[str, Chunk]
+) -> list[EmbeddedDocument]:
+    """What is stored with the same text keeps its vectors."""
+    chunks = [chunk for document in documents for chunk in document]
+    same = [c.id for c in chunks if c.id in held and search_text(held[c.id]) == search_text(c)]
+    vectors = await rag.chunks.get_vectors(name, same)
+    tokens = await rag.chunks.get_token_vectors(name, same)
+    missing = [chunk for chunk in chunks if chunk.id not in vectors]
+    texts = [search_text(chunk) for chunk in missing]
+    meter = Meter(None, "store", units=0, work=0.0)
+    found = await embedded(rag.embedding, texts, list(map(embedding_work, texts)), meter, tokens=True)
+    vectors |= {chunk.id: vector for chunk, vector in zip(missing, found.vectors, strict=True)}
+    tokens |= {chunk.id: packed for chunk, packed in zip(missing, found.tokens, strict=True)}
+    return [
+        EmbeddedDocument(
+            its[0].document_id,
+            tuple(its),
+            np.array([vectors[chunk.id] for chunk in its], np.float32),
+            tuple(tokens.get(chunk.id, b"") for chunk in its),
+        )
+        for its in documents
+    ]
+
+
+async def _without_removed(rag: Rag, name: str) -> None:
+    """Delete documents that an earlier version of a table brought back."""
+    records = await rag.ledger.records(name)
+    if records:
+        held = await rag.chunks.document_ids(name)
+        held |= {chunk.document_id for chunk in await cast(GraphitiStore, rag.knowledge).all_chunks(name)}
+        if gone := sorted(held - records.keys()):
+            await rag.knowledge.remove_documents(name, gone)
+            await rag.chunks.remove_documents(name, gone)
+
+
+async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
+    """Write down again of which model and generation the vectors of each group are."""
+    connection = cast(GraphitiStore, rag.knowledge).connection
+    manifests = Manifests(connection, model=rag.embedding.name, dimension=rag.embedding.dimension)
+    named = {group_id(name): name for name in await rag.ledger.datasets()}
+    generations: dict[str, list[str]] = defaultdict(list)
+    for table in tables:
+        group, part = _place(table)
+        if group is not None and part in ("chunks", "entities"):
+            generations[group].append(table)
+    for group, of_group in generations.items():
+        stored = await manifests.stored(group)
+        generation = await _generation(connection, of_group)
+        if stored is not None and stored.generation == generation:
+            continue
+        name = named.get(group) or _called(group) or ""
+        model, dimension = await _model(rag, connection, generation_name(f"chunks_{group}", generation))
+        await manifests.restore(group, Manifest(model, dimension, generation=generation, name=name))
+
+
+async def _generation(connection: LanceConnection, tables: Sequence[str]) -> int:
+    """The latest that is complete: a reindex that was interrupted leaves one with fewer rows."""
+    counted: dict[str, dict[int, int]] = defaultdict(dict)
+    for name in tables:
+        base, generation = of_generation(name)
+        if (table := await connection.table(name)) is not None:
+            counted[base][generation] = int(await table.count_rows())
+    rows = next((held for _, held in sorted(counted.items())), {0: 0})
+    best = 0
+    for generation in sorted(rows):
+        best = generation if rows[generation] >= rows.get(best, 0) else best
+    return best
+
+
+async def _model(rag: Rag, connection: LanceConnection, table: str) -> tuple[str, int]:
+    """Name and dimension of the model that made a table's vectors: the configured one, where it makes the same."""
+    from agentic_rag.stores.lancedb.rows import to_chunk, vectors_of
+
+    configured = rag.embedding.name, rag.embedding.dimension
+    opened = await connection.table(table)
+    if opened is None or not await opened.count_rows():
+        return configured
+    found = await opened.query().select(["chunk", "vector"]).limit(1).to_arrow()
+    stored = vectors_of(found)[0]
+    if len(stored) != rag.embedding.dimension:
+        return "unknown", len(stored)
+    made = (await rag.embedding.embed_passages([search_text(to_chunk(found.to_pylist()[0]))]))[0]
+    return configured if float(made @ stored) > 0.99 else ("unknown", len(stored))

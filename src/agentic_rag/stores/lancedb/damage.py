@@ -1,0 +1,334 @@
+"""Whether the files of a table can be read, and what can be read of a table of which some cannot.
+
+Lance keeps no checksums: a file counts as damaged where Lance or Arrow refuses it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from agentic_rag.errors import StoreError
+from agentic_rag.stores.batch import batches
+from agentic_rag.stores.lancedb.connection import REPAIR, STABLE_ROW_IDS, translated
+from agentic_rag.stores.lancedb.full_text import full_text_index
+from agentic_rag.stores.lancedb.process_lock import in_use
+
+BLOCK = 1_024
+"""Rows that are read together; of a block that cannot be read, its halves are tried."""
+MOST_PARTS = 10_000
+"""Into which a fragment is divided to find what of it can be read: every failing try takes a millisecond."""
+FULL_TEXT = ("search_text", "text")
+"""Columns that are searched by words, which needs an index from the first row on."""
+_FOLDERS = re.compile(r"\S*\.lance/(?=\S)|Generic \S+ error: |Wrapped error: |Not found: (?=.*Not found: )")
+"""What a reason need not repeat of the table's path, and the layers of Lance that it came through."""
+_DELETIONS = re.compile(r"_deletions/([^/\s]+\.(?:arrow|bin))")
+_EMPTY_BITMAP = struct.pack("<II", 12346, 0)
+_ROW_IDS = pa.schema([pa.field("row_id", pa.uint32(), nullable=False)])
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What is wrong with a table."""
+
+    table: str
+    reason: str
+    indexes: tuple[str, ...] = ()
+    """Names of indexes that cannot be read, where every row can; "" for a full text that is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """How much of a damaged table was copied."""
+
+    kept: int
+    lost: int | None
+    """Rows that could not be read; None where nothing says how many there were."""
+    is_latest: bool
+    """Whether all that was kept is as it was last; else some of it comes from an earlier version."""
+
+
+def table_names(database: Path) -> list[str]:
+    """Of all folders of tables, of those too that lost the file that says what they consist of; sorted."""
+    return sorted(
+        folder.name.removesuffix(".lance") for folder in database.glob("*.lance") if folder.is_dir()
+    )
+
+
+async def all_damages(folder: Path, names: Sequence[str]) -> list[Damage]:
+    """What is wrong with these tables of the database in a folder; every row and index is read.
+
+    Others may write meanwhile: what seems damaged is looked at twice, for its files may just have been replaced.
+    """
+    import lancedb
+
+    using = await in_use(str(folder))
+    database = await lancedb.connect_async(str(folder))
+    try:
+        suspects = [name for name in names if await _damage_of(database, folder, name)]
+        return [found for name in suspects if (found := await _damage_of(database, folder, name))]
+    finally:
+        database.close()
+        if using is not None:
+            using.close()
+
+
+async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
+    if not _manifests(folder / f"{name}.lance"):
+        is_empty = not any((folder / f"{name}.lance" / "data").glob("*.lance"))
+        return None if is_empty else Damage(name, "there is no file that says what it consists of")
+    if _is_latest_gone(folder / f"{name}.lance"):
+        return Damage(name, "the file that says what its latest version consists of is gone")
+    try:
+        with translated("reading"):
+            table = await database.open_table(name)
+            async for batch in await table.query().to_batches():
+                batch.validate(full=True)
+            indexes = await table.list_indices()
+            columns = (await table.schema()).names
+    except StoreError as error:
+        return Damage(name, _reason(error))
+    broken: dict[str, str] = {}
+    for index in indexes:
+        try:
+            with translated("reading"):
+                await table.prewarm_index(index.name)
+        except StoreError as error:
+            broken[index.name] = _reason(error)
+    table.close()
+    have = {index.columns[0] for index in indexes}
+    if any(column in columns and column not in have for column in FULL_TEXT):
+        broken[""] = "its full text has no index"
+    return Damage(name, next(iter(broken.values())), tuple(broken)) if broken else None
+
+
+async def without_indexes(folder: Path, damage: Damage) -> None:
+    """Drop the indexes that cannot be read; full text is indexed anew at once, the rest when it is tidied."""
+    import lancedb
+
+    with translated(f"indexing {damage.table} anew"):
+        database = await lancedb.connect_async(str(folder))
+        table = await database.open_table(damage.table)
+        for name in filter(None, damage.indexes):
+            await table.drop_index(name)
+        await _index_words(table)
+        table.close()
+        database.close()
+
+
+async def salvaged(folder: Path, name: str, scratch: Path) -> Salvage:
+    """Copy what can be read of the table ``<folder>/<name>.lance`` to ``<scratch>/<name>.lance``, of which it leaves
+    none where nothing can.
+
+    The table itself stays as it is. What the latest version lacks is looked for in earlier ones that are still there.
+    """
+    import lancedb
+
+    shutil.rmtree(scratch, ignore_errors=True)
+    gone = _is_latest_gone(folder / f"{name}.lance")
+    old = scratch / "old" / f"{name}.lance"
+    await asyncio.to_thread(_linked, folder / f"{name}.lance", old)
+    (old / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
+    copy = _Copy(await lancedb.connect_async(str(scratch)), name)
+    latest, is_latest = None, True
+    for number, manifest in enumerate(_manifests(old)):
+        before = copy.kept
+        rows, whole = await copy.add_version(old.parent)
+        if number == 0:
+            latest = None if gone else rows
+            is_latest = latest is not None and copy.kept <= latest
+        elif copy.kept > before:
+            is_latest = False
+        if whole:
+            break
+        manifest.unlink()
+    await copy.finish()
+    await asyncio.to_thread(shutil.rmtree, scratch / "old")
+    lost = None if latest is None else max(0, latest - copy.kept)
+    return Salvage(copy.kept, lost, is_latest and latest is not None)
+
+
+class _Copy:
+    """A new table, of the readable rows of versions of an old one, newest first."""
+
+    def __init__(self, database: Any, name: str) -> None:
+        self._database = database
+        self._name = name
+        self._table: Any = None
+        self._seen: set[Any] = set()
+        self._known: set[int] | None = None
+        """Ids of the rows of the first version that tells them; an earlier one has others, which were deleted."""
+        self.kept = 0
+
+    async def add_version(self, folder: Path) -> tuple[int | None, bool]:
+        """Rows that the latest version in the folder has, None where it cannot be opened; whether all were read."""
+        import lancedb
+
+        database = await lancedb.connect_async(str(folder))
+        try:
+            with translated("reading"):
+                table = await database.open_table(self._name)
+                schema = await table.schema()
+                rows = int(await table.count_rows())
+        except StoreError:
+            return None, False
+        if self._table is not None and (await self._table.schema()).names != schema.names:
+            return rows, False
+        places = await _places(table, folder / f"{self._name}.lance")
+        if places is None:
+            return rows, False
+        if self._table is None:
+            self._table = await self._database.create_table(
+                self._name, schema=schema, storage_options=STABLE_ROW_IDS
+            )
+        whole = len(places) == rows
+        self._known = {row_id for _, row_id in places} if self._known is None else self._known
+        # Of rows of one key the one in the last fragment is the latest.
+        for _, fragment in groupby(sorted(places, reverse=True), key=lambda place: place[0]):
+            ids = sorted(row_id for _, row_id in fragment if row_id in self._known)
+            least = max(1, len(ids) // MOST_PARTS)
+            for block in batches(ids, BLOCK):
+                whole = await self._add(table, list(block), least) and whole
+        table.close()
+        database.close()
+        return rows, whole
+
+    async def _add(self, table: Any, ids: list[int], least: int) -> bool:
+        """Copy these rows, or those of them that can be read; whether all could be."""
+        try:
+            with translated("reading"):
+                found = await table.take_row_ids(ids).to_arrow()
+                found.validate(full=True)
+        except StoreError:
+            if len(ids) <= least:
+                return False
+            half = len(ids) // 2
+            first = await self._add(table, ids[:half], least)
+            return await self._add(table, ids[half:], least) and first
+        keys = found.column(0).to_pylist()
+        new = [number for number, key in enumerate(keys) if key not in self._seen]
+        new = list({keys[number]: number for number in new}.values())
+        if new:
+            self._seen.update(keys)
+            self.kept += len(new)
+            with translated(f"copying {self._name}"):
+                await self._table.add(found.take(new))
+        return True
+
+    async def finish(self) -> None:
+        """Search by words works at once; nothing is left of a table without a row."""
+        if self._table is not None:
+            if self.kept:
+                await _index_words(self._table)
+            self._table.close()
+            if not self.kept:
+                await self._database.drop_table(self._name)
+        self._database.close()
+
+
+async def _places(table: Any, folder: Path) -> list[tuple[int, int]] | None:
+    """Fragment and id of each row; a list of deleted rows that cannot be read counts as empty."""
+    emptied: set[Path] = set()
+    while True:
+        try:
+            with translated("reading"):
+                found = await table.query().select(["_rowaddr", "_rowid"]).to_arrow()
+        except StoreError as error:
+            lists = _unreadable_lists(folder, str(error.__cause__)) - emptied
+            if not lists:
+                return None
+            for file in lists:
+                _empty(file)
+            emptied |= lists
+        else:
+            fragments = (address >> 32 for address in found["_rowaddr"].to_pylist())
+            return list(zip(fragments, found["_rowid"].to_pylist(), strict=True))
+
+
+def _unreadable_lists(folder: Path, told: str) -> set[Path]:
+    """Lists of deleted rows that cannot be read: what is there, and the one that an error misses."""
+    there = {file for file in (folder / "_deletions").glob("*") if not _is_arrow(file)}
+    return there | {folder / "_deletions" / name for name in _DELETIONS.findall(told)}
+
+
+def _empty(file: Path) -> None:
+    """Write a list of deleted rows that names none."""
+    if file.suffix == ".bin":
+        content = _EMPTY_BITMAP
+    else:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, _ROW_IDS) as writer:
+            writer.write_batch(pa.record_batch([pa.array([], pa.uint32())], schema=_ROW_IDS))
+        content = sink.getvalue().to_pybytes()
+    file.parent.mkdir(exist_ok=True)
+    file.unlink(missing_ok=True)  # it is linked to the table's own
+    file.write_bytes(content)
+
+
+def _is_arrow(file: Path) -> bool:
+    try:
+        with pa.memory_map(str(file)) as source:
+            pa.ipc.open_file(source).read_all()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _manifests(folder: Path) -> list[Path]:
+    """The files that say what each version of a table consists of, the latest first."""
+    return sorted((folder / "_versions").glob("*.manifest"), key=_version, reverse=True)
+
+
+def _version(manifest: Path) -> int:
+    """LanceDB counts down from the largest number, so that the latest comes first; earlier releases counted up."""
+    number = int(manifest.stem) if manifest.stem.isdecimal() else 0
+    return 2**64 - 1 - number if len(manifest.stem) == 20 else number
+
+
+def _is_latest_gone(folder: Path) -> bool:
+    """Whether a version is noted that is later than all that are there."""
+    try:
+        noted = json.loads((folder / "_versions" / "latest_version_hint.json").read_bytes())["version"]
+        return bool(noted > _version(_manifests(folder)[0]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _linked(source: Path, target: Path) -> None:
+    """A copy; LanceDB never changes a file that it has written, so links are as good."""
+    for file in _files(source):
+        to = target / file.relative_to(source)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(file, to)
+        except OSError:
+            shutil.copy2(file, to)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+async def _index_words(table: Any) -> None:
+    have = {index.columns[0] for index in await table.list_indices()}
+    for column in (await table.schema()).names:
+        if column in FULL_TEXT and column not in have:
+            await table.create_index(column, config=full_text_index())
+
+
+def _reason(error: StoreError) -> str:
+    """In the words of Lance, without the place in its source."""
+    reason = str(error).partition(": ")[2].removesuffix(f"; run: {REPAIR}")
+    reason = reason.removeprefix("lance error: ").removeprefix("LanceError(IO): ")
+    return _FOLDERS.sub("", reason)
