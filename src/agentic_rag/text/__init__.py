@@ -123,8 +123,10 @@ def tokens(text: str) -> tuple[str, ...]:
     plain = folded(text)
     for name in _IDENTIFIER.findall(plain):
         found.extend(_stem(part.casefold()) for part in _PART.findall(name))
-    for match in _TOKEN.finditer(plain.casefold()):
-        word = match.group()
+    cased = plain.casefold()
+    if cased.isascii():
+        return (*found, *map(_stem, _TOKEN.findall(cased)))
+    for word in _TOKEN.findall(cased):
         if not starts_cjk(word):
             found.append(_stem(word))
         elif len(word) == 1:
