@@ -12,7 +12,6 @@ from typing import Any
 
 import lancedb
 import pytest
-from stored import Stored, assert_same, tables
 from typer.testing import CliRunner
 
 from agentic_rag import Rag, RagConfig, open_rag
@@ -36,6 +35,7 @@ from agentic_rag.stores.lancedb.manifests import Manifests
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.testing import HashingEmbedding
 from example_vault import EXAMPLE_VAULT
+from stored import Stored, assert_same, tables
 
 QUESTION = "How does polyphenol oxidase act on catechins?"
 COMMAND = "run: agentic-rag repair"
