@@ -4,13 +4,13 @@
 
 ``model_int8.onnx`` is kept as it was published. Its graph is changed in two ways, and written beside it:
 
-- There is no mask: rows of one run have the same length, so nothing is padded.
+- There is no mask to give: rows of one run have the same length, so nothing is padded.
 - Token vectors are projected, and packed as ``domain.token_vectors`` says, in the graph: in numpy this took a third of
   the time of an ingest, for Python's threads waited for each other.
 
-The vectors are those of the published graph but for their last digits. Its ``SkipLayerNormalization`` as ``Add`` and ``LayerNormalization`` would
-give a fifth more texts a second, and vectors that differ by a cosine of .0006: rounding to 8 bits amplifies the last
-digit of a sum.
+The vectors are those of the published graph to the last digits. Without a mask inside, or with
+``SkipLayerNormalization`` as ``Add`` and ``LayerNormalization``, a fifth more texts a second would be embedded, and
+vectors would differ by a cosine of .0006: rounding to 8 bits amplifies the last digit of a sum.
 
 Weights of more than a kilobyte are external data, places in the published file, so that no byte is shipped twice.
 The projection is that of the present ``encoder.onnx``; ``fit_token_projection.py --write`` gives another one.
@@ -38,6 +38,7 @@ PUBLISHED, WRITTEN = "model_int8.onnx", "encoder.onnx"
 EXTERNAL_FROM = 1_024
 """Bytes from which a weight is left where it is."""
 TINY = 1e-9
+_ONE = helper.make_tensor("one", TensorProto.INT32, [1], [1])
 MEAN, COMPONENTS = "tokens.mean", "tokens.components"
 
 
@@ -59,7 +60,7 @@ def write(mean: FloatArray, components: FloatArray) -> Path:
     """The graph with this projection of token vectors."""
     model = onnx.load(str(folder() / PUBLISHED))
     graph = model.graph
-    nodes = [*_without_mask(graph.node), *_sentence(), *_tokens()]
+    nodes = [*_unpadded(graph.node), *_sentence(), *_tokens()]
     del graph.node[:]
     graph.node.extend(nodes)
     used = {name for node in nodes for name in node.input}
@@ -84,12 +85,12 @@ def write(mean: FloatArray, components: FloatArray) -> Path:
     return place
 
 
-def _without_mask(nodes: Sequence[Any]) -> Iterator[Any]:
-    """Up to ``token_embeddings``; what follows averages under the mask."""
+def _unpadded(nodes: Sequence[Any]) -> Iterator[Any]:
+    """Up to ``token_embeddings``, with a mask that leaves out nothing; what follows averages under the given one."""
     for node in nodes:
-        if node.op_type == "MultiHeadAttention":
-            del node.input[4:]
-        if "attention_mask" not in node.input:
+        if "attention_mask" in node.input:
+            yield helper.make_node("ConstantOfShape", ["Shape_11"], list(node.output), value=_ONE)
+        else:
             yield node
         if "token_embeddings" in node.output:
             return

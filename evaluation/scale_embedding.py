@@ -21,7 +21,7 @@ from encoder_graph import PUBLISHED, folder, projection
 from figures import Row, row
 
 ROUNDS = 5
-FASTER_FLOOR, ALIKE_FLOOR = 1.5, 0.99999
+FASTER_FLOOR, ALIKE_FLOOR = 1.5, 0.999999
 _PAD = 1
 _RUN_TEXTS, _RUN_TOKENS = 16, 512
 

@@ -39,6 +39,9 @@ WIDENING = 4
 MIN_PER_KIND = 25
 """Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule."""
 
+TELLING_CHUNKS = 49
+"""Most chunks of an entity that a walk starts at. Of one that more mention a store names only the first in id order, which
+do not tell where to start; in a large graph there are many of them."""
 NEAREST = 4
 """How many times as many passages are read as are wanted, for some are judged less than nearer ones, or filtered."""
 
@@ -157,8 +160,8 @@ class GraphEngine:
             dataset, query, vector, limit=max(MIN_PER_KIND, limit // 2), as_of=as_of, within=within
         )
         judge = await self._judge(question)
-        said = [hit for hit in found if hit.kind != "node"]
-        passages = await self._passages(scope, said, vector, START_PASSAGES)
+        telling = [hit for hit in found if len(hit.chunk_ids) <= TELLING_CHUNKS]
+        passages = await self._passages(scope, telling, vector, START_PASSAGES)
         start = _named(graph, question)
         if start is None and await self._means_something(dataset, question, vector, passages):
             start = _at_facts(graph, found, judge)
