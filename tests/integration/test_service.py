@@ -188,10 +188,14 @@ def test_a_chat_goes_on(service: str) -> None:
             client.chat.completions.create(model="default", messages=[{"role": "assistant", "content": "hm"}])
 
 
-def test_a_citation_stands_in_its_note(client: httpx.Client) -> None:
-    for cited in client.post("/ask", json={"query": QUESTION}).json()["citations"]:
-        note = client.get(f"/notes/default/{cited['document_id']}").json()
-        assert note["text"][cited["start"] : cited["end"]] == cited["quote"]
+@pytest.mark.parametrize("question", [QUESTION, "What does shading do to theanine?"])
+def test_a_citation_stands_in_its_note(client: httpx.Client, question: str) -> None:
+    """In a canvas too, of which the second question's answer quotes an edge."""
+    cited = client.post("/ask", json={"query": question}).json()["citations"]
+    for one in cited:
+        note = client.get(f"/notes/default/{one['document_id']}").json()
+        assert note["text"][one["start"] : one["end"]] == one["quote"]
+    assert question == QUESTION or any(one["path"].endswith(".canvas") for one in cited)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Form, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentic_rag.boards.files import SUFFIX
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, notes_dataset
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
+from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.files import SourceError, decode
 from agentic_rag.ingest.office import MIME_TYPES, extracted
 from agentic_rag.rag import Rag
@@ -190,6 +192,9 @@ class Note:
     path: str
     title: str
     text: str
+    """In which citations count code points; of a canvas its cards and edges as a list."""
+    source: str
+    """The file's own text; of a canvas its JSON."""
 
 
 async def read_note(rag: Rag, dataset: str, path: str) -> Note:
@@ -205,11 +210,12 @@ async def read_note(rag: Rag, dataset: str, path: str) -> Note:
     record = records.get(path) or next((one for one in records.values() if one.path == path), None)
     if record is None:
         raise InputError(f"dataset {dataset!r} holds no note {path!r}")
-    text = await asyncio.to_thread(_text, Path(record.root), record.path)
-    return Note(record.path, record.names[0] if record.names else record.path, text)
+    text, source = await asyncio.to_thread(_texts, Path(record.root), record.path)
+    return Note(record.path, record.names[0] if record.names else record.path, text, source)
 
 
-def _text(root: Path, path: str) -> str:
+def _texts(root: Path, path: str) -> tuple[str, str]:
+    """The text that was ingested, and the file's own, which differs for a canvas alone."""
     file = root if root.is_file() else root / path
     try:
         # Links out of the folder are not followed on ingest, nor afterwards.
@@ -217,7 +223,8 @@ def _text(root: Path, path: str) -> str:
             raise InputError(f"{path!r} leads out of its folder by now; ingest again")
         raw = file.read_bytes()
         suffix = file.suffix.lower()
-        return extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
+        source = extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
+        return parse_canvas(path, path, source).text if suffix == SUFFIX else source, source
     except OSError as error:
         raise InputError(
             f"{path!r} cannot be read any more ({error.strerror or error}); ingest again"

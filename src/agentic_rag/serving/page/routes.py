@@ -300,7 +300,7 @@ async def read(
     note = await read_note(service.rag, name, path)
     resolve = _resolver(_root(request), name, await _names(service.rag, name))
     if note.path.endswith(SUFFIX):
-        board = read_board(note.text, note.path)
+        board = read_board(note.source, note.path)
         svg = board_svg(board, lambda text: rendered(text, resolve), title=note.title)
         html = f'<div class="board-frame" tabindex="0" role="group" aria-label="board">{svg}</div>'
     else:
