@@ -30,6 +30,8 @@ class Change:
     documents: dict[str, set[str]] = field(default_factory=dict)
     """Group → documents whose rows are exactly the given ones."""
     candidates: dict[str, set[str]] = field(default_factory=dict)
+    new: set[str] = field(default_factory=set)
+    """Groups whose rows of documents are of documents of which nothing is stored."""
 
     def put(self, kind: Kind, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -87,7 +89,9 @@ class Change:
             for kind in KINDS:
                 replacing = self._replacing(group, kind)
                 rows = list(self.rows.get((group, kind), {}).values())
-                await tables.upsert(group, kind, rows, replacing)
+                await tables.upsert(
+                    group, kind, rows, replacing, new=group in self.new and kind in OF_DOCUMENTS
+                )
 
     def _replacing(self, group: str, kind: Kind) -> str | None:
         documents = self.documents.get(group)

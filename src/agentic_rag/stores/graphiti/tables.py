@@ -179,10 +179,19 @@ class GraphTables:
         scored = [(row, row.pop("_score")) for row in rows]
         return _ordered([(row, score) for row, score in scored if score > 0])
 
-    async def upsert(self, group: str, kind: Kind, rows: Sequence[Row], replacing: str | None = None) -> None:
+    async def upsert(
+        self,
+        group: str,
+        kind: Kind,
+        rows: Sequence[Row],
+        replacing: str | None = None,
+        *,
+        new: bool = False,
+    ) -> None:
         """Insert or overwrite by uuid; with ``replacing``, rows it matches that are not given disappear.
 
-        One atomic version of the table.
+        One atomic version of the table. ``new``: none of the rows is stored, so that no stored one is read, of which
+        a merge reads all.
         """
         if not rows:
             if replacing is not None:
@@ -190,10 +199,14 @@ class GraphTables:
             return
         table = await self._created(group, kind)
         with translated(f"storing {len(rows)} {kind}"):
-            merge = table.merge_insert("uuid").when_matched_update_all().when_not_matched_insert_all()
-            if replacing is not None:
-                merge = merge.when_not_matched_by_source_delete(replacing)
-            await merge.execute(_to_arrow(rows, table_schema=await table.schema()))
+            made = _to_arrow(rows, table_schema=await table.schema())
+            if new:
+                await table.add(made)
+            else:
+                merge = table.merge_insert("uuid").when_matched_update_all().when_not_matched_insert_all()
+                if replacing is not None:
+                    merge = merge.when_not_matched_by_source_delete(replacing)
+                await merge.execute(made)
         await tidied_when_due(table, lambda: tidied(table, _plan(kind), kind), kind)
 
     async def delete(self, group: str, kind: Kind, where: str) -> None:

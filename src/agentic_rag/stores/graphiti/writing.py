@@ -219,9 +219,9 @@ class GraphWriter:
         transaction.change.put("mentions", before.kept_mentions.values())
         await self._summarise(transaction, group, before, gone_facts | gone_mentions, candidates - orphans)
         await self._take_labels_back(transaction, plan, before, new, orphans)
-        if (
-            not before.is_empty
-        ):  # else nothing is replaced, and a table need not be compared with the new rows
+        if before.is_empty:  # nothing is replaced, and no table need be compared with the new rows
+            transaction.change.new.add(group)
+        else:
             transaction.change.documents.setdefault(group, set()).update(documents)
         touched = candidates | named_now
         transaction.change.candidates.setdefault(group, set()).update(touched)

@@ -101,14 +101,14 @@ class LanceChunkStore:
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await self._values.record(dataset, rows)
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):
-                    merge = (
-                        table.merge_insert("chunk_id").when_matched_update_all().when_not_matched_insert_all()
-                    )
-                    # To delete what is not among the new rows, all of the table is compared with them.
                     of = is_one_of("document_id", ids)
+                    await table.checkout_latest()  # another process may have written them a moment ago
                     if await table.count_rows(of):
-                        merge = merge.when_not_matched_by_source_delete(of)
-                    await merge.execute(rows)
+                        merge = table.merge_insert("chunk_id").when_matched_update_all()
+                        merge = merge.when_not_matched_insert_all().when_not_matched_by_source_delete(of)
+                        await merge.execute(rows)
+                    else:  # a merge would read all rows to find out that none is replaced
+                        await table.add(rows)
         self._profiles.pop(table.name, None)
         await tidied_when_due(table, lambda: self.optimize(dataset), repr(dataset))
 
