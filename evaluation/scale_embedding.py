@@ -21,6 +21,8 @@ from encoder_graph import PUBLISHED, folder, projection
 from figures import Row, row
 
 ROUNDS = 5
+ONE_WINDOW = bundled.MAX_TOKENS - 10
+"""Tokens up to which a text with its prefix is embedded in one run."""
 FASTER_FLOOR, ALIKE_FLOOR = 1.5, 0.999999
 _PAD = 1
 _RUN_TEXTS, _RUN_TOKENS = 16, 512
@@ -99,6 +101,8 @@ def _unit(rows: NDArray[Any]) -> FloatArray:
 
 async def compared(texts: Sequence[str]) -> tuple[list[Row], float]:
     """Rows, and how many times as long the published graph takes; the two in turns, medians of the rounds."""
+    counts = bundled.count_tokens_batch(list(texts))
+    texts = [text for text, count in zip(texts, counts, strict=True) if count < ONE_WINDOW]
     ours, theirs = bundled.BundledEmbedding(), Published()
     rates: dict[str, list[float]] = {"ours": [], "theirs": []}
     vectors: dict[str, FloatArray] = {}
