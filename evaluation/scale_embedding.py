@@ -23,7 +23,7 @@ from figures import Row, row
 ROUNDS = 5
 ONE_WINDOW = bundled.MAX_TOKENS - 10
 """Tokens up to which a text with its prefix is embedded in one run."""
-FASTER_FLOOR, ALIKE_FLOOR = 1.5, 0.999999
+FASTER_FLOOR, ALIKE_FLOOR = 1.5, 0.999
 _PAD = 1
 _RUN_TEXTS, _RUN_TOKENS = 16, 512
 
