@@ -6,11 +6,9 @@ import asyncio
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.domain.progress import Meter
@@ -53,8 +51,8 @@ class Published:
             sentences, of_tokens = self._outputs([rows[i] for i in some])
             vectors[some] = sentences
             for i, own in zip(some, of_tokens, strict=True):
-                centred = _unit(own[1 : len(rows[i]) + 1]) - self._mean
-                tokens[i] = packed(_unit(centred @ self._components))
+                centred = bundled._unit(own[1 : len(rows[i]) + 1]) - self._mean
+                tokens[i] = packed(bundled._unit(centred @ self._components))
 
         loop = asyncio.get_running_loop()
         await asyncio.gather(*(loop.run_in_executor(self._workers, run, some) for some in _padded(rows)))
@@ -92,11 +90,6 @@ def _padded(rows: Sequence[list[int]]) -> list[list[int]]:
             runs.append([])
         runs[-1].append(index)
     return runs
-
-
-def _unit(rows: NDArray[Any]) -> FloatArray:
-    scaled: FloatArray = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return scaled
 
 
 async def compared(texts: Sequence[str]) -> tuple[list[Row], float]:

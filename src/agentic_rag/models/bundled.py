@@ -59,15 +59,14 @@ class _Engine:
         options.log_severity_level = 3
         folder = resources.files("agentic_rag") / _FOLDER
         try:
-            with (
-                resources.as_file(folder) as files,
-                resources.as_file(files / "sentencepiece.model") as pieces,
-            ):
+            with resources.as_file(folder) as files:
                 # The graph's weights lie beside it, in the model's published file.
                 self.session = onnxruntime.InferenceSession(
                     str(files / "encoder.onnx"), options, providers=["CPUExecutionProvider"]
                 )
-                self.tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(pieces))
+                self.tokenizer = sentencepiece.SentencePieceProcessor(
+                    model_file=str(files / "sentencepiece.model")
+                )
         except Exception as error:
             raise ModelError(f"the bundled embedding model cannot be loaded: {error}") from error
 
