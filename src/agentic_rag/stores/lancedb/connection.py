@@ -17,6 +17,7 @@ import pyarrow as pa
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
+from agentic_rag.stores.lancedb.versions import is_latest_gone
 
 Prepare = Callable[[Any], Awaitable[None]]
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
@@ -44,6 +45,7 @@ _AWAY = re.compile(
 
 REPAIR = "agentic-rag repair"
 """The command that mends damaged files."""
+LATEST_GONE = "the file that says what its latest version consists of is gone"
 _FAILURES = (RuntimeError, OSError, ValueError, KeyError, TypeError, NotImplementedError)
 _PANIC = "RustPanic"
 """Of a class that has no importable name: Lance met a content that it does not expect."""
@@ -128,10 +130,16 @@ class LanceConnection:
             return self._database
 
     async def table(self, name: str) -> Any | None:
-        """The open table, or None where there is none yet."""
+        """The open table, or None where there is none yet.
+
+        Raises:
+            StoreError: it cannot be opened, or its latest version is gone.
+        """
         if name not in self._tables:
             database = await self.database()
             with translated(f"opening table {name}"):
+                if await asyncio.to_thread(self._is_latest_gone, name):
+                    raise StoreError(f"table {name}: {LATEST_GONE}; run: {REPAIR}")
                 try:
                     table = await database.open_table(name)
                     self._versions.setdefault(name, await table.version())
@@ -153,6 +161,10 @@ class LanceConnection:
     def _has_data(self, name: str) -> bool:
         """Whether rows of a table lie there that cannot be opened; a table that is being made has none yet."""
         return "://" not in self.uri and any(Path(self.uri, f"{name}.lance", "data").glob("*.lance"))
+
+    def _is_latest_gone(self, name: str) -> bool:
+        """Whether it would be read as it was before."""
+        return "://" not in self.uri and is_latest_gone(Path(self.uri, f"{name}.lance"))
 
     async def create_table(
         self, name: str, schema: pa.Schema, key: str, prepare: Prepare | None = None

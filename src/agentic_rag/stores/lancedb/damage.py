@@ -6,7 +6,6 @@ Lance keeps no checksums: a file counts as damaged where Lance or Arrow refuses 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import shutil
@@ -21,9 +20,10 @@ import pyarrow as pa
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.lancedb.connection import REPAIR, STABLE_ROW_IDS, translated
+from agentic_rag.stores.lancedb.connection import LATEST_GONE, REPAIR, STABLE_ROW_IDS, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.process_lock import in_use
+from agentic_rag.stores.lancedb.versions import is_latest_gone, latest_hint, version_files
 
 BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
@@ -85,11 +85,11 @@ async def all_damages(folder: Path, names: Sequence[str]) -> list[Damage]:
 
 
 async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
-    if not _manifests(folder / f"{name}.lance"):
+    if not version_files(folder / f"{name}.lance"):
         is_empty = not any((folder / f"{name}.lance" / "data").glob("*.lance"))
         return None if is_empty else Damage(name, "there is no file that says what it consists of")
-    if _is_latest_gone(folder / f"{name}.lance"):
-        return Damage(name, "the file that says what its latest version consists of is gone")
+    if is_latest_gone(folder / f"{name}.lance"):
+        return Damage(name, LATEST_GONE)
     try:
         with translated("reading"):
             table = await database.open_table(name)
@@ -136,13 +136,13 @@ async def salvaged(folder: Path, name: str, scratch: Path) -> Salvage:
     import lancedb
 
     shutil.rmtree(scratch, ignore_errors=True)
-    gone = _is_latest_gone(folder / f"{name}.lance")
+    gone = is_latest_gone(folder / f"{name}.lance")
     old = scratch / "old" / f"{name}.lance"
     await asyncio.to_thread(_linked, folder / f"{name}.lance", old)
-    (old / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
+    latest_hint(old).unlink(missing_ok=True)
     copy = _Copy(await lancedb.connect_async(str(scratch)), name)
     latest, is_latest = None, True
-    for number, manifest in enumerate(_manifests(old)):
+    for number, manifest in enumerate(version_files(old)):
         before = copy.kept
         rows, whole = await copy.add_version(old.parent)
         if number == 0:
@@ -283,26 +283,6 @@ def _is_arrow(file: Path) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def _manifests(folder: Path) -> list[Path]:
-    """The files that say what each version of a table consists of, the latest first."""
-    return sorted((folder / "_versions").glob("*.manifest"), key=_version, reverse=True)
-
-
-def _version(manifest: Path) -> int:
-    """LanceDB counts down from the largest number, so that the latest comes first; earlier releases counted up."""
-    number = int(manifest.stem) if manifest.stem.isdecimal() else 0
-    return 2**64 - 1 - number if len(manifest.stem) == 20 else number
-
-
-def _is_latest_gone(folder: Path) -> bool:
-    """Whether a version is noted that is later than all that are there."""
-    try:
-        noted = json.loads((folder / "_versions" / "latest_version_hint.json").read_bytes())["version"]
-        return bool(noted > _version(_manifests(folder)[0]))
-    except (OSError, ValueError, LookupError, TypeError):
-        return False
 
 
 def _linked(source: Path, target: Path) -> None:

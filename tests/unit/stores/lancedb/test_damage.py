@@ -201,6 +201,14 @@ async def test_a_table_whose_manifests_are_gone_is_not_an_empty_one(folder: Path
     await connection.close()
 
 
+async def test_a_table_whose_latest_version_is_gone_is_not_read_as_it_was_before(folder: Path):
+    harmed(folder, "_versions/*.manifest", "deleted", last=True)
+    connection = LanceConnection(str(folder))
+    with pytest.raises(StoreError, match=f"table t: the file .* latest version .* is gone; run: {REPAIR}"):
+        await connection.table("t")
+    await connection.close()
+
+
 async def test_an_error_that_is_no_damage_names_no_command():
     with pytest.raises(StoreError) as told, translated("writing tea"):
         raise OSError(28, "No space left on device")

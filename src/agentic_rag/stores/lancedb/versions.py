@@ -1,0 +1,35 @@
+"""The files of a table that say what each of its versions consists of, and whether the latest one is gone.
+
+LanceDB opens a table whose latest such file was deleted at the version before, and says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def version_files(folder: Path) -> list[Path]:
+    """Of the table in a folder, the latest first."""
+    return sorted((folder / "_versions").glob("*.manifest"), key=_version, reverse=True)
+
+
+def latest_hint(folder: Path) -> Path:
+    """The file in which LanceDB notes the latest version, once that is written; nothing depends on it."""
+    return folder / "_versions" / "latest_version_hint.json"
+
+
+def is_latest_gone(folder: Path) -> bool:
+    """Whether a version is noted that is later than all that are there."""
+    try:
+        # The note first: a version that is written in between is then no later than it.
+        noted = json.loads(latest_hint(folder).read_bytes())["version"]
+        return bool(noted > _version(version_files(folder)[0]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _version(file: Path) -> int:
+    """LanceDB counts down from the largest number, so that the latest comes first; earlier releases counted up."""
+    number = int(file.stem) if file.stem.isdecimal() else 0
+    return 2**64 - 1 - number if len(file.stem) == 20 else number
