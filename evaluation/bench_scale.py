@@ -25,8 +25,9 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,10 @@ class Mixed:
     async def question_tokens(self, text: str) -> QuestionTokens:
         return await self._model.question_tokens(text)
 
+    @property
+    def kept_bytes(self) -> int:
+        return sum(one.nbytes for one in self._vectors) + sum(map(len, self._tokens))
+
     def _moved(self, texts: Sequence[str]) -> tuple[FloatArray, tuple[bytes, ...]]:
         places = [zlib.crc32(text.encode()) % len(self._vectors) for text in texts]
         moved = np.array([self._vectors[place] for place in places])
@@ -126,7 +131,7 @@ def notes(count: int) -> Iterator[tuple[str, str]]:
         yield name, f"# {name}\n\n" + "\n".join(parts)
 
 
-def written(folder: Path, some: Sequence[tuple[str, str]]) -> None:
+def written(folder: Path, some: Iterable[tuple[str, str]]) -> None:
     """As files, a thousand a folder."""
     for number, (name, text) in enumerate(some):
         place = folder / f"{number // 1000:03}"
@@ -181,7 +186,7 @@ async def first(rag: Rag, vault: Path, embedding: Mixed, ratio: float) -> list[R
     return rows + stages(called, told)
 
 
-async def whole(rag: Rag, vault: Path, data: Path) -> list[Row]:
+async def whole(rag: Rag, vault: Path, data: Path, embedding: Mixed) -> list[Row]:
     """The whole vault, most of it with vectors that are made up."""
     told = await rag.ingest(vault)
     held = sum(file.stat().st_size for file in _files(vault))
@@ -189,6 +194,7 @@ async def whole(rag: Rag, vault: Path, data: Path) -> list[Row]:
     return [
         row(f"{called}: notes a second beside embedding", "1/s", told.documents / told.seconds),
         _most_memory("ingest"),
+        row("of it vectors that this benchmark keeps, to make others of", "MB", embedding.kept_bytes / 1e6),
         row(f"{called}: folder / notes, open", "×", bytes_of(data)["all"] / held),
         *stages(called, told),
     ]
@@ -261,12 +267,9 @@ async def grown(rag: Rag, vault: Path, files: Sequence[Path], count: int, data: 
 
 async def measured(count: int, really: int, edited: int, folder: Path) -> list[Row]:
     vault, data = folder / "vault", folder / "data"
-    made = list(notes(count))
-    some = made[: really // SECTIONS]
-    written(vault, some)
-    rows, ratio = await compared(
-        [text for _, note in made for text in note.split("\n## ")][: min(really, COMPARED)]
-    )
+    written(vault, islice(notes(count), really // SECTIONS))
+    texts = (text for _, note in notes(count) for text in note.split("\n## "))
+    rows, ratio = await compared(list(islice(texts, min(really, COMPARED))))
     _show(rows)
     config = RagConfig(data_dir=data)
     embedding = Mixed()
@@ -274,8 +277,8 @@ async def measured(count: int, really: int, edited: int, folder: Path) -> list[R
         rows += await first(rag, vault, embedding, ratio)
         _show(rows)
         embedding.is_real = False
-        written(vault, made)
-        rows += await whole(rag, vault, data)
+        written(vault, notes(count))
+        rows += await whole(rag, vault, data, embedding)
         _show(rows)
         files = _files(vault)
         embedding.is_real = True
