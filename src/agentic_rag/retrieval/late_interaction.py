@@ -29,7 +29,7 @@ from agentic_rag.domain.odds import log_odds, probability
 from agentic_rag.domain.ports import ChunkReader, TokenEmbedding
 from agentic_rag.domain.token_vectors import Similarities, similarities
 from agentic_rag.retrieval.schemas import Judged, RetrievalResult
-from agentic_rag.text import asked_about, names_nothing, tokens
+from agentic_rag.text import asked_about, has_all, names_nothing
 
 WEIGHT, DOUBT = 0.5, 16.0
 """In log-odds for a tenth of a cosine. Chosen on the first halves of the judged sets and on two vaults."""
@@ -114,7 +114,7 @@ def _naming(question: str, results: Sequence[RetrievalResult]) -> list[str]:
     asked = frozenset() if names_nothing(question) else asked_about(question)
     if not asked:
         return []
-    having = [result for result in results if asked <= set(tokens(search_text(result.chunk)))]
+    having = [result for result in results if has_all(asked, search_text(result.chunk))]
     if len(having) ** 2 > len(results):
         return []
     return [result.id for result in having if result.chunk.kind != "turn"]

@@ -136,6 +136,17 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def has_all(terms: frozenset[str], text: str) -> bool:
+    """Whether a text has all of these terms, as ``tokens`` gives them.
+
+    Most texts are told by the beginnings of the terms, which takes a tenth of the time: of what the stemmer leaves of a
+    word only the last letter may not be in it, or the last two (dying, die).
+    """
+    cased = folded(text).casefold()
+    beginnings = (term[:-2] if term.endswith("ie") else term[:-1] for term in terms)
+    return all(map(cased.__contains__, beginnings)) and terms <= set(tokens(text))
+
+
 def content_tokens(text: str) -> tuple[str, ...]:
     """``tokens`` without words that say nothing alone; all of them where nothing else is left."""
     every = tokens(text)

@@ -13,6 +13,7 @@ from agentic_rag.text import (
     STOPWORDS,
     asked_about,
     content_tokens,
+    has_all,
     names_nothing,
     script,
     script_beside,
@@ -20,6 +21,7 @@ from agentic_rag.text import (
     starts_cjk,
     tokens,
 )
+from example_vault import EXAMPLE_VAULT
 
 
 @pytest.mark.parametrize(
@@ -147,3 +149,28 @@ def test_a_question_that_points_back_before_it_names_anything(question: str, not
 
 def test_traditional_characters_of_question_words_are_made_simplified_one_for_one():
     assert simplified("為什麼這樣說？ why 龍") == "为什么这样说？ why 龍"
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "has"),
+    [
+        ("hoping studies", "They hope; a Study of it.", True),
+        ("dying", "Some died.", True),
+        ("die", "She is dying.", True),
+        ("cafe", "The Café is open", True),
+        ("userName", "the userName, read", True),
+        ("乌龙茶", "喝乌龙茶", True),
+        ("乌龙茶", "乌龙和茶", False),
+        ("oolong tea", "oolong", False),
+        ("on", "only", False),
+        ("", "anything", True),
+    ],
+)
+def test_whether_a_text_has_all_terms(asked: str, text: str, has: bool):
+    assert has_all(frozenset(tokens(asked)), text) is has
+
+
+def test_all_terms_of_each_word_are_in_a_text_with_it():
+    words = {word for file in EXAMPLE_VAULT.rglob("*.md") for word in file.read_text("utf-8").split()}
+    assert len(words) > 2_000
+    assert not [word for word in words if not has_all(frozenset(tokens(word)), f"a {word} b")]

@@ -15,7 +15,6 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from agentic_rag.domain.ports import FloatArray
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
 from agentic_rag.stores.graphiti.schemas import Kind, Row
@@ -28,22 +27,22 @@ GROWTH = 4
 
 @dataclass
 class Recorder:
-    """Raw scores by uuid, gathered over the legs of one search; the best where a leg ran twice."""
+    """What the legs of one search found, by uuid, so that only the rows that rank high in the end are read."""
 
-    asked: FloatArray | None = None
-    """The question's unit vector, with which what is found by words is compared too; None: with nothing."""
-    cosine: dict[str, float] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    """Row ids."""
     bm25: dict[str, float] = field(default_factory=dict)
+    """The best, where a leg ran twice."""
 
-    def saw_cosine(self, uuid: str, score: float) -> None:
-        self.cosine[uuid] = max(score, self.cosine.get(uuid, score))
-
-    def saw_bm25(self, uuid: str, score: float) -> None:
-        self.bm25[uuid] = max(score, self.bm25.get(uuid, score))
+    def saw(self, row: Row, bm25: float | None = None) -> None:
+        uuid = row["uuid"]
+        self.rows[uuid] = row["_rowid"]
+        if bm25 is not None:
+            self.bm25[uuid] = max(bm25, self.bm25.get(uuid, bm25))
 
 
 class RestrictedFilters(SearchFilters):  # type: ignore[misc]
-    """Filters of one search; never share an instance between searches.
+    """Filters of one search, whose legs give objects with a uuid alone; never share an instance between searches.
 
     ``within``: only what comes from these episodes; None allows all, an empty list nothing.
     ``as_of``: chunks dated later, and facts and entities that only such chunks name, are left out; the

@@ -11,15 +11,16 @@ import unicodedata
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
 
 from agentic_rag.stores.graphiti import rows as convert
 from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.library import SearchInterface
-from agentic_rag.stores.graphiti.restriction import Recorder, Visibility
-from agentic_rag.stores.graphiti.schemas import WITH_VECTOR, Kind, Row
+from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodicNode, SearchInterface
+from agentic_rag.stores.graphiti.restriction import RestrictedFilters, Visibility
+from agentic_rag.stores.graphiti.schemas import Kind, Row, columns_of_graphiti
 from agentic_rag.stores.graphiti.tables import GraphTables
 
 MAX_FRONTIER = 10_000
@@ -55,7 +56,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
     ) -> list[Any]:
         found = await self._full_text("facts", query, search_filter, group_ids, limit)
-        return [convert.to_fact(row) for row, _ in found]
+        return _objects(found, search_filter, convert.to_fact, EntityEdge)
 
     async def node_fulltext_search(
         self,
@@ -66,7 +67,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
     ) -> list[Any]:
         found = await self._full_text("entities", query, search_filter, group_ids, limit)
-        return [convert.to_entity(row) for row, _ in found]
+        return _objects(found, search_filter, convert.to_entity, EntityNode)
 
     async def episode_fulltext_search(
         self,
@@ -77,7 +78,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
     ) -> list[Any]:
         found = await self._full_text("episodes", query, search_filter, group_ids, limit)
-        return [convert.to_episode(row) for row, _ in found]
+        return _objects(found, search_filter, convert.to_episode, EpisodicNode)
 
     async def community_fulltext_search(
         self, driver: Any, query: str, group_ids: list[str] | None = None, limit: int = 100
@@ -103,7 +104,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
             sql.is_in("target_uuid", [target_node_uuid]) if target_node_uuid is not None else None,
         ]
         found = await self._cosine("facts", search_vector, search_filter, group_ids, limit, min_score, ends)
-        return [convert.to_fact(row) for row, _ in found]
+        return _objects(found, search_filter, convert.to_fact, EntityEdge)
 
     async def node_similarity_search(
         self,
@@ -115,7 +116,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         min_score: float = 0.7,
     ) -> list[Any]:
         found = await self._cosine("entities", search_vector, search_filter, group_ids, limit, min_score)
-        return [convert.to_entity(row) for row, _ in found]
+        return _objects(found, search_filter, convert.to_entity, EntityNode)
 
     async def community_similarity_search(
         self,
@@ -217,17 +218,15 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         if not has_terms(text):
             return []
 
-        recorder = _recorder(search_filter)
-        asked = recorder.asked if kind in WITH_VECTOR else None
+        select = _columns(kind, search_filter)
 
         async def fetch(group: str, where: str | None, count: int) -> Scored:
-            return await self._tables.matching(group, kind, text, where=where, limit=count, compared=asked)
+            return await self._tables.matching(group, kind, text, select, where=where, limit=count)
 
         found = await self._searched(kind, fetch, search_filter, group_ids, limit)
-        for row, score in found:
-            recorder.saw_bm25(row["uuid"], score)
-            if row.get("cosine") is not None:
-                recorder.saw_cosine(row["uuid"], row["cosine"])
+        if isinstance(search_filter, RestrictedFilters):
+            for row, score in found:
+                search_filter.recorder.saw(row, score)
         return found
 
     async def _cosine(
@@ -243,14 +242,16 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         if not all(math.isfinite(x) for x in vector) or not any(vector):
             return []
 
+        select = _columns(kind, search_filter)
+
         async def fetch(group: str, where: str | None, count: int) -> Scored:
-            return await self._tables.nearest(group, kind, vector, where=where, limit=count)
+            return await self._tables.nearest(group, kind, vector, select, where=where, limit=count)
 
         found = await self._searched(kind, fetch, search_filter, group_ids, limit, ends)
         kept = [(row, score) for row, score in found if score > min_score]
-        recorder = _recorder(search_filter)
-        for row, score in kept:
-            recorder.saw_cosine(row["uuid"], score)
+        if isinstance(search_filter, RestrictedFilters):
+            for row, _ in kept:
+                search_filter.recorder.saw(row)
         return kept
 
     async def _searched(
@@ -285,10 +286,25 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         return group_ids if group_ids is not None else await self._tables.groups()
 
 
-def _recorder(search_filter: Any) -> Recorder:
-    """The search's own recorder; plain filters get one that nobody reads."""
-    recorder = getattr(search_filter, "recorder", None)
-    return recorder if isinstance(recorder, Recorder) else Recorder()
+def _columns(kind: Kind, search_filter: Any) -> list[str]:
+    """What a leg reads of each row that it finds; reading them costs more than finding them."""
+    if not isinstance(search_filter, RestrictedFilters):
+        return columns_of_graphiti(kind)
+    ends = ["source_uuid", "target_uuid"] if kind == "facts" and search_filter.node_labels else []
+    return ["uuid", "_rowid", *ends]
+
+
+def _objects(found: Scored, search_filter: Any, made: Callable[[Row], Any], kind: Any) -> list[Any]:
+    """Graphiti's objects; for a search of ours, which reads what ranks high in the end, they have no more than a uuid."""
+    if isinstance(search_filter, RestrictedFilters):
+        return [_blank(kind).model_copy(update={"uuid": row["uuid"]}) for row, _ in found]
+    return [made(row) for row, _ in found]
+
+
+@cache
+def _blank(kind: Any) -> Any:
+    """Copied, for pydantic takes a hundred times as long to construct one."""
+    return kind.model_construct(uuid="")
 
 
 @dataclass(frozen=True, slots=True)

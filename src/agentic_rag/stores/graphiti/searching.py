@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,12 +22,20 @@ from agentic_rag.stores.graphiti.library import (
     NodeSearchMethod,
 )
 from agentic_rag.stores.graphiti.links import Known, LinkReader
-from agentic_rag.stores.graphiti.restriction import RestrictedFilters, as_of_filters
+from agentic_rag.stores.graphiti.restriction import Recorder, as_of_filters
 from agentic_rag.stores.graphiti.rows import utc
-from agentic_rag.stores.graphiti.schemas import Kind
+from agentic_rag.stores.graphiti.schemas import Kind, Row
 from agentic_rag.stores.graphiti.search_interface import searchable
 from agentic_rag.stores.graphiti.tables import GraphTables
 
+_OF_HITS: Mapping[Kind, tuple[str, ...]] = {
+    "facts": (
+        "uuid", "name", "fact", "episodes", "source_uuid", "target_uuid", "valid_at", "invalid_at",
+    ),
+    "entities": ("uuid", "name", "summary"),
+    "episodes": ("uuid", "name", "content", "metadata"),
+}  # fmt: skip
+"""Columns of which hits are made."""
 MAX_ENTITY_CHUNKS = 50
 """Chunks an entity's hit names, the first in id order; a tag on every note would name them all."""
 
@@ -74,7 +83,7 @@ class Searcher:
         scope = Scope(dataset, group, utc(as_of), allowed)
         episodes = sorted(episode_uuid(dataset, chunk) for chunk in allowed) if allowed is not None else None
         filters = as_of_filters(scope.as_of, episodes)
-        dense = filters.recorder.asked = self._usable(vector)
+        dense = self._usable(vector)
         found = await self._graphiti.search_(
             text,
             config=_config(limit, dense=dense is not None),
@@ -82,7 +91,7 @@ class Searcher:
             search_filter=filters,
             query_vector=dense.tolist() if dense is not None else [0.0] * self._tables.dimension,
         )
-        return await self._hits(scope, found, filters)
+        return await self._hits(scope, found, filters.recorder, dense)
 
     def _usable(self, vector: FloatArray) -> FloatArray | None:
         """The query's vector of length 1; None where it points nowhere."""
@@ -97,20 +106,33 @@ class Searcher:
         unit: FloatArray = flat / np.linalg.norm(flat)
         return unit
 
-    async def _hits(self, scope: Scope, found: Any, filters: RestrictedFilters) -> list[GraphHit]:
-        ends = {end for edge in found.edges for end in (edge.source_node_uuid, edge.target_node_uuid)}
-        episodes = {uuid for edge in found.edges for uuid in edge.episodes}
-        entities = {node.uuid for node in found.nodes}
+    async def _hits(
+        self, scope: Scope, found: Any, recorder: Recorder, asked: FloatArray | None
+    ) -> list[GraphHit]:
+        async def read(kind: Kind, objects: Sequence[Any], vector: FloatArray | None) -> list[Row]:
+            """The rows of what was found, in its order."""
+            ids = [recorder.rows[one.uuid] for one in objects]
+            rows = await self._tables.found(scope.group, kind, ids, _OF_HITS[kind], vector)
+            return [rows[one.uuid] for one in objects if one.uuid in rows]
+
+        facts, entities, of_search = await asyncio.gather(
+            read("facts", found.edges, asked),
+            read("entities", found.nodes, asked),
+            read("episodes", found.episodes, None),
+        )
+        ends = {row[end] for row in facts for end in ("source_uuid", "target_uuid")}
+        episodes = {uuid for row in facts for uuid in row["episodes"]}
         known = await self._links.latest(scope.group)
         names, of_episodes, of_entities = await asyncio.gather(
             self._names(scope, known, ends),
             self._chunks_of_episodes(scope, known, episodes),
-            self._chunks_of_entities(scope, known, entities),
+            self._chunks_of_entities(scope, known, {row["uuid"] for row in entities}),
         )
+        bm25 = recorder.bm25
         return [
-            *(_fact(rank, edge, filters, names, of_episodes) for rank, edge in enumerate(found.edges, 1)),
-            *(_entity(rank, node, filters, of_entities) for rank, node in enumerate(found.nodes, 1)),
-            *(_episode(rank, node, filters) for rank, node in enumerate(found.episodes, 1)),
+            *(_fact(rank, row, bm25, names, of_episodes) for rank, row in enumerate(facts, 1)),
+            *(_entity(rank, row, bm25, of_entities) for rank, row in enumerate(entities, 1)),
+            *(_episode(rank, row, bm25) for rank, row in enumerate(of_search, 1)),
         ]
 
     # What the links in memory do not know, as episodes that are no chunks, is looked up.
@@ -175,48 +197,48 @@ def _config(limit: int, *, dense: bool) -> Any:
 
 
 def _fact(
-    rank: int, edge: Any, filters: RestrictedFilters, names: Mapping[str, str], chunks: Mapping[str, str]
+    rank: int, row: Row, bm25: Mapping[str, float], names: Mapping[str, str], chunks: Mapping[str, str]
 ) -> GraphHit:
     return GraphHit(
         kind="edge",
-        id=edge.uuid,
-        name=edge.name,
-        text=edge.fact,
+        id=row["uuid"],
+        name=row["name"],
+        text=row["fact"],
         rank=rank,
-        cosine=filters.recorder.cosine.get(edge.uuid),
-        bm25=filters.recorder.bm25.get(edge.uuid),
-        chunk_ids=tuple(sorted({chunks[uuid] for uuid in edge.episodes if uuid in chunks})),
-        source_name=names.get(edge.source_node_uuid),
-        target_name=names.get(edge.target_node_uuid),
-        valid_at=utc(edge.valid_at),
-        invalid_at=utc(edge.invalid_at),
+        cosine=row.get("cosine"),
+        bm25=bm25.get(row["uuid"]),
+        chunk_ids=tuple(sorted({chunks[uuid] for uuid in row["episodes"] if uuid in chunks})),
+        source_name=names.get(row["source_uuid"]),
+        target_name=names.get(row["target_uuid"]),
+        valid_at=row["valid_at"],
+        invalid_at=row["invalid_at"],
     )
 
 
-def _entity(rank: int, node: Any, filters: RestrictedFilters, chunks: Mapping[str, list[str]]) -> GraphHit:
+def _entity(rank: int, row: Row, bm25: Mapping[str, float], chunks: Mapping[str, list[str]]) -> GraphHit:
     return GraphHit(
         kind="node",
-        id=node.uuid,
-        name=node.name,
-        text=node.summary or node.name,
+        id=row["uuid"],
+        name=row["name"],
+        text=row["summary"] or row["name"],
         rank=rank,
-        cosine=filters.recorder.cosine.get(node.uuid),
-        bm25=filters.recorder.bm25.get(node.uuid),
-        chunk_ids=tuple(chunks.get(node.uuid, ())),
+        cosine=row.get("cosine"),
+        bm25=bm25.get(row["uuid"]),
+        chunk_ids=tuple(chunks.get(row["uuid"], ())),
     )
 
 
-def _episode(rank: int, node: Any, filters: RestrictedFilters) -> GraphHit:
-    metadata = node.episode_metadata or {}
+def _episode(rank: int, row: Row, bm25: Mapping[str, float]) -> GraphHit:
+    metadata = json.loads(row["metadata"]) if row["metadata"] else {}
     date = metadata.get("date")
     return GraphHit(
         kind="episode",
-        id=node.uuid,
-        name=node.name,
-        text=node.content,
+        id=row["uuid"],
+        name=row["name"],
+        text=row["content"],
         rank=rank,
         cosine=None,
-        bm25=filters.recorder.bm25.get(node.uuid),
-        chunk_ids=(node.name,) if "document_id" in metadata else (),
+        bm25=bm25.get(row["uuid"]),
+        chunk_ids=(row["name"],) if "document_id" in metadata else (),
         valid_at=datetime.fromisoformat(date) if date else None,
     )

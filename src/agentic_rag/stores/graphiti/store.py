@@ -151,7 +151,7 @@ class GraphitiStore:
         """The chunks that exist, each with its episode's metadata."""
         uuids = [episode_uuid(dataset, chunk) for chunk in chunk_ids]
         with translated_failure(f"reading chunks of {dataset!r}"):
-            rows = await self._tables.select_in(group_id(dataset), "episodes", "uuid", uuids, _OF_CHUNKS)
+            rows = await self._tables.by_uuid(group_id(dataset), "episodes", uuids, _OF_CHUNKS)
         return _chunks_of(rows)
 
     async def all_chunks(self, dataset: str) -> list[Chunk]:

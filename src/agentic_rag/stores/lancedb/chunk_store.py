@@ -39,6 +39,7 @@ from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.metadata import MetadataValues
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
+from agentic_rag.stores.lancedb.row_ids import RowIds
 from agentic_rag.stores.lancedb.rows import (
     CHUNK_COLUMNS,
     TOKENS,
@@ -74,6 +75,7 @@ class LanceChunkStore:
         self._connection = connection
         self._manifests = Manifests(connection, model=model, dimension=dimension)
         self._values = MetadataValues(connection)
+        self._row_ids = RowIds("chunk_id")
         self._profiles: dict[str, tuple[float, DatasetProfile]] = {}
         self._schema = chunk_schema(dimension)
 
@@ -295,11 +297,13 @@ class LanceChunkStore:
 
     async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], columns: list[str]) -> pa.Table:
         """The rows that exist, in no particular order."""
-        ids = sorted({chunk_id for chunk_id in chunk_ids if is_unicode(chunk_id)})
-        if not ids:
-            return self._schema.empty_table().select(columns)
-        doing = f"reading chunks of {dataset!r}"
-        return await self._select(doing, dataset, columns, is_one_of("chunk_id", ids))
+        ids = {chunk_id for chunk_id in chunk_ids if is_unicode(chunk_id)}
+        table = await self._opened(dataset)
+        found = None
+        if table is not None:
+            with translated(f"reading chunks of {dataset!r}"):
+                found = await self._row_ids.rows(table, ids, columns)
+        return self._schema.empty_table().select(columns) if found is None else found
 
     async def _select(
         self, doing: str, dataset: str, columns: list[str], where: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import logging
+import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -58,6 +59,9 @@ _IN_ITS_SOURCE = re.compile(r", /\S+\.rs:\d+:\d+|, /[^,\s]*$")
 """Where in the library's source it failed, of which a cut message ends with a piece."""
 
 _LOGGER = logging.getLogger(__name__)
+
+os.environ.setdefault("LANCEDB_LOG", "error")
+"""Read when LanceDB is imported: it warns on stderr of clusters of vectors, about which nobody can do anything."""
 
 
 @contextmanager

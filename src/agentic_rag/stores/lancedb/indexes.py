@@ -25,8 +25,8 @@ from agentic_rag.stores.lancedb.manifests import of_generation
 STALE_FACTOR = 1.5
 """A vector index is built anew once the table has this many times the rows it was built for: at a million rows
 one built for half of them makes the slowest searches a quarter slower than one built for all."""
-UNINDEXED_ROWS, UNINDEXED_SHARE = 2_000, 0.02
-"""Above both, rows that are in no index make full text several times slower."""
+UNINDEXED_ROWS = 1_000
+"""Rows that are in no index are read and split into words for every question, which takes 50 ms then."""
 REMOVED_SHARE = 0.1
 """Of the rows a full text was built of, from which it is built anew: with fewer, a word is hardly rarer than it says."""
 MOST_PIECES = 16
@@ -54,8 +54,9 @@ NPROBES = 12
 FILTERED_NPROBES = 40
 """The same where a filter lets pass only some rows: their nearest lie farther away, in other partitions. At a
 million, where it also lets pass what is in another language than the question, 40 find .98 of the ten nearest, 24 .93."""
-REFINE = 5
-"""How many times the rows asked for are compared by their whole vectors, where a search does not do so itself."""
+MIN_REFINED = 50
+"""Rows that are compared by their whole vectors, however few are asked for; twice as many as are, where that is more.
+An index shortens vectors so little that at 100 of 86,000 no other row is found with five times as many."""
 PARTITION_ROWS = 8_192
 """As LanceDB itself prefers: when it takes in new rows it joins partitions of less than a quarter of that, and an
 index of smaller ones would become one of a few large ones, several times slower, with the first note that is added."""
@@ -64,6 +65,11 @@ index of smaller ones would become one of a few large ones, several times slower
 def partitions(rows: int) -> int:
     """Partitions of a vector index over so many rows."""
     return max(rows // PARTITION_ROWS, 1)
+
+
+def refine_factor(limit: int) -> int:
+    """How many times as many rows are compared by their whole vectors, where a search does not do so itself."""
+    return max(2, MIN_REFINED // limit)
 
 
 def probes(where: str | None) -> int:
@@ -203,7 +209,7 @@ async def is_due(table: Any) -> bool:
     if pieces > MOST_PIECES and (rested or rows <= ROWS_A_PIECE * pieces):
         return True
     missing = max((index.num_unindexed_rows or 0 for index in found), default=0)
-    return bool(rested and missing > max(UNINDEXED_ROWS, UNINDEXED_SHARE * rows))
+    return bool(rested and missing > UNINDEXED_ROWS)
 
 
 async def table_stats(table: Any, uri: str, called: str) -> TableStats:

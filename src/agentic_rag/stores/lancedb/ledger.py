@@ -38,6 +38,8 @@ class LanceLedger:
         self._connection = connection
         self._held: dict[str, tuple[int, dict[str, DocumentRecord]]] = {}
         """By dataset its records and the table's version that they were read of: 50,000 take half a second to read."""
+        self._names: tuple[int, list[str]] | None = None
+        """Of all datasets, and the table's version: every question looks whether its own is there."""
 
     async def records(self, dataset: str) -> dict[str, DocumentRecord]:
         name = dataset_name(dataset)
@@ -92,8 +94,11 @@ class LanceLedger:
         if table is None:
             return []
         with translated("reading the ledger"):
-            rows = await table.query().select(["dataset"]).to_arrow()
-        return sorted(rows["dataset"].unique().to_pylist())
+            version = await table.version()
+            if self._names is None or self._names[0] != version:
+                rows = await table.query().select(["dataset"]).to_arrow()
+                self._names = version, sorted(rows["dataset"].unique().to_pylist())
+        return list(self._names[1])
 
 
 def _record(row: Any) -> DocumentRecord:

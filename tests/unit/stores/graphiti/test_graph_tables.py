@@ -53,7 +53,9 @@ async def test_a_table_with_whole_floats_goes_on(tmp_path: Path) -> None:
         assert stored["new"].dtype == np.float32
         assert 0 < np.abs(stored["new"] - third).max() < 5e-4
         for group in ("old", "new"):
-            (found,) = await tables.nearest(group, "entities", third.tolist(), where=None, limit=1)
+            (found,) = await tables.nearest(
+                group, "entities", third.tolist(), ["uuid", "name"], where=None, limit=1
+            )
             assert found[1] == pytest.approx(1, abs=1e-3)
 
 
