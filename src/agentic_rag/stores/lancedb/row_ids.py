@@ -4,6 +4,7 @@ token vectors, which it reads of every row that no index has yet, twenty times.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -64,11 +65,9 @@ class RowIds:
                 kept = _Kept(version, 0.0, np.zeros(0, np.int64), np.zeros(0, np.uint64))
             else:
                 found = await table.query().select([self._key, "_rowid"]).to_arrow()
-                hashes = _hashes(found[self._key].to_pylist())
-                order = np.argsort(hashes)
+                hashes, row_ids = await asyncio.to_thread(_by_hash, found[self._key], found["_rowid"])
                 ended = time.monotonic()
-                again_at = ended + REST * (ended - started)
-                kept = _Kept(version, again_at, hashes[order], found["_rowid"].to_numpy()[order])
+                kept = _Kept(version, ended + REST * (ended - started), hashes, row_ids)
             self._kept[table.name] = kept
         return kept
 
@@ -90,6 +89,12 @@ class _Kept:
         places = np.minimum(np.searchsorted(self.hashes, wanted), len(self.hashes) - 1)
         ids: list[int] = np.unique(self.row_ids[places[self.hashes[places] == wanted]]).tolist()
         return ids
+
+
+def _by_hash(keys: pa.ChunkedArray, row_ids: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    hashes = _hashes(keys.to_pylist())
+    order = np.argsort(hashes)
+    return hashes[order], row_ids.to_numpy()[order]
 
 
 def _hashes(keys: Collection[str]) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from lancedb.index import FTS, BTree
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb.connection import REPAIR, STABLE_ROW_IDS, LanceConnection, translated
 from agentic_rag.stores.lancedb.damage import Salvage, all_damages, salvaged, table_names, without_indexes
+from agentic_rag.stores.lancedb.versions import version_files
 
 ROWS = 300
 SCHEMA = pa.schema([pa.field("uuid", pa.string(), nullable=False), pa.field("text", pa.string())])
@@ -202,7 +203,7 @@ async def test_a_table_whose_manifests_are_gone_is_not_an_empty_one(folder: Path
 
 
 async def test_a_table_whose_latest_version_is_gone_is_not_read_as_it_was_before(folder: Path):
-    harmed(folder, "_versions/*.manifest", "deleted", last=True)
+    version_files(folder / "t.lance")[0].unlink()
     connection = LanceConnection(str(folder))
     with pytest.raises(StoreError, match=f"table t: the file .* latest version .* is gone; run: {REPAIR}"):
         await connection.table("t")
