@@ -23,6 +23,9 @@ LENGTH, TYPICAL = 0.03, 100
 """Correction for the number of tokens; the slope on judged sets lies between .01 and .05."""
 MOST, ZERO = 7, 8
 """Steps that are told apart to either side, and how no step is written."""
+BY_ONE_THREAD = 200_000
+"""Multiplications that OpenBLAS does not divide among threads, of which the second then waits in a loop for more work:
+on two cores that took a quarter of an answer's processor time."""
 _PAIRS = np.array([(byte >> 4, byte & 15) for byte in range(256)], dtype=np.float32) - ZERO
 """The two components that a byte stands for."""
 
@@ -43,11 +46,6 @@ def packed(vectors: Floats) -> bytes:
     pairs = steps.astype(np.uint8).reshape(len(vectors), -1, 2)
     written: bytes = (pairs[:, :, 0] << 4 | pairs[:, :, 1]).tobytes()
     return written
-
-
-BY_ONE_THREAD = 200_000
-"""Multiplications that OpenBLAS does not divide among threads, whose second one then waits for more work in a loop
-of some 40 ms: on two cores a third of all that an answer takes."""
 
 
 class Similarities(NamedTuple):

@@ -9,9 +9,8 @@ import asyncio
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from pydantic import ConfigDict, PrivateAttr
@@ -56,7 +55,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
     ) -> list[Any]:
         found = await self._full_text("facts", query, search_filter, group_ids, limit)
-        return _objects(found, search_filter, convert.to_fact, EntityEdge)
+        return _objects("facts", found, search_filter)
 
     async def node_fulltext_search(
         self,
@@ -67,7 +66,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
     ) -> list[Any]:
         found = await self._full_text("entities", query, search_filter, group_ids, limit)
-        return _objects(found, search_filter, convert.to_entity, EntityNode)
+        return _objects("entities", found, search_filter)
 
     async def episode_fulltext_search(
         self,
@@ -78,7 +77,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         limit: int = 100,
     ) -> list[Any]:
         found = await self._full_text("episodes", query, search_filter, group_ids, limit)
-        return _objects(found, search_filter, convert.to_episode, EpisodicNode)
+        return _objects("episodes", found, search_filter)
 
     async def community_fulltext_search(
         self, driver: Any, query: str, group_ids: list[str] | None = None, limit: int = 100
@@ -104,7 +103,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
             sql.is_in("target_uuid", [target_node_uuid]) if target_node_uuid is not None else None,
         ]
         found = await self._cosine("facts", search_vector, search_filter, group_ids, limit, min_score, ends)
-        return _objects(found, search_filter, convert.to_fact, EntityEdge)
+        return _objects("facts", found, search_filter)
 
     async def node_similarity_search(
         self,
@@ -116,7 +115,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         min_score: float = 0.7,
     ) -> list[Any]:
         found = await self._cosine("entities", search_vector, search_filter, group_ids, limit, min_score)
-        return _objects(found, search_filter, convert.to_entity, EntityNode)
+        return _objects("entities", found, search_filter)
 
     async def community_similarity_search(
         self,
@@ -294,17 +293,20 @@ def _columns(kind: Kind, search_filter: Any) -> list[str]:
     return ["uuid", "_rowid", *ends]
 
 
-def _objects(found: Scored, search_filter: Any, made: Callable[[Row], Any], kind: Any) -> list[Any]:
+_TYPES: Mapping[Kind, tuple[Callable[[Row], Any], Any]] = {
+    "facts": (convert.to_fact, EntityEdge.model_construct(uuid="")),
+    "entities": (convert.to_entity, EntityNode.model_construct(uuid="")),
+    "episodes": (convert.to_episode, EpisodicNode.model_construct(uuid="")),
+}
+"""How Graphiti's objects are made of rows, and an empty one: to copy it takes a hundredth of constructing another."""
+
+
+def _objects(kind: Kind, found: Scored, search_filter: Any) -> list[Any]:
     """Graphiti's objects; for a search of ours, which reads what ranks high in the end, they have no more than a uuid."""
+    made, empty = _TYPES[kind]
     if isinstance(search_filter, RestrictedFilters):
-        return [_blank(kind).model_copy(update={"uuid": row["uuid"]}) for row, _ in found]
+        return [empty.model_copy(update={"uuid": row["uuid"]}) for row, _ in found]
     return [made(row) for row, _ in found]
-
-
-@cache
-def _blank(kind: Any) -> Any:
-    """Copied, for pydantic takes a hundred times as long to construct one."""
-    return kind.model_construct(uuid="")
 
 
 @dataclass(frozen=True, slots=True)

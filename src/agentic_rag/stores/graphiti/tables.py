@@ -29,7 +29,7 @@ from agentic_rag.stores.graphiti.schemas import (
     schema,
     table_name,
 )
-from agentic_rag.stores.lancedb.connection import LanceConnection, translated
+from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, LanceConnection, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index, searched
 from agentic_rag.stores.lancedb.indexes import (
     VECTOR_INDEX_FROM,
@@ -45,7 +45,7 @@ from agentic_rag.stores.lancedb.indexes import (
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
-from agentic_rag.stores.lancedb.row_ids import KEYS_PER_QUERY, RowIds
+from agentic_rag.stores.lancedb.row_ids import RowIds
 from agentic_rag.stores.lancedb.rows import vector_array, vectors_of
 
 INDEX_FROM = 2_048
@@ -114,7 +114,7 @@ class GraphTables:
     ) -> list[Row]:
         """Rows whose column is one of the values, however many there are."""
         found: list[Row] = []
-        for keys in batches(sorted(values), KEYS_PER_QUERY):
+        for keys in batches(sorted(values), KEYS_PER_CONDITION):
             where = sql.every([sql.is_in(column, keys), also])
             found.extend(await self.select(group, kind, where, select))
         return found
@@ -133,7 +133,7 @@ class GraphTables:
     async def vectors(self, group: str, kind: Kind, uuids: Collection[str]) -> dict[str, FloatArray]:
         """Stored vectors of the rows that exist among the uuids."""
         found: dict[str, FloatArray] = {}
-        for keys in batches(sorted(uuids), KEYS_PER_QUERY):
+        for keys in batches(sorted(uuids), KEYS_PER_CONDITION):
             rows = await self.arrow(group, kind, sql.is_in("uuid", keys), ["uuid", "vector"])
             if rows is not None:
                 found |= dict(zip(rows["uuid"].to_pylist(), vectors_of(rows), strict=True))

@@ -18,7 +18,7 @@ import pyarrow as pa
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
-from agentic_rag.stores.lancedb.versions import is_latest_gone
+from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone
 
 Prepare = Callable[[Any], Awaitable[None]]
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
@@ -38,7 +38,8 @@ INDEX_CACHE, METADATA_CACHE = 512 << 20, 128 << 20
 the versions that a long ingest makes."""
 _MALLOC = ((-8, 2), (-3, 1 << 20), (-1, 1 << 20))
 """For glibc's ``mallopt``: M_ARENA_MAX; M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes."""
-KEYS_PER_DELETE = 4_000
+KEYS_PER_CONDITION = 4_000
+"""Most texts that one condition names."""
 
 _AWAY = re.compile(
     r"RetryError.*?uri: Some\((\w+://[^/)]+).*?HttpError \{ kind: (?:Connect|Timeout)", re.DOTALL
@@ -60,8 +61,8 @@ _IN_ITS_SOURCE = re.compile(r", /\S+\.rs:\d+:\d+|, /[^,\s]*$")
 
 _LOGGER = logging.getLogger(__name__)
 
+# Read when LanceDB is imported: it warns on stderr of clusters of vectors, about which nobody can do anything.
 os.environ.setdefault("LANCEDB_LOG", "error")
-"""Read when LanceDB is imported: it warns on stderr of clusters of vectors, about which nobody can do anything."""
 
 
 @contextmanager
@@ -142,7 +143,7 @@ class LanceConnection:
         if name not in self._tables:
             database = await self.database()
             with translated(f"opening table {name}"):
-                if await asyncio.to_thread(self._is_latest_gone, name):
+                if await self._of_files(name, is_latest_gone):
                     raise StoreError(f"table {name}: {LATEST_GONE}; run: {REPAIR}")
                 try:
                     table = await database.open_table(name)
@@ -151,7 +152,7 @@ class LanceConnection:
                 except ValueError as error:
                     if "not found" not in str(error):
                         raise
-                    if await asyncio.to_thread(self._has_data, name):
+                    if await self._of_files(name, has_data):
                         raise StoreError(
                             f"table {name} has data, and no file that says which; run: {REPAIR}"
                         ) from error
@@ -162,13 +163,9 @@ class LanceConnection:
             self._stale.discard(name)
         return self._tables[name]
 
-    def _has_data(self, name: str) -> bool:
-        """Whether rows of a table lie there that cannot be opened; a table that is being made has none yet."""
-        return "://" not in self.uri and any(Path(self.uri, f"{name}.lance", "data").glob("*.lance"))
-
-    def _is_latest_gone(self, name: str) -> bool:
-        """Whether it would be read as it was before."""
-        return "://" not in self.uri and is_latest_gone(Path(self.uri, f"{name}.lance"))
+    async def _of_files(self, name: str, tells: Callable[[Path], bool]) -> bool:
+        """What the files of a table tell; False in an object store, where they are not looked at."""
+        return "://" not in self.uri and await asyncio.to_thread(tells, Path(self.uri, f"{name}.lance"))
 
     async def create_table(
         self, name: str, schema: pa.Schema, key: str, prepare: Prepare | None = None
@@ -296,7 +293,7 @@ def is_one_of(column: str, texts: Iterable[str]) -> str:
 
 async def delete_keys(table: Any, column: str, keys: Iterable[str]) -> None:
     """Delete the rows whose key is one of these."""
-    for some in batches(sorted(keys), KEYS_PER_DELETE):
+    for some in batches(sorted(keys), KEYS_PER_CONDITION):
         await table.delete(is_one_of(column, some))
 
 

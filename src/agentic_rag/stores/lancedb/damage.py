@@ -23,7 +23,7 @@ from agentic_rag.stores.batch import batches
 from agentic_rag.stores.lancedb.connection import LATEST_GONE, REPAIR, STABLE_ROW_IDS, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.process_lock import in_use
-from agentic_rag.stores.lancedb.versions import is_latest_gone, latest_hint, version_files
+from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone, latest_hint, version_files
 
 BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
@@ -86,8 +86,8 @@ async def all_damages(folder: Path, names: Sequence[str]) -> list[Damage]:
 
 async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
     if not version_files(folder / f"{name}.lance"):
-        is_empty = not any((folder / f"{name}.lance" / "data").glob("*.lance"))
-        return None if is_empty else Damage(name, "there is no file that says what it consists of")
+        told = Damage(name, "there is no file that says what it consists of")
+        return told if has_data(folder / f"{name}.lance") else None
     if is_latest_gone(folder / f"{name}.lance"):
         return Damage(name, LATEST_GONE)
     try:

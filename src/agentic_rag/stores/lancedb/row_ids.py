@@ -15,13 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.lancedb.connection import is_one_of
+from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, is_one_of
 
 FROM_ROWS = 4_096
 """Of a smaller table all keys are compared as fast."""
-KEYS_PER_QUERY = 4_000
 REST = 10.0
-"""How many times longer than reading took the row ids are used, however often the table changes. Who is written
+"""How many times longer than reading took the row ids are used, however often the table changes. What is written
 meanwhile is found by its key."""
 
 
@@ -51,7 +50,7 @@ class RowIds:
             parts.append(found)
         parts += [
             await table.query().where(is_one_of(self._key, some)).select(columns).to_arrow()
-            for some in batches(sorted(missing), KEYS_PER_QUERY)
+            for some in batches(sorted(missing), KEYS_PER_CONDITION)
         ]
         return pa.concat_tables(parts) if parts else None
 

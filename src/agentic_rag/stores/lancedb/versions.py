@@ -1,4 +1,4 @@
-"""The files of a table that say what each of its versions consists of, and whether the latest one is gone.
+"""The files of a table, looked at without LanceDB: what each of its versions consists of, and whether some are gone.
 
 LanceDB opens a table whose latest such file was deleted at the version before, and says nothing.
 """
@@ -12,6 +12,11 @@ from pathlib import Path
 def version_files(folder: Path) -> list[Path]:
     """Of the table in a folder, the latest first."""
     return sorted((folder / "_versions").glob("*.manifest"), key=_version, reverse=True)
+
+
+def has_data(folder: Path) -> bool:
+    """Whether rows lie there; a table that is being made has none yet."""
+    return any((folder / "data").glob("*.lance"))
 
 
 def latest_hint(folder: Path) -> Path:
