@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
@@ -79,6 +79,13 @@ def best_quotes(
     return _distinct(near)[:limit]
 
 
+def has_statement(result: Mapping[str, Any]) -> bool:
+    """Whether any sentence of a result says something."""
+    content = result["content"]
+    spans = _outside_code(content, split_sentences(content))
+    return any(is_statement(Quote(content[start:end], start, end, result, 0.0, 0)) for start, end in spans)
+
+
 def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -> list[Quote]:
     asked: Set[str] = set(content_tokens(query))
     found: list[tuple[Quote, set[str]]] = []
@@ -88,15 +95,12 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
         note = result["metadata"].get("document_id", result["id"])
         leads = note not in notes
         notes.add(note)
-        fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
         failed = failures(content)
         properties = result["metadata"].get("kind") == "properties"
         spans = _properties(content, asked) if properties else split_sentences(content)
         if properties and leads and not spans:
             spans = _properties(content, _nearest(result["facts"]))
-        for start, end in spans:
-            if any(a < end and start < b for a, b in fenced):
-                continue
+        for start, end in _outside_code(content, spans):
             text = content[start:end]
             score = _prior(result, order)
             score += choice.failed * any(a <= start < b for a, b in failed)
@@ -114,6 +118,12 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
         replace(quote, score=quote.score + SHARED * sum(rarity[token] for token in words & asked) / total)
         for quote, words in found
     ]
+
+
+def _outside_code(content: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans that touch neither code nor the names of a table's columns."""
+    fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
+    return ((start, end) for start, end in spans if not any(a < end and start < b for a, b in fenced))
 
 
 def _nearest(facts: Sequence[Mapping[str, Any]]) -> Set[str]:

@@ -246,7 +246,9 @@ class ChunkWriter(ChunkReader, Protocol):
     """What an ingest writes, and compares with what it read."""
 
     async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
-        """Make each document's stored chunks exactly the given ones; atomic per document, idempotent.
+        """Make each document's stored chunks exactly the given ones; idempotent.
+
+        Who reads meanwhile, or after a crash, may find old chunks beside the new ones, and misses none that stay.
 
         Raises ``InputError`` on a duplicate document id, ``ManifestMismatch`` on a wrong dimension.
         """

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 
 from agentic_rag.answering.citations import CitationList, citation, cited_numbers, only_known, whole
 from agentic_rag.answering.passages import passage_text
-from agentic_rag.answering.quotes import Quote, best_quotes
+from agentic_rag.answering.quotes import Quote, best_quotes, has_statement
 from agentic_rag.answering.shapes import SHAPES, not_found
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
@@ -103,7 +103,7 @@ def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> 
 
 def _is_text(result: dict[str, Any]) -> bool:
     """Whether it says something in sentences."""
-    return result["metadata"].get("kind") != "properties" and bool(best_quotes("", [result], limit=1))
+    return result["metadata"].get("kind") != "properties" and has_statement(result)
 
 
 def _not_found(question: str, method: str = "extractive") -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.answering.quotes import Choice, Quote, best_quotes, quote_text, readable
+from agentic_rag.answering.quotes import Choice, Quote, best_quotes, has_statement, quote_text, readable
 
 
 def result(identity: str, content: str, score: float | None = 0.8, **metadata: Any) -> dict[str, Any]:
@@ -203,6 +203,9 @@ def test_every_quote_is_verbatim(query: str, contents: list[str]):
         assert quote.result["content"][quote.start : quote.end] == quote.text
         assert quote.result is results[quote.order]
         assert quote.text.strip()
+    assert [has_statement(one) for one in results] == [
+        bool(best_quotes("", [one], limit=1)) for one in results
+    ]
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,6 @@ class Change:
     documents: dict[str, set[str]] = field(default_factory=dict)
     """Group → documents whose rows are exactly the given ones."""
     candidates: dict[str, set[str]] = field(default_factory=dict)
-    new: set[str] = field(default_factory=set)
-    """Groups whose rows of documents are of documents of which nothing is stored."""
 
     def put(self, kind: Kind, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -87,17 +85,12 @@ class Change:
                 await tables.delete(group, kind, where)
         for group in sorted(self.writing()):
             for kind in KINDS:
-                replacing = self._replacing(group, kind)
-                rows = list(self.rows.get((group, kind), {}).values())
-                await tables.upsert(
-                    group, kind, rows, replacing, new=group in self.new and kind in OF_DOCUMENTS
-                )
-
-    def _replacing(self, group: str, kind: Kind) -> str | None:
-        documents = self.documents.get(group)
-        if not documents or kind not in OF_DOCUMENTS:
-            return None
-        return sql.is_in("document_id", documents)
+                rows = self.rows.get((group, kind), {})
+                documents = self.documents.get(group)
+                if documents and kind in OF_DOCUMENTS:
+                    await tables.replace(group, kind, list(rows.values()), _of(documents, kind, rows))
+                else:
+                    await tables.upsert(group, kind, list(rows.values()))
 
     async def _fill(self, tables: GraphTables) -> None:
         """Give facts and mentions the chunk, document and date of the episodes they name."""
@@ -123,6 +116,12 @@ class Change:
                 known = [episodes[row["source_uuid"]]] if row["source_uuid"] in episodes else []
                 _derive(row, known)
                 row["chunk_id"] = known[0]["chunk_id"] if known else None
+
+
+def _of(documents: Collection[str], kind: Kind, rows: Collection[str]) -> str:
+    """The rows of documents; of facts, which may rest on several, also those that are stored as another's."""
+    of = sql.is_in("document_id", documents)
+    return f"({of} OR {sql.is_in('uuid', rows)})" if kind == "facts" and rows else of
 
 
 def _derive(row: Row, episodes: Sequence[Row]) -> None:

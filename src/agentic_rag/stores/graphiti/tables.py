@@ -45,6 +45,7 @@ from agentic_rag.stores.lancedb.indexes import (
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
+from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.stores.lancedb.row_ids import RowIds
 from agentic_rag.stores.lancedb.rows import vector_array, vectors_of
 
@@ -211,34 +212,27 @@ class GraphTables:
             rows = rows.append_column("cosine", _cosines(vectors_of(rows), asked)).drop_columns(["vector"])
         return {row["uuid"]: row for row in _rows_of(rows)}
 
-    async def upsert(
-        self,
-        group: str,
-        kind: Kind,
-        rows: Sequence[Row],
-        replacing: str | None = None,
-        *,
-        new: bool = False,
-    ) -> None:
-        """Insert or overwrite by uuid; with ``replacing``, rows it matches that are not given disappear.
-
-        One atomic version of the table. ``new``: none of the rows is stored, so that no stored one is read, of which
-        a merge reads all.
-        """
+    async def upsert(self, group: str, kind: Kind, rows: Sequence[Row]) -> None:
+        """Insert or overwrite by uuid, as one version of the table."""
         if not rows:
-            if replacing is not None:
-                await self.delete(group, kind, replacing)
             return
         table = await self._created(group, kind)
         with translated(f"storing {len(rows)} {kind}"):
             made = _to_arrow(rows, table_schema=await table.schema())
-            if new:
-                await table.add(made)
-            else:
-                merge = table.merge_insert("uuid").when_matched_update_all().when_not_matched_insert_all()
-                if replacing is not None:
-                    merge = merge.when_not_matched_by_source_delete(replacing)
-                await merge.execute(made)
+            merge = table.merge_insert("uuid").when_matched_update_all().when_not_matched_insert_all()
+            await merge.execute(made)
+        await self._tidied_when_due(table, kind)
+
+    async def replace(self, group: str, kind: Kind, rows: Sequence[Row], where: str) -> None:
+        """Make the rows that match a predicate exactly the given ones: see ``replace_rows``."""
+        table = await self._created(group, kind) if rows else await self._opened(group, kind, any_model=True)
+        if table is None:
+            return
+        with translated(f"storing {len(rows)} {kind}"):
+            await replace_rows(table, _to_arrow(rows, table_schema=await table.schema()), where)
+        await self._tidied_when_due(table, kind)
+
+    async def _tidied_when_due(self, table: Any, kind: Kind) -> None:
         await tidied_when_due(table, lambda: tidied(table, _plan(kind), kind), kind)
 
     async def delete(self, group: str, kind: Kind, where: str) -> None:
@@ -407,7 +401,7 @@ def _to_arrow(rows: Sequence[Row], table_schema: pa.Schema) -> pa.Table:
     arrays = []
     for field in table_schema:
         if field.name == "vector":
-            vectors = np.stack([np.asarray(row["vector"], dtype=np.float32) for row in unique])
+            vectors = np.array([row["vector"] for row in unique], dtype=np.float32)
             arrays.append(vector_array(vectors, table_schema))
         else:
             arrays.append(pa.array([row.get(field.name) for row in unique], type=field.type))

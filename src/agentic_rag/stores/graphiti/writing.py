@@ -46,7 +46,7 @@ REMOVED_TOGETHER = 1_000
 class Before:
     """What the documents have stored so far."""
 
-    episodes: frozenset[str]
+    episodes: Mapping[str, Row]
     going: frozenset[str]
     """Episodes whose facts and mentions do not stay by themselves."""
     read: frozenset[str]
@@ -54,10 +54,6 @@ class Before:
     facts: Mapping[str, Row]
     mentions: Mapping[str, Row]
     kept_mentions: Mapping[str, Row]
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.episodes or self.facts or self.mentions)
 
 
 class _EntitiesChanged(Exception):
@@ -128,7 +124,7 @@ class GraphWriter:
 
     async def _carry_over(self, group: str, new: Contribution, keep: Collection[str]) -> None:
         """Give kept episodes what extraction noted on them."""
-        columns = ["uuid", "created_at", "entity_edges", "metadata"]
+        columns = ["uuid", "entity_edges", "metadata"]
         stored = {
             row["uuid"]: row for row in await self._tables.select_in(group, "episodes", "uuid", keep, columns)
         }
@@ -137,7 +133,6 @@ class GraphWriter:
             if row is None:
                 continue
             noted = json.loads(row["metadata"] or "{}")
-            episode.created_at = row["created_at"]
             episode.entity_edges = sorted({*episode.entity_edges, *row["entity_edges"]})
             episode.episode_metadata = {**noted, **episode.episode_metadata}
 
@@ -154,6 +149,7 @@ class GraphWriter:
             await transaction.begin()
             await self._check_entities(plan, stored or {})
             before = await self._before(plan.group, plan.documents, keep)
+            _keep_moments(before, new)
             await self._clear(transaction, plan, before, new)
             await add_nodes_and_edges_bulk_tx(
                 transaction,
@@ -206,7 +202,7 @@ class GraphWriter:
 
         run = transaction.run
         await self._graph.delete_edges(run, gone_facts, "facts")
-        gone_nodes = (before.episodes - keep) | orphans
+        gone_nodes = (before.episodes.keys() - keep) | orphans
         if gone_nodes:
             await self._graph.delete_nodes(run, gone_nodes)
             transaction.change.delete_nodes(gone_nodes, group)
@@ -219,10 +215,7 @@ class GraphWriter:
         transaction.change.put("mentions", before.kept_mentions.values())
         await self._summarise(transaction, group, before, gone_facts | gone_mentions, candidates - orphans)
         await self._take_labels_back(transaction, plan, before, new, orphans)
-        if before.is_empty:  # nothing is replaced, and no table need be compared with the new rows
-            transaction.change.new.add(group)
-        else:
-            transaction.change.documents.setdefault(group, set()).update(documents)
+        transaction.change.documents.setdefault(group, set()).update(documents)
         touched = candidates | named_now
         transaction.change.candidates.setdefault(group, set()).update(touched)
 
@@ -269,8 +262,9 @@ class GraphWriter:
     async def _before(self, group: str, documents: Collection[str], keep: frozenset[str]) -> Before:
         """Rows of the documents, and facts of others that also rest on their episodes."""
         of = sql.is_in("document_id", documents)
-        episodes = await self._tables.select(group, "episodes", of, ["uuid", "metadata"])
-        uuids = {row["uuid"] for row in episodes}
+        columns = ["uuid", "created_at", "metadata"]
+        episodes = {row["uuid"]: row for row in await self._tables.select(group, "episodes", of, columns)}
+        uuids = set(episodes)
         facts = await self._tables.select(group, "facts", of)
         others = sql.every([sql.has_any("episodes", uuids), _outside(documents)])
         facts += await self._tables.select(group, "facts", others) if uuids else []
@@ -282,9 +276,11 @@ class GraphWriter:
         rows = await self._with_vectors(group, staying)
         mentions = await self._tables.select(group, "mentions", of)
         return Before(
-            episodes=frozenset(uuids),
+            episodes=episodes,
             going=frozenset(going),
-            read=frozenset(row["uuid"] for row in episodes if READ_BY in json.loads(row["metadata"] or "{}")),
+            read=frozenset(
+                uuid for uuid, row in episodes.items() if READ_BY in json.loads(row["metadata"] or "{}")
+            ),
             facts={row["uuid"]: rows.get(row["uuid"], row) for row in facts},
             mentions={row["uuid"]: row for row in mentions},
             kept_mentions={row["uuid"]: row for row in mentions if row["source_uuid"] in keep},
@@ -333,6 +329,18 @@ def _outside(documents: Collection[str]) -> str:
 
 def _ends(row: Row) -> tuple[str, str]:
     return row["source_uuid"], row["target_uuid"]
+
+
+def _keep_moments(before: Before, new: Contribution) -> None:
+    """What the documents hold as they did before keeps the moment when it came in."""
+    for made, stored in (
+        (new.episodes, before.episodes),
+        (new.facts, before.facts),
+        (new.mentions, before.mentions),
+    ):
+        for one in made:
+            if one.uuid in stored:
+                one.created_at = stored[one.uuid]["created_at"]
 
 
 def _shared(before: Before) -> dict[str, Row]:

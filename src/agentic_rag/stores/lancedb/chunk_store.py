@@ -39,6 +39,7 @@ from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.metadata import MetadataValues
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
+from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.stores.lancedb.row_ids import RowIds
 from agentic_rag.stores.lancedb.rows import (
     CHUNK_COLUMNS,
@@ -95,22 +96,13 @@ class LanceChunkStore:
         )
         async with writing(self._connection.locks, [group_id(dataset)]):
             table = await self._created(dataset)
-            if not chunks:
-                await _remove(table, dataset, ids)
-                return
             with translated(f"looking at the columns of {dataset!r}"):
                 rows = to_table(chunks, found, await table.schema())
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await self._values.record(dataset, rows)
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):
-                    of = is_one_of("document_id", ids)
                     await table.checkout_latest()  # another process may have written them a moment ago
-                    if await table.count_rows(of):
-                        merge = table.merge_insert("chunk_id").when_matched_update_all()
-                        merge = merge.when_not_matched_insert_all().when_not_matched_by_source_delete(of)
-                        await merge.execute(rows)
-                    else:  # a merge would read all rows to find out that none is replaced
-                        await table.add(rows)
+                    await replace_rows(table, rows, is_one_of("document_id", ids))
         self._profiles.pop(table.name, None)
         await tidied_when_due(table, lambda: self.optimize(dataset), repr(dataset))
 

@@ -17,6 +17,7 @@ from agentic_rag.stores.lancedb import indexes
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from agentic_rag.stores.lancedb.indexes import (
     MOST_PIECES,
+    MOST_SEGMENTS,
     UNINDEXED_ROWS,
     IndexPlan,
     PlannedIndex,
@@ -91,6 +92,21 @@ async def test_a_vector_index_is_renewed_when_the_table_has_outgrown_it(table: A
     built = [index.name for index in await table.list_indices() if index.columns == ["vector"]]
     assert built == ["vector_built_for_451"]
     assert (await table.index_stats(built[0])).num_unindexed_rows == 0
+
+
+async def test_a_vector_index_of_many_segments_is_built_anew(table: Any) -> None:
+    async def segments() -> list[int]:
+        return [index.num_segments for index in await table.list_indices() if index.columns == ["vector"]]
+
+    await add(table, 300)
+    seen = []
+    for _ in range(MOST_SEGMENTS + 1):
+        await tidied(table, PLAN, "rows")
+        seen += await segments()
+        await add(table, 2)
+    assert max(seen) == MOST_SEGMENTS
+    assert seen[-1] == 1
+    assert (await built_on(table))["vector"] == f"vector_built_for_{300 + 2 * MOST_SEGMENTS}"
 
 
 @pytest.mark.parametrize(("removed", "rarer"), [(10, False), (150, True), (190, True)])
