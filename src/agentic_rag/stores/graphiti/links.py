@@ -6,10 +6,12 @@ import asyncio
 import json
 import time
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from heapq import merge
+from operator import itemgetter
+from typing import Any, Literal, overload
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +21,15 @@ from numpy.typing import NDArray
 from agentic_rag.domain.identity import aliases
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.stores.graphiti.schemas import Kind
-from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
 
 REST = 10.0
 """How many times longer than reading took what was read is used, however often a large graph changes."""
 SMALL = 5_000
 """Chunks up to which the links are always those of the latest write: reading them takes some 50 ms at the
 most, and what a conversation's memory answers must not depend on how fast the machine is."""
+_WRITTEN_IN = "_row_last_updated_at_version"
+"""Lance's own column. It is empty of tables that an earlier version of this package made."""
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
 
 
@@ -66,6 +70,54 @@ class Known:
     def _chunk(self, place: int) -> DatedChunk:
         date = self.links.dates[place].item()
         return self.links.chunk_ids[place], None if date is None else date.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Updated:
+    """The links as they were read, and what was written since: reading all of a large graph takes seconds."""
+
+    before: Known
+    gone: frozenset[str]
+    """Chunks that are not there any more."""
+    dates: Mapping[str, datetime | None]
+    """Of the chunks that were written since."""
+    chunks: Mapping[str, str]
+    """Episode uuid → chunk id, of the same."""
+    called: Mapping[str, str]
+    """Entity uuid → name, where it was written since."""
+    mentioning: Mapping[str, Mapping[str, datetime | None]]
+    """Entity uuid → chunks that were found to mention it since."""
+
+    def names(self, entities: Collection[str]) -> dict[str, str]:
+        """Names of those that are known."""
+        written = {uuid: self.called[uuid] for uuid in entities if uuid in self.called}
+        return self.before.names(entities) | written
+
+    def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
+        """The chunks that are known episodes."""
+        known = self.before.chunks_of_episodes(episodes)
+        kept = {uuid: self._now(chunk) for uuid, chunk in known.items() if chunk[0] not in self.gone}
+        written = {uuid: self.chunks[uuid] for uuid in episodes if uuid in self.chunks}
+        return kept | {uuid: (chunk, self.dates[chunk]) for uuid, chunk in written.items()}
+
+    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
+        """The chunks that mention known entities, in id order, each once."""
+        known = self.before.chunks_of_entities(entities)
+        written = {uuid: self.mentioning[uuid] for uuid in entities if uuid in self.mentioning}
+        return {
+            uuid: self._joined(known.get(uuid, iter(())), written.get(uuid, {}))
+            for uuid in known.keys() | written.keys()
+        }
+
+    def _joined(
+        self, before: Iterator[DatedChunk], since: Mapping[str, datetime | None]
+    ) -> Iterator[DatedChunk]:
+        kept = (self._now(one) for one in before if one[0] not in self.gone and one[0] not in since)
+        written = sorted(self._now(one) for one in since.items() if one[0] not in self.gone)
+        return merge(kept, written, key=itemgetter(0))
+
+    def _now(self, chunk: DatedChunk) -> DatedChunk:
+        return chunk[0], self.dates.get(chunk[0], chunk[1])
 
 
 class Places:
@@ -113,6 +165,8 @@ class _Read:
     versions: tuple[int, ...]
     known: Known
     again_at: float
+    updated: tuple[tuple[int, ...], Updated] | None = None
+    """What was written since, as of these versions."""
 
 
 class LinkReader:
@@ -128,11 +182,17 @@ class LinkReader:
         known = await self._known(group)
         return None if known is _NOTHING else known.links
 
-    async def latest(self, group: str) -> Known:
-        """The links by uuid as they are now; nothing while a large graph has changed and is not read again yet."""
+    async def latest(self, group: str) -> Known | Updated:
+        """The links by uuid as they are now. Of a large graph whose changes are not read again yet, a chunk that stays
+        may be said to mention an entity that it mentions no more."""
         return await self._known(group, latest=True)
 
-    async def _known(self, group: str, *, latest: bool = False) -> Known:
+    @overload
+    async def _known(self, group: str) -> Known: ...
+    @overload
+    async def _known(self, group: str, *, latest: Literal[True]) -> Known | Updated: ...
+
+    async def _known(self, group: str, *, latest: bool = False) -> Known | Updated:
         """Of a large graph that changes all the time not the latest, unless nothing else will do."""
         async with self._locks.setdefault(group, asyncio.Lock()):
             kept = self._read.get(group)
@@ -142,14 +202,35 @@ class LinkReader:
             versions = tuple([await self._tables.version(group, kind) for kind in _KINDS])
             if kept is not None and kept.versions == versions:
                 return kept.known
-            if resting:
-                return _NOTHING
+            if kept is not None and resting:
+                if kept.updated is None or kept.updated[0] != versions:
+                    kept.updated = versions, await self._since(group, kept)
+                return kept.updated[1]
             started = time.monotonic()
             known = await self._read_now(group)
             ended = time.monotonic()
             small = len(known.links.chunk_ids) <= SMALL
             self._read[group] = _Read(versions, known, 0.0 if small else ended + REST * (ended - started))
             return known
+
+    async def _since(self, group: str, kept: _Read) -> Updated:
+        async def written(kind: Kind, select: Sequence[str]) -> pa.Table:
+            return await read(kind, f"{_WRITTEN_IN} > {kept.versions[_KINDS.index(kind)]}", select)
+
+        async def read(kind: Kind, where: str, select: Sequence[str]) -> pa.Table:
+            found = await self._tables.arrow(group, kind, where, select)
+            return (
+                found if found is not None else pa.table({name: pa.array([], pa.string()) for name in select})
+            )
+
+        there, episodes, entities, mentions, facts = await asyncio.gather(
+            read("episodes", "chunk_id IS NOT NULL", ["chunk_id"]),
+            written("episodes", ["uuid", "chunk_id", "chunk_date"]),
+            written("entities", ["uuid", "name"]),
+            written("mentions", ["chunk_id", "chunk_date", "target_uuid"]),
+            written("facts", ["chunk_ids", "chunk_date", "source_uuid", "target_uuid"]),
+        )
+        return await asyncio.to_thread(_updated, kept.known, there, episodes, entities, mentions, facts)
 
     async def _read_now(self, group: str) -> Known:
         episodes, entities, mentions, facts = await asyncio.gather(
@@ -166,6 +247,34 @@ class LinkReader:
         if episodes is None or entities is None:
             return _NOTHING
         return await asyncio.to_thread(_assembled, episodes, entities, mentions, facts)
+
+
+def _updated(
+    before: Known,
+    there: pa.Table,
+    episodes: pa.Table,
+    entities: pa.Table,
+    mentions: pa.Table,
+    facts: pa.Table,
+) -> Updated:
+    chunks = pa.array(before.links.chunk_ids, pa.string())
+    stays = pc.is_in(chunks, there["chunk_id"].combine_chunks())
+    written = [row for row in rows_of(episodes) if row["chunk_id"] is not None]
+    mentioning: dict[str, dict[str, datetime | None]] = {}
+    for row in rows_of(mentions):
+        if row["chunk_id"] is not None:
+            mentioning.setdefault(row["target_uuid"], {})[row["chunk_id"]] = row["chunk_date"]
+    for row in rows_of(facts):
+        for end in (row["source_uuid"], row["target_uuid"]):
+            mentioning.setdefault(end, {}).update(dict.fromkeys(row["chunk_ids"], row["chunk_date"]))
+    return Updated(
+        before=before,
+        gone=frozenset(chunks.filter(pc.invert(stays)).to_pylist()),
+        dates={row["chunk_id"]: row["chunk_date"] for row in written},
+        chunks={row["uuid"]: row["chunk_id"] for row in written},
+        called=dict(zip(entities["uuid"].to_pylist(), entities["name"].to_pylist(), strict=True)),
+        mentioning=mentioning,
+    )
 
 
 def _assembled(

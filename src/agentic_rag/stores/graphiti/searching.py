@@ -21,7 +21,7 @@ from agentic_rag.stores.graphiti.library import (
     EdgeSearchMethod,
     NodeSearchMethod,
 )
-from agentic_rag.stores.graphiti.links import Known, LinkReader
+from agentic_rag.stores.graphiti.links import Known, LinkReader, Updated
 from agentic_rag.stores.graphiti.restriction import Recorder, as_of_filters
 from agentic_rag.stores.graphiti.rows import utc
 from agentic_rag.stores.graphiti.schemas import Kind, Row
@@ -137,14 +137,16 @@ class Searcher:
 
     # What the links in memory do not know, as episodes that are no chunks, is looked up.
 
-    async def _names(self, scope: Scope, known: Known, entities: set[str]) -> dict[str, str]:
+    async def _names(self, scope: Scope, known: Known | Updated, entities: set[str]) -> dict[str, str]:
         names = known.names(entities)
         rows = await self._tables.select_in(
             scope.group, "entities", "uuid", entities - names.keys(), ["uuid", "name"]
         )
         return names | {row["uuid"]: row["name"] for row in rows}
 
-    async def _chunks_of_episodes(self, scope: Scope, known: Known, episodes: set[str]) -> dict[str, str]:
+    async def _chunks_of_episodes(
+        self, scope: Scope, known: Known | Updated, episodes: set[str]
+    ) -> dict[str, str]:
         chunks = known.chunks_of_episodes(episodes)
         rows = await self._tables.select_in(
             scope.group, "episodes", "uuid", episodes - chunks.keys(), ["uuid", "chunk_id", "chunk_date"]
@@ -153,7 +155,7 @@ class Searcher:
         return {uuid: chunk for uuid, (chunk, date) in chunks.items() if scope.allows(chunk, date)}
 
     async def _chunks_of_entities(
-        self, scope: Scope, known: Known, entities: set[str]
+        self, scope: Scope, known: Known | Updated, entities: set[str]
     ) -> dict[str, list[str]]:
         """The first MAX_ENTITY_CHUNKS chunks, in id order, whose mentions or facts name the entity."""
         found = {

@@ -102,7 +102,7 @@ class GraphTables:
     ) -> list[Row]:
         """Rows for a predicate, in no particular order."""
         rows = await self.arrow(group, kind, where, select or columns(kind), limit)
-        return _rows_of(rows) if rows is not None else []
+        return rows_of(rows) if rows is not None else []
 
     async def select_in(
         self,
@@ -129,7 +129,7 @@ class GraphTables:
             return []
         with translated(f"reading {kind}"):
             rows = await self._row_ids.rows(table, uuids, select)
-        return [] if rows is None else _rows_of(rows)
+        return [] if rows is None else rows_of(rows)
 
     async def vectors(self, group: str, kind: Kind, uuids: Collection[str]) -> dict[str, FloatArray]:
         """Stored vectors of the rows that exist among the uuids."""
@@ -160,7 +160,7 @@ class GraphTables:
             query = query.select([*select, "_distance"]).limit(limit)
             query = query.where(where) if where else query
             async with self._scans:
-                rows = _rows_of(await query.to_arrow())
+                rows = rows_of(await query.to_arrow())
         scored = [(row, 1.0 - row.pop("_distance")) for row in rows]
         return _ordered([(row, score) for row, score in scored if score == score])
 
@@ -184,7 +184,7 @@ class GraphTables:
         with translated(f"searching words of {kind}"):
             query = table.query().nearest_to_text(MatchQuery(words, "text"))
             query = query.select([*select, "_score"]).limit(limit)
-            rows = _rows_of(await (query.where(where) if where else query).to_arrow())
+            rows = rows_of(await (query.where(where) if where else query).to_arrow())
         scored = [(row, row.pop("_score")) for row in rows]
         return _ordered([(row, score) for row, score in scored if score > 0])
 
@@ -210,7 +210,7 @@ class GraphTables:
             rows = await table.take_row_ids(sorted(row_ids)).select([*select, *vector]).to_arrow()
         if asked is not None:
             rows = rows.append_column("cosine", _cosines(vectors_of(rows), asked)).drop_columns(["vector"])
-        return {row["uuid"]: row for row in _rows_of(rows)}
+        return {row["uuid"]: row for row in rows_of(rows)}
 
     async def upsert(self, group: str, kind: Kind, rows: Sequence[Row]) -> None:
         """Insert or overwrite by uuid, as one version of the table."""
@@ -372,7 +372,7 @@ async def _index_words(table: Any) -> None:
         await table.create_index("text", config=full_text_index())
 
 
-def _rows_of(found: pa.Table) -> list[Row]:
+def rows_of(found: pa.Table) -> list[Row]:
     """What ``to_pylist`` gives, in half the time where there are times, of which it makes one after the other."""
     names, values = found.column_names, [_values(column) for column in found.columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]

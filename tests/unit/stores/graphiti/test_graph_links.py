@@ -1,0 +1,81 @@
+"""The links of a large graph that goes on changing: what was read, with what was written since."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
+from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
+from agentic_rag.stores.graphiti import links
+from agentic_rag.stores.graphiti.links import LinkReader, Updated
+from agentic_rag.stores.graphiti.store import GraphitiStore
+from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb.connection import lance_connection
+from agentic_rag.testing import HashingEmbedding
+
+NAMES = ["Tea", "Milk", "Fujian", "Oolong", "Sencha"]
+EARLY, LATE = datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def drawn(note: str, chance: random.Random) -> DocumentGraph:
+    """A note of chunks by their words, each with some of the names."""
+    words = chance.sample(["one", "two", "three", "four"], 2)
+    date = chance.choice([None, EARLY, LATE])
+    chunks = tuple(
+        Chunk(
+            id=f"{note}#{word}", document_id=note, text=word, start=0, end=len(word), ordinal=number, title=note,
+            path=f"{note}.md", kind="paragraph", heading_path=(), date=date, url=None, metadata={},
+        )
+        for number, word in enumerate(words)
+    )  # fmt: skip
+    mentions, facts = [], []
+    for one in chunks:
+        # By its words, as in a vault: what a chunk mentions changes when the chunk does.
+        of_words = random.Random(one.id)
+        source, target, other = (entity_key(name) for name in of_words.sample(NAMES, 3))
+        mentions.append(Mention(chunk_id=one.id, entity=other))
+        facts.append(
+            Fact(chunk_id=one.id, source=source, name="LIKES", target=target, text=f"{source} likes {target}")
+        )
+    entities = tuple(Entity(entity_key(name), name) for name in NAMES)
+    return DocumentGraph(note, chunks, entities, tuple(facts), tuple(mentions))
+
+
+async def test_what_was_written_since_they_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "SMALL", 0)
+    chance = random.Random(7)
+    notes = [f"note{n}" for n in range(6)]
+    entities = [entity_uuid("notes", entity_key(name)) for name in NAMES]
+    words = ("one", "two", "three", "four")
+    episodes = [episode_uuid("notes", f"{note}#{word}") for note in notes for word in words]
+    async with lance_connection(str(tmp_path / "lance")) as connection:
+        embedding = HashingEmbedding(16)
+        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+        await store.replace_documents("notes", [drawn(note, chance) for note in notes[:4]])
+        tables = GraphTables(connection, model=embedding.name, dimension=16)
+        monkeypatch.setattr(links, "REST", 1e9)
+        resting = LinkReader(tables)
+        await resting.latest("notes")
+        for _ in range(12):
+            some = chance.sample(notes, 2)
+            if chance.random() < 0.3:
+                await store.remove_documents("notes", some)
+            else:
+                await store.replace_documents("notes", [drawn(note, chance) for note in some])
+            now, anew = await resting.latest("notes"), await LinkReader(tables).latest("notes")
+            assert isinstance(now, Updated)
+            assert now.names(entities) | anew.names(entities) == now.names(entities)
+            assert now.chunks_of_episodes(episodes) == anew.chunks_of_episodes(episodes)
+            expected = {uuid: list(found) for uuid, found in anew.chunks_of_entities(entities).items()}
+            found = {uuid: list(found) for uuid, found in now.chunks_of_entities(entities).items()}
+            assert {uuid: of for uuid, of in found.items() if of} == expected
+            assert await resting.latest("notes") is now, "read once a change"
+        await store.remove_documents("notes", notes)
+        now = await resting.latest("notes")
+        assert now.chunks_of_episodes(episodes) == {}
+        assert not any(list(found) for found in now.chunks_of_entities(entities).values())
+        await store.close()
