@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """UTF-8, over what is there: beside it first, then renamed; its permissions stay, and a link to it stays one.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Text as UTF-8, over what is there: beside it first, then renamed; its permissions stay, and a link to it stays one.
 
     Its folder is made where there is none. Where this fails, the file is as it was and nothing lies beside it.
 
@@ -15,16 +15,17 @@ def write_whole(path: Path, text: str) -> None:
         OSError: it cannot be written.
     """
     target = path.resolve()
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     if target.exists() and not target.is_file():  # a pipe or a device has nothing to be renamed over
-        target.write_text(text, encoding="utf-8", errors="backslashreplace")
+        target.write_bytes(data)
         return
     beside = target.with_name(f".{target.name}.{os.getpid()}.new")
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        with beside.open("wb") as file:
             if target.exists():
                 beside.chmod(target.stat().st_mode & 0o7777)
-            file.write(text)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(target)

@@ -69,7 +69,7 @@ def build(
         embedder=embedder,
         cross_encoder=cross_encoder or PassthroughReranker(),
     )
-    links = LinkReader(tables)
+    links = LinkReader(tables, folder)
     return Engine(
         graphiti=graphiti,
         tables=tables,

@@ -175,6 +175,7 @@ class GraphitiStore:
         with translated_failure(f"indexing {dataset!r}"):
             async with self._tables.writing([group]):
                 await self._tables.optimize(group, purge=purge)
+                await self._engine.links.keep(group)
 
     async def stats(self, dataset: str) -> StoreStats:
         with translated_failure(f"looking at {dataset!r}"):

@@ -11,7 +11,7 @@ import pytest
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
 from agentic_rag.stores.graphiti import links
-from agentic_rag.stores.graphiti.links import LinkReader, Updated
+from agentic_rag.stores.graphiti.links import Known, LinkReader, Updated
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import lance_connection
@@ -58,7 +58,7 @@ async def test_what_was_written_since_they_were_read(tmp_path: Path, monkeypatch
         await store.replace_documents("notes", [drawn(note, chance) for note in notes[:4]])
         tables = GraphTables(connection, model=embedding.name, dimension=16)
         monkeypatch.setattr(links, "REST", 1e9)
-        resting = LinkReader(tables)
+        resting = LinkReader(tables, tmp_path)
         await resting.latest("notes")
         for _ in range(12):
             some = chance.sample(notes, 2)
@@ -66,7 +66,7 @@ async def test_what_was_written_since_they_were_read(tmp_path: Path, monkeypatch
                 await store.remove_documents("notes", some)
             else:
                 await store.replace_documents("notes", [drawn(note, chance) for note in some])
-            now, anew = await resting.latest("notes"), await LinkReader(tables).latest("notes")
+            now, anew = await resting.latest("notes"), await LinkReader(tables, tmp_path).latest("notes")
             assert isinstance(now, Updated)
             assert now.names(entities) | anew.names(entities) == now.names(entities)
             assert now.chunks_of_episodes(episodes) == anew.chunks_of_episodes(episodes)
@@ -78,4 +78,62 @@ async def test_what_was_written_since_they_were_read(tmp_path: Path, monkeypatch
         now = await resting.latest("notes")
         assert now.chunks_of_episodes(episodes) == {}
         assert not any(list(found) for found in now.chunks_of_entities(entities).values())
+        await store.close()
+
+
+def values(known: Known | Updated) -> list[object]:
+    assert isinstance(known, Known)
+    found = known.links
+    arrays = (found.dates.astype(str), found.mentioning, found.mentioned)
+    texts = (found.chunk_ids, found.titles, found.aliases, found.names, found.labels)
+    return [*(array.tolist() for array in arrays), *map(list, texts)]
+
+
+async def test_the_next_process_reads_them_from_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "SMALL", 3)
+    chance, file = random.Random(8), tmp_path / "links-notes.cache"
+    async with lance_connection(str(tmp_path / "lance")) as connection:
+        embedding = HashingEmbedding(16)
+        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+        tables = GraphTables(connection, model=embedding.name, dimension=16)
+
+        async def read(*, from_file: bool) -> list[object]:
+            calls = []
+            with monkeypatch.context() as patch:
+                whole = LinkReader._from_tables
+                patch.setattr(LinkReader, "_from_tables", lambda *a: calls.append(a) or whole(*a))
+                known = await LinkReader(tables, tmp_path).latest("notes")
+                episodes = known.chunks_of_episodes([episode_uuid("notes", "note0#one")])
+                entities = known.chunks_of_entities([entity_uuid("notes", "tea")])
+            assert (not calls) is from_file
+            return [*values(known), episodes, {uuid: list(found) for uuid, found in entities.items()}]
+
+        await store.replace_documents("notes", [drawn(f"note{n}", chance) for n in range(4)])
+        assembled = await read(from_file=False)
+        await store.optimize("notes")
+        assert file.is_file()
+        assert await read(from_file=True) == assembled
+        for kind in ("entities", "mentions"):
+            await (await connection.table(f"graph_notes_{kind}")).optimize()
+        assert await read(from_file=True) == assembled, "compacted, they hold the same"
+
+        whole = file.read_bytes()
+        for damaged in (b"", whole[:40], whole[: len(whole) // 2], whole[:-600] + bytes(9) + whole[-591:]):
+            file.write_bytes(damaged)
+            assert await read(from_file=False) == assembled
+        file.write_bytes(whole)
+
+        await store.replace_documents("notes", [drawn("note0", random.Random(9))])
+        assert await read(from_file=False) != assembled
+        await store.optimize("notes")
+        await read(from_file=True)
+        await store.remove_documents("notes", ["note1"])
+        await read(from_file=False)
+        await store.remove_documents("notes", ["note0", "note2"])
+        await store.optimize("notes")
+        assert not file.exists(), (
+            "what is small is read from the tables, and no file tells of what was removed"
+        )
         await store.close()
