@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.errors import StoreError
 from agentic_rag.stores.whole_file import write_whole
 
 State = tuple[tuple[int, int], ...]
@@ -45,7 +44,7 @@ class LinkFile:
     def write(
         self, as_of: State, links: GraphLinks, episodes: pa.ChunkedArray, entities: pa.ChunkedArray
     ) -> None:
-        """Over what is there. Raises ``StoreError``."""
+        """Over what is there. Raises ``OSError``."""
         values: list[Any] = [
             episodes.combine_chunks(),
             links.chunk_ids,
@@ -67,10 +66,7 @@ class LinkFile:
             stream.write_table(pa.Table.from_arrays(columns, schema=_SCHEMA))
         body = made.getvalue().to_pybytes()
         head = json.dumps({"as_of": as_of, "crc32": zlib.crc32(body)}).encode() + b"\n"
-        try:
-            write_whole(self._path, head + body)
-        except OSError as error:
-            raise StoreError(f"cannot write {self._path}: {error}") from error
+        write_whole(self._path, head + body)
 
     def state(self) -> State | None:
         """Of the tables when they were read; None where there is no file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,18 +26,21 @@ from agentic_rag.stores.graphiti.link_file import Assembled, LinkFile, State, la
 from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
 
+_LOGGER = logging.getLogger(__name__)
 REST = 10.0
 """How many times longer than reading took what was read is used, however often a large graph changes."""
 SMALL = 5_000
 """Chunks up to which the links are always those of the latest write: reading them takes some 50 ms at the
 most, and what a conversation's memory answers must not depend on how fast the machine is."""
 _WRITTEN_IN = "_row_last_updated_at_version"
-"""Lance's own column. It is empty of tables that an earlier version of this package made."""
+"""Lance's own column. In a table that an earlier version of this package made it is 1 of every row."""
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
 
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
+Called = tuple[str, tuple[str, ...]]
+"""A document's title and aliases."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,19 +227,17 @@ class LinkReader:
 
     async def keep(self, group: str) -> None:
         """Write the links of a large graph to a file, from which a process that starts reads them in a quarter of the
-        time; the caller is ``writing``. Of any other graph the file is removed.
-
-        Raises:
-            StoreError: it cannot be written.
-        """
+        time; the caller is ``writing``. Of any other graph, and where it cannot be written, the file is removed."""
         file = self._file(group)
         is_large = await self._tables.count(group, "episodes") > SMALL
         as_of = await self._state(group) if is_large else None
         found = await self._from_tables(group) if as_of is not None else None
-        if as_of is None or found is None:
-            await asyncio.to_thread(file.remove)
-        else:
-            await asyncio.to_thread(file.write, as_of, *found)
+        await asyncio.to_thread(file.remove)
+        if as_of is not None and found is not None:
+            try:
+                await asyncio.to_thread(file.write, as_of, *found)
+            except OSError as error:
+                _LOGGER.warning("the links of the graph are not kept for the next start: %s", error)
 
     async def _state(self, group: str) -> State | None:
         """Of each table its version and its number of rows; None where a table does not tell which rows are new."""
@@ -286,10 +288,10 @@ class LinkReader:
         if as_of is not None and await self._is_still(group, as_of):
             found = await asyncio.to_thread(file.read)
         found = found or await self._from_tables(group)
-        return _NOTHING if found is None else await asyncio.to_thread(_known, *found)
+        return _NOTHING if found is None else await asyncio.to_thread(_by_uuid, *found)
 
     async def _from_tables(self, group: str) -> Assembled | None:
-        episodes, entities, mentions, facts = await asyncio.gather(
+        episodes, entities = await asyncio.gather(
             self._tables.arrow(
                 group,
                 "episodes",
@@ -297,12 +299,35 @@ class LinkReader:
                 ["uuid", "chunk_id", "chunk_date", "document_id", "metadata"],
             ),
             self._tables.arrow(group, "entities", None, ["uuid", "name", "labels"]),
-            self._tables.arrow(group, "mentions", None, ["chunk_id", "target_uuid"]),
-            self._tables.arrow(group, "facts", None, ["chunk_ids", "source_uuid", "target_uuid"]),
         )
         if episodes is None or entities is None:
             return None
-        return await asyncio.to_thread(_assembled, episodes, entities, mentions, facts)
+        chunks, documents = await asyncio.to_thread(_by_documents, episodes)
+        del episodes  # their metadata are more than all the rest
+        # In id order, whatever order the rows lie in: the same graph gives the same walk.
+        chunks, entities = chunks.sort_by("chunk_id"), entities.sort_by("uuid")
+        pairs = await self._pairs(group, chunks["chunk_id"], entities["uuid"])
+        found = await asyncio.to_thread(_assembled, chunks, documents, entities, pairs)
+        pa.default_memory_pool().release_unused()
+        return found
+
+    async def _pairs(
+        self, group: str, chunks: pa.ChunkedArray, entities: pa.ChunkedArray
+    ) -> NDArray[np.int64]:
+        """Places of chunks and of the entities that they mention, as one number each: place of the chunk times the
+        number of entities, and place of the entity. Some come more than once."""
+        among, entity_set = chunks.combine_chunks(), entities.combine_chunks()
+        found = [np.zeros(0, np.int64)]
+        async for some in self._tables.parts(group, "mentions", ["chunk_id", "target_uuid"]):
+            pairs = [(some["chunk_id"], some["target_uuid"])]
+            found.append(await asyncio.to_thread(_places, pairs, among, entity_set))
+        ends = ["source_uuid", "target_uuid"]
+        async for some in self._tables.parts(group, "facts", ["chunk_ids", *ends]):
+            parents = pc.list_parent_indices(some["chunk_ids"])
+            stated_in = pc.list_flatten(some["chunk_ids"])
+            pairs = [(stated_in, some[end].take(parents)) for end in ends]
+            found.append(await asyncio.to_thread(_places, pairs, among, entity_set))
+        return np.concatenate(found)
 
 
 def _updated(
@@ -334,32 +359,26 @@ def _updated(
 
 
 def _assembled(
-    episodes: pa.Table, entities: pa.Table, mentions: pa.Table | None, facts: pa.Table | None
+    chunks: pa.Table, documents: Sequence[Called], entities: pa.Table, pairs: NDArray[np.int64]
 ) -> Assembled:
-    # In id order, whatever order the rows lie in: the same graph gives the same walk.
-    episodes = episodes.sort_by("chunk_id")
-    entities = entities.sort_by("uuid")
-    pairs = [] if mentions is None else [(mentions["chunk_id"], mentions["target_uuid"])]
-    if facts is not None:
-        parents = pc.list_parent_indices(facts["chunk_ids"])
-        stated_in = pc.list_flatten(facts["chunk_ids"])
-        pairs += [(stated_in, facts[end].take(parents)) for end in ("source_uuid", "target_uuid")]
-    mentioning, mentioned = _places(pairs, episodes["chunk_id"], entities["uuid"])
-    titles, called = _of_documents(episodes)
+    ordered = np.sort(pairs)  # np.unique hashes them, which takes ten times as long
+    unique = ordered[np.diff(ordered, prepend=-1) > 0]
+    mentioning, mentioned = (places.astype(np.int32) for places in np.divmod(unique, max(len(entities), 1)))
+    of_chunks = [documents[number] for number in chunks["document"].to_numpy()]
     links = GraphLinks(
-        chunk_ids=episodes["chunk_id"].to_pylist(),
-        titles=titles,
-        aliases=called,
-        dates=episodes["chunk_date"].to_numpy().astype("datetime64[us]"),
+        chunk_ids=chunks["chunk_id"].to_pylist(),
+        titles=[title for title, _ in of_chunks],
+        aliases=[called for _, called in of_chunks],
+        dates=chunks["chunk_date"].to_numpy().astype("datetime64[us]"),
         names=entities["name"].to_pylist(),
         labels=labels_of(entities["labels"]),
         mentioning=mentioning,
         mentioned=mentioned,
     )
-    return links, episodes["uuid"], entities["uuid"]
+    return links, chunks["uuid"], entities["uuid"]
 
 
-def _known(links: GraphLinks, episodes: pa.ChunkedArray, entities: pa.ChunkedArray) -> Known:
+def _by_uuid(links: GraphLinks, episodes: pa.ChunkedArray, entities: pa.ChunkedArray) -> Known:
     return Known(
         links,
         Places(episodes),
@@ -369,15 +388,14 @@ def _known(links: GraphLinks, episodes: pa.ChunkedArray, entities: pa.ChunkedArr
     )
 
 
-def _of_documents(episodes: pa.Table) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Titles and aliases of each chunk's document, read once a document."""
-    documents = episodes["document_id"].combine_chunks().dictionary_encode()
-    places = documents.indices.to_numpy()
-    _, firsts = np.unique(places, return_index=True)
+def _by_documents(episodes: pa.Table) -> tuple[pa.Table, list[Called]]:
+    """The chunks, each with the number of its document, and how the documents are called: read once a document."""
+    encoded = episodes["document_id"].combine_chunks().dictionary_encode()
+    numbers = encoded.indices.to_numpy()
+    _, firsts = np.unique(numbers, return_index=True)
     noted = [json.loads(text) for text in episodes["metadata"].take(pa.array(firsts)).to_pylist()]
-    titles = [of_document["title"] for of_document in noted]
-    called = [_aliases(of_document) for of_document in noted]
-    return [titles[place] for place in places], [called[place] for place in places]
+    chunks = episodes.select(["uuid", "chunk_id", "chunk_date"]).append_column("document", pa.array(numbers))
+    return chunks, [(one["title"], _aliases(one)) for one in noted]
 
 
 def _aliases(noted: Mapping[str, str]) -> tuple[str, ...]:
@@ -385,21 +403,14 @@ def _aliases(noted: Mapping[str, str]) -> tuple[str, ...]:
     return aliases(json.loads(properties)) if "alias" in properties.casefold() else ()
 
 
-def _places(pairs: list[tuple[Any, Any]], chunks: Any, entities: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:  # fmt: skip
-    """The pairs as places in both lists, each once, without those that name something that is not there."""
-    chunk_list, entity_list = chunks.combine_chunks(), entities.combine_chunks()
-    found = [np.zeros(0, dtype=np.int64)]
+def _places(pairs: list[tuple[Any, Any]], chunks: pa.Array, entities: pa.Array) -> NDArray[np.int64]:
+    """See ``LinkReader._pairs``; without those that name something that is not there."""
+    found = []
     for mentioning, mentioned in pairs:
         places = pa.table(
-            [
-                pc.index_in(mentioning, value_set=chunk_list),
-                pc.index_in(mentioned, value_set=entity_list),
-            ],
+            [pc.index_in(mentioning, value_set=chunks), pc.index_in(mentioned, value_set=entities)],
             names=["chunk", "entity"],
         ).drop_null()
-        # As one number each, which sorts ten times as fast as two.
-        found.append(places["chunk"].to_numpy() * np.int64(len(entity_list)) + places["entity"].to_numpy())
-    ordered = np.sort(np.concatenate(found))  # np.unique hashes them, which takes ten times as long
-    unique = ordered[np.diff(ordered, prepend=-1) > 0]
-    chunk, entity = np.divmod(unique, max(len(entity_list), 1))
-    return chunk.astype(np.int32), entity.astype(np.int32)
+        # One number sorts ten times as fast as two.
+        found.append(places["chunk"].to_numpy() * np.int64(len(entities)) + places["entity"].to_numpy())
+    return np.concatenate(found)

@@ -52,6 +52,9 @@ from agentic_rag.stores.lancedb.rows import vector_array, vectors_of
 INDEX_FROM = 2_048
 """Rows from which key indexes pay; below, a scan is as fast as the look-up."""
 
+PART_ROWS = 250_000
+"""Rows that are held at a time where all are read: 2.4 million mentions take 400 MB at once."""
+
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -326,6 +329,21 @@ class GraphTables:
             query = table.query().select(list(select))
             query = query.where(where) if where else query
             return await (query.limit(limit) if limit is not None else query).to_arrow()
+
+    async def parts(self, group: str, kind: Kind, select: Sequence[str]) -> AsyncIterator[pa.Table]:
+        """Columns of all rows, in no particular order, PART_ROWS or some more at a time; none where there is no table."""
+        table = await self._opened(group, kind, any_model="vector" not in select)
+        if table is None:
+            return
+        held: list[pa.RecordBatch] = []
+        with translated(f"reading {kind}"):
+            async for batch in await table.query().select(list(select)).to_batches():
+                held.append(batch)
+                if sum(map(len, held)) >= PART_ROWS:
+                    yield pa.Table.from_batches(held)
+                    held = []
+        if held:
+            yield pa.Table.from_batches(held)
 
     async def _opened(self, group: str, kind: Kind, *, any_model: bool = False) -> Any | None:
         """The table in force; ``any_model`` where no vector is read or written."""
