@@ -189,7 +189,9 @@ class IngestPipeline:
         await self._writer.remove(dataset, gone)
         clock.lap("remove")
         if len(plan.work) + len(plan.removed) > TIDIED_FROM * len(records):
-            await asyncio.gather(self._chunks.optimize(dataset), self._graph.optimize(dataset))
+            # One after the other: each takes hundreds of MB for a large dataset, and all cores.
+            await self._chunks.optimize(dataset)
+            await self._graph.optimize(dataset)
         untouched = [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
         await self._ledger.put(dataset, [*done, *untouched])
         await self._ledger.remove(dataset, gone)

@@ -33,9 +33,9 @@ FREED_FROM = 0.1
 them LanceDB may compact the table, which copies it."""
 AT_ONCE = timedelta(milliseconds=1)
 
-INDEX_CACHE, METADATA_CACHE = 512 << 20, 128 << 20
+INDEX_CACHE, METADATA_CACHE = 256 << 20, 128 << 20
 """Most bytes of indexes, and of what tables consist of, that are kept in memory. LanceDB's own 6 and 1 GB are filled by
-the versions that a long ingest makes."""
+the versions that a long ingest makes. Questions to 215,000 chunks are as quick with 256 as with 512."""
 _MALLOC = ((-8, 2), (-3, 1 << 20), (-1, 1 << 20))
 """For glibc's ``mallopt``: M_ARENA_MAX; M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes."""
 KEYS_PER_CONDITION = 4_000
@@ -259,6 +259,13 @@ def _return_freed_memory() -> None:
         tune = ctypes.CDLL(None).mallopt
         for parameter, value in _MALLOC:
             tune(parameter, value)
+
+
+def trim_memory() -> None:
+    """Let the C library give back now what was freed in the middle of its heap: 100 to 200 MB after large tables were
+    compacted and indexed."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @asynccontextmanager

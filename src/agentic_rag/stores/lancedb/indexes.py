@@ -19,6 +19,7 @@ from agentic_rag.stores.lancedb.connection import (
     folder_bytes,
     needed_bytes,
     translated,
+    trim_memory,
 )
 from agentic_rag.stores.lancedb.manifests import of_generation
 
@@ -112,6 +113,7 @@ async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = Fals
         try:
             with translated(f"indexing {called}"):
                 await _tidy(table, plan, purge)
+            await asyncio.to_thread(trim_memory)
             return
         except StoreError as error:
             if "conflict" not in str(error).lower():
