@@ -6,12 +6,9 @@ import asyncio
 import json
 import logging
 import time
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from heapq import merge
-from operator import itemgetter
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -22,6 +19,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain.identity import aliases
 from agentic_rag.domain.ports import GraphLinks
+from agentic_rag.stores.graphiti.known_links import NOTHING, Known, Updated, by_uuid
 from agentic_rag.stores.graphiti.link_file import Assembled, LinkFile, State, labels_of
 from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
@@ -37,131 +35,8 @@ _WRITTEN_IN = "_row_last_updated_at_version"
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
 
 
-DatedChunk = tuple[str, datetime | None]
-"""A chunk's id and date."""
 Called = tuple[str, tuple[str, ...]]
 """A document's title and aliases."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Known:
-    """The links, by the uuids that Graphiti's results hold: what is here need not be looked up in the tables."""
-
-    links: GraphLinks
-    episodes: Places
-    """Places in ``links.chunk_ids``."""
-    entities: Places
-    """Places in ``links.names``."""
-    _mentioning: NDArray[np.int32]
-    """Places of chunks, those of one entity after those of the one before it, each entity's in id order."""
-    _ends: NDArray[np.intp]
-    """Of each entity, where its chunks end in ``_mentioning``."""
-
-    def names(self, entities: Collection[str]) -> dict[str, str]:
-        """Names of those that are known."""
-        return {uuid: self.links.names[place] for uuid, place in self.entities.of(entities)}
-
-    def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
-        """The chunks that are known episodes."""
-        return {uuid: self._chunk(place) for uuid, place in self.episodes.of(episodes)}
-
-    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
-        """The chunks that mention known entities, in id order; read one by one, for a tag is on every note."""
-        found: dict[str, Iterator[DatedChunk]] = {}
-        for uuid, place in self.entities.of(entities):
-            start = int(self._ends[place - 1]) if place else 0
-            found[uuid] = map(self._chunk, self._mentioning[start : self._ends[place]].tolist())
-        return found
-
-    def _chunk(self, place: int) -> DatedChunk:
-        date = self.links.dates[place].item()
-        return self.links.chunk_ids[place], None if date is None else date.replace(tzinfo=UTC)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Updated:
-    """The links as they were read, and what was written since: reading all of a large graph takes seconds."""
-
-    before: Known
-    gone: frozenset[str]
-    """Chunks that are not there any more."""
-    dates: Mapping[str, datetime | None]
-    """Of the chunks that were written since."""
-    chunks: Mapping[str, str]
-    """Episode uuid → chunk id, of the same."""
-    called: Mapping[str, str]
-    """Entity uuid → name, where it was written since."""
-    mentioning: Mapping[str, Mapping[str, datetime | None]]
-    """Entity uuid → chunks that were found to mention it since."""
-
-    def names(self, entities: Collection[str]) -> dict[str, str]:
-        """Names of those that are known."""
-        written = {uuid: self.called[uuid] for uuid in entities if uuid in self.called}
-        return self.before.names(entities) | written
-
-    def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
-        """The chunks that are known episodes."""
-        known = self.before.chunks_of_episodes(episodes)
-        kept = {uuid: self._now(chunk) for uuid, chunk in known.items() if chunk[0] not in self.gone}
-        written = {uuid: self.chunks[uuid] for uuid in episodes if uuid in self.chunks}
-        return kept | {uuid: (chunk, self.dates[chunk]) for uuid, chunk in written.items()}
-
-    def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
-        """The chunks that mention known entities, in id order, each once."""
-        known = self.before.chunks_of_entities(entities)
-        written = {uuid: self.mentioning[uuid] for uuid in entities if uuid in self.mentioning}
-        return {
-            uuid: self._joined(known.get(uuid, iter(())), written.get(uuid, {}))
-            for uuid in known.keys() | written.keys()
-        }
-
-    def _joined(
-        self, before: Iterator[DatedChunk], since: Mapping[str, datetime | None]
-    ) -> Iterator[DatedChunk]:
-        kept = (self._now(one) for one in before if one[0] not in self.gone and one[0] not in since)
-        written = sorted(self._now(one) for one in since.items() if one[0] not in self.gone)
-        return merge(kept, written, key=itemgetter(0))
-
-    def _now(self, chunk: DatedChunk) -> DatedChunk:
-        return chunk[0], self.dates.get(chunk[0], chunk[1])
-
-
-class Places:
-    """Where uuids stand in a sequence, found by bisection: a dictionary of half a million takes 60 MB.
-
-    Args:
-        uuids: distinct.
-    """
-
-    def __init__(self, uuids: pa.ChunkedArray) -> None:
-        order = pc.sort_indices(uuids)
-        self._sorted = uuids.take(order).combine_chunks()
-        self._places = order.to_numpy()
-
-    def of(self, uuids: Iterable[str]) -> Iterator[tuple[str, int]]:
-        """Those that are there, each with its place."""
-        for uuid in uuids:
-            found = bisect_left(self._sorted, uuid, key=_text)
-            if found < len(self._sorted) and self._sorted[found].as_py() == uuid:
-                yield uuid, int(self._places[found])
-
-
-def _text(value: pa.Scalar) -> str:
-    text: str = value.as_py()
-    return text
-
-
-_NOBODY = Places(pa.chunked_array([], pa.string()))
-_NOTHING = Known(
-    GraphLinks(
-        (), (), (), np.zeros(0, "datetime64[us]"), (), (), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    ),
-    _NOBODY,
-    _NOBODY,
-    np.zeros(0, np.int32),
-    np.zeros(0, np.intp),
-)
-"""Of a group without tables, or where nothing in memory is of use."""
 
 
 @dataclass(slots=True)
@@ -192,7 +67,7 @@ class LinkReader:
     async def links(self, group: str) -> GraphLinks | None:
         """See ``ports.GraphStore.links``."""
         known = await self._known(group)
-        return None if known is _NOTHING else known.links
+        return None if known is NOTHING else known.links
 
     async def latest(self, group: str) -> Known | Updated:
         """The links by uuid as they are now. Of a large graph whose changes are not read again yet, a chunk that stays
@@ -288,7 +163,7 @@ class LinkReader:
         if as_of is not None and await self._is_still(group, as_of):
             found = await asyncio.to_thread(file.read)
         found = found or await self._from_tables(group)
-        return _NOTHING if found is None else await asyncio.to_thread(_by_uuid, *found)
+        return NOTHING if found is None else await asyncio.to_thread(by_uuid, *found)
 
     async def _from_tables(self, group: str) -> Assembled | None:
         episodes, entities = await asyncio.gather(
@@ -347,7 +222,8 @@ def _updated(
             mentioning.setdefault(row["target_uuid"], {})[row["chunk_id"]] = row["chunk_date"]
     for row in rows_of(facts):
         for end in (row["source_uuid"], row["target_uuid"]):
-            mentioning.setdefault(end, {}).update(dict.fromkeys(row["chunk_ids"], row["chunk_date"]))
+            of_fact = dict.fromkeys(row["chunk_ids"], row["chunk_date"])
+            mentioning[end] = of_fact | mentioning.get(end, {})
     return Updated(
         before=before,
         gone=frozenset(chunks.filter(pc.invert(stays)).to_pylist()),
@@ -376,16 +252,6 @@ def _assembled(
         mentioned=mentioned,
     )
     return links, chunks["uuid"], entities["uuid"]
-
-
-def _by_uuid(links: GraphLinks, episodes: pa.ChunkedArray, entities: pa.ChunkedArray) -> Known:
-    return Known(
-        links,
-        Places(episodes),
-        Places(entities),
-        links.mentioning[np.argsort(links.mentioned, kind="stable")],
-        np.bincount(links.mentioned, minlength=len(links.names)).cumsum(),
-    )
 
 
 def _by_documents(episodes: pa.Table) -> tuple[pa.Table, list[Called]]:

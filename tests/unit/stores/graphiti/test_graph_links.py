@@ -11,7 +11,8 @@ import pytest
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
 from agentic_rag.stores.graphiti import links
-from agentic_rag.stores.graphiti.links import Known, LinkReader, Updated
+from agentic_rag.stores.graphiti.known_links import Known, Updated
+from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import lance_connection
