@@ -7,10 +7,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Thread
+from typing import Any, Literal
 from uuid import uuid4
 
 import pytest
 
+Conditions = Literal["kept", "ignored", "refused"]
 BUCKET = "notes"
 REQUIRED = bool(os.environ.get("SERVERS_FOR_TESTS"))
 
@@ -36,21 +39,64 @@ class ObjectStore:
         """A place in the bucket where nothing is yet."""
         return f"s3://{BUCKET}/{uuid4().hex}"
 
+    def with_commit_table(self) -> tuple[str, dict[str, str]]:
+        """An empty place whose commits go through a DynamoDB table, with its options."""
+        import boto3
+
+        place = self.empty_uri()
+        table = f"commits-{place[-8:]}"
+        client = boto3.client(
+            "dynamodb",
+            endpoint_url=self.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+        keys = (("base_uri", "HASH", "S"), ("version", "RANGE", "N"))
+        client.create_table(
+            TableName=table,
+            KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind, _ in keys],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": of} for name, _, of in keys],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        uri = f"{place.replace('s3://', 's3+ddb://')}?ddbTableName={table}"
+        return uri, {**self.options, "dynamodb_endpoint": self.endpoint}
+
+
+def _without_conditions(app: Any, conditions: Conditions) -> Any:
+    """The same, as stores are that know no ``If-None-Match``."""
+
+    def called(environ: dict[str, Any], start: Any) -> Any:
+        if "HTTP_IF_NONE_MATCH" in environ and conditions == "refused":
+            body = b"<Error><Code>NotImplemented</Code><Message>a header is not implemented</Message></Error>"
+            start("501 Not Implemented", [("Content-Length", str(len(body)))])
+            return [body]
+        if conditions == "ignored":
+            environ.pop("HTTP_IF_NONE_MATCH", None)
+        return app(environ, start)
+
+    return called
+
 
 @contextmanager
-def s3_server() -> Iterator[ObjectStore]:
-    """A server that runs until the end; only for ``make test-servers``, for every request takes milliseconds."""
+def s3_server(conditions: Conditions = "kept") -> Iterator[ObjectStore]:
+    """A server that runs until the end; only for ``make test-servers``, for every request takes milliseconds.
+
+    ``conditions``: what it does with those on writes.
+    """
     if not REQUIRED:
         pytest.skip("make test-servers runs the tests on an object store")
     import boto3
-    from moto.server import ThreadedMotoServer
+    from moto.server import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
+    app = _without_conditions(DomainDispatcherApplication(create_backend_app), conditions)
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    running = Thread(target=server.serve_forever, daemon=True)
+    running.start()
     try:
-        host, port = server.get_host_and_port()
-        store = ObjectStore(f"http://{host}:{port}")
+        store = ObjectStore(f"http://127.0.0.1:{server.port}")
         client = boto3.client(
             "s3",
             endpoint_url=store.endpoint,
@@ -61,4 +107,6 @@ def s3_server() -> Iterator[ObjectStore]:
         client.create_bucket(Bucket=BUCKET)
         yield store
     finally:
-        server.stop()
+        server.shutdown()
+        running.join()
+        server.server_close()

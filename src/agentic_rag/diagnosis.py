@@ -26,7 +26,7 @@ EXTRAS = {
     "LangGraph Studio": ("langgraph_api", "studio"),
     "FalkorDB": ("falkordb", "falkordb"),
 }
-REACH_SECONDS, STORE_SECONDS = 3.0, 10.0
+REACH_SECONDS, STORE_SECONDS, WRITES_SECONDS = 3.0, 10.0, 60.0
 SCRIPTS = {"latin": "English", "cjk": "Chinese"}
 REPAIR, REPAIRING = "agentic-rag repair", "repairing"
 """The command that mends damaged files, and its folder in the data folder while it does."""
@@ -48,10 +48,11 @@ class Finding:
         return asdict(self)
 
 
-async def examine(load: Callable[[], RagConfig], *, reads_tables: bool = False) -> list[Finding]:
-    """Look at everything; nothing is written, and a failure of one check never hides the others.
+async def examine(load: Callable[[], RagConfig], *, thorough: bool = False) -> list[Finding]:
+    """Look at everything; a failure of one check never hides the others.
 
-    ``reads_tables``: every row too, which takes seconds in a large data folder.
+    ``thorough``: at every row too, which takes seconds in a large data folder, and at what an object store does with
+    writes at once, for which a table is written there and dropped again. Otherwise nothing is written.
     """
     findings = [_python(), *_packages()]
     try:
@@ -61,8 +62,8 @@ async def examine(load: Callable[[], RagConfig], *, reads_tables: bool = False) 
     findings.append(_data_folder(config))
     checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [
         _embedding,
-        _object_store,
-        *([_tables] if reads_tables else []),
+        _written_object_store if thorough else _object_store,
+        *([_tables] if thorough else []),
         _datasets,
         _graph,
         _conversations,
@@ -197,6 +198,32 @@ async def _object_store(config: RagConfig) -> Finding:
     except StoreError as error:
         return Finding("lancedb", "missing", str(error), cure)
     return Finding("lancedb", "ok", f"{uri}, {held} tables")
+
+
+async def _written_object_store(config: RagConfig) -> Finding:
+    """``_object_store``, and whether writes at once are kept apart."""
+    found = await _object_store(config)
+    uri = config.lancedb_uri
+    if found.status != "ok" or uri is None or "://" not in uri:
+        return found
+    from agentic_rag.stores.lancedb.commits import ROUNDS, WRITERS, lost_writes
+
+    bucket = uri.split("://", 1)[1]
+    cure = (
+        f"AGENTIC_RAG_LANCEDB_URI=s3+ddb://{bucket}?ddbTableName=TABLE, a DynamoDB table with the keys base_uri (text) "
+        "and version (number); or write from one machine"
+    )
+    try:
+        async with asyncio.timeout(WRITES_SECONDS):
+            lost = await lost_writes(uri, config.storage_options)
+    except TimeoutError:
+        return Finding("lancedb", "missing", f"{uri}: not written within {WRITES_SECONDS:g} s", cure)
+    if lost is None:
+        return Finding("lancedb", "missing", f"{uri}: the store refuses conditional writes", cure)
+    if lost:
+        why = f"{lost} of {WRITERS * ROUNDS} writes at once were lost: the store ignores conditions"
+        return Finding("lancedb", "missing", f"{uri}: {why}", cure)
+    return Finding("lancedb", "ok", f"{found.detail}; writes at once are kept apart")
 
 
 async def _tables(config: RagConfig) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.diagnosis import examine
+from agentic_rag.diagnosis import Finding, examine
 from agentic_rag.errors import ConfigError, StoreError
+from agentic_rag.stores.lancedb.connection import lance_connection
 from example_vault import EXAMPLE_VAULT
 from graph_servers import GraphServer, free_port
+from object_store import Conditions, s3_server
 
 QUESTION = "At what temperature and for how long is the second fire?"
 CONNECT = "How do polyphenol oxidase and catechins hang together?"
@@ -126,3 +129,48 @@ async def test_an_object_store_that_is_away_is_told_in_a_line(tmp_path: Path) ->
             await rag.ask("What is kill-green?")
     assert SECRET not in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def _of_store(found: list[Finding]) -> Finding:
+    """Not of the package that is called so."""
+    return [one for one in found if one.what == "lancedb"][-1]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "status", "told"),
+    [
+        ("kept", "ok", "writes at once are kept apart"),
+        ("ignored", "missing", r"[1-8] of 8 writes at once were lost: the store ignores conditions"),
+        ("refused", "missing", "the store refuses conditional writes"),
+    ],
+)
+async def test_doctor_tells_whether_a_store_keeps_writes_apart(
+    conditions: Conditions, status: str, told: str, tmp_path: Path
+) -> None:
+    with s3_server(conditions) as s3:
+        config = RagConfig(data_dir=tmp_path, lancedb_uri=s3.empty_uri(), storage_options=s3.options)
+        found = await examine(lambda: config, thorough=True)
+        finding = _of_store(found)
+        assert finding.status == status
+        assert re.search(told, finding.detail)
+        assert "\n" not in finding.detail
+        if status == "missing":
+            assert finding.cure is not None
+            assert f"s3+ddb://{config.lancedb_uri.removeprefix('s3://')}?ddbTableName=" in finding.cure
+        async with lance_connection(config.lancedb_uri, s3.options) as connection:
+            assert await connection.table_names() == []
+
+
+async def test_a_commit_table_for_a_store_that_ignores_conditions(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    with s3_server("ignored") as s3:
+        uri, options = s3.with_commit_table()
+        config = RagConfig(data_dir=tmp_path / "data", lancedb_uri=uri, storage_options=options)
+        async with open_rag(config) as rag:
+            told = await rag.ingest(vault / "teas")
+            assert await rag.chunks.count("default") == told.chunks > 0
+        found = await examine(lambda: config, thorough=True)
+        assert _of_store(found).status == "ok"

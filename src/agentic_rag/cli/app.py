@@ -452,7 +452,7 @@ def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
     from agentic_rag.cli.doctor import print_findings
     from agentic_rag.diagnosis import examine
 
-    findings = run(unheard(examine(load, reads_tables=True)))
+    findings = run(unheard(examine(load, thorough=True)))
     if as_json:
         print_json([finding.to_dict() for finding in findings])
     else:
