@@ -92,6 +92,11 @@ def _padded(rows: Sequence[list[int]]) -> list[list[int]]:
     return runs
 
 
+def comparison(texts: Sequence[str]) -> tuple[list[Row], float]:
+    """``compared``, for another process."""
+    return asyncio.run(compared(texts))
+
+
 async def compared(texts: Sequence[str]) -> tuple[list[Row], float]:
     """Rows, and how many times as long the published graph takes; the two in turns, medians of the rounds."""
     counts = bundled.count_tokens_batch(list(texts))
