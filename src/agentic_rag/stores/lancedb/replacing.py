@@ -27,6 +27,10 @@ async def replace_rows(table: Any, rows: pa.Table, where: str) -> None:
         rows: each key once; columns as in the table.
         where: in SQL.
     """
+    if not await table.count_rows(where):  # to read whole rows that no index has yet takes longer
+        if len(rows):
+            await table.add(rows)
+        return
     columns = rows.column_names
     stored = await table.query().where(where).select(columns).to_arrow()
     old, new = await asyncio.to_thread(lambda: (_by_key(stored), _by_key(rows)))
