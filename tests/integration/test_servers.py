@@ -144,7 +144,7 @@ def _of_store(found: list[Finding]) -> Finding:
         ("refused", "missing", "the store refuses conditional writes"),
     ],
 )
-async def test_doctor_tells_whether_a_store_keeps_writes_apart(
+async def test_doctor_tells_whether_an_object_store_keeps_writes_apart(
     conditions: Conditions, status: str, told: str, tmp_path: Path
 ) -> None:
     with s3_server(conditions) as s3:
@@ -161,7 +161,7 @@ async def test_doctor_tells_whether_a_store_keeps_writes_apart(
             assert await connection.table_names() == []
 
 
-async def test_a_commit_table_for_a_store_that_ignores_conditions(
+async def test_a_commit_table_for_an_object_store_that_ignores_conditions(
     vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
