@@ -35,25 +35,28 @@ class ObjectStore:
             "allow_http": "true",
         }
 
+    def client(self, service: str) -> Any:
+        """Of one of its services."""
+        import boto3
+
+        return boto3.client(
+            service,
+            endpoint_url=self.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="test",  # moto takes any
+            aws_secret_access_key="test",
+        )
+
     def empty_uri(self) -> str:
         """A place in the bucket where nothing is yet."""
         return f"s3://{BUCKET}/{uuid4().hex}"
 
     def with_commit_table(self) -> tuple[str, dict[str, str]]:
         """An empty place whose commits go through a DynamoDB table, with its options."""
-        import boto3
-
         place = self.empty_uri()
         table = f"commits-{place[-8:]}"
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=self.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",
-        )
         keys = (("base_uri", "HASH", "S"), ("version", "RANGE", "N"))
-        client.create_table(
+        self.client("dynamodb").create_table(
             TableName=table,
             KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind, _ in keys],
             AttributeDefinitions=[{"AttributeName": name, "AttributeType": of} for name, _, of in keys],
@@ -86,7 +89,6 @@ def s3_server(conditions: Conditions = "kept") -> Iterator[ObjectStore]:
     """
     if not REQUIRED:
         pytest.skip("make test-servers runs the tests on an object store")
-    import boto3
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
@@ -97,14 +99,7 @@ def s3_server(conditions: Conditions = "kept") -> Iterator[ObjectStore]:
     running.start()
     try:
         store = ObjectStore(f"http://127.0.0.1:{server.port}")
-        client = boto3.client(
-            "s3",
-            endpoint_url=store.endpoint,
-            region_name="us-east-1",
-            aws_access_key_id="test",
-            aws_secret_access_key="test",  # moto takes any
-        )
-        client.create_bucket(Bucket=BUCKET)
+        store.client("s3").create_bucket(Bucket=BUCKET)
         yield store
     finally:
         server.shutdown()

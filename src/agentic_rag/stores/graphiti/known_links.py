@@ -71,6 +71,11 @@ class Updated:
     mentioning: Mapping[str, Mapping[str, datetime | None]]
     """Entity uuid → chunks that were found to mention it since."""
 
+    @property
+    def links(self) -> GraphLinks:
+        """As they were read."""
+        return self.before.links
+
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """Names of those that are known."""
         written = {uuid: self.called[uuid] for uuid in entities if uuid in self.called}

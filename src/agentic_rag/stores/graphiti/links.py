@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -73,11 +73,6 @@ class LinkReader:
         """The links by uuid as they are now. Of a large graph whose changes are not read again yet, a chunk that stays
         may be said to mention an entity that it mentions no more."""
         return await self._known(group, latest=True)
-
-    @overload
-    async def _known(self, group: str) -> Known: ...
-    @overload
-    async def _known(self, group: str, *, latest: Literal[True]) -> Known | Updated: ...
 
     async def _known(self, group: str, *, latest: bool = False) -> Known | Updated:
         """Of a large graph that changes all the time not the latest, unless nothing else will do."""

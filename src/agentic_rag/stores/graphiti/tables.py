@@ -29,7 +29,7 @@ from agentic_rag.stores.graphiti.schemas import (
     schema,
     table_name,
 )
-from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, LanceConnection, translated
+from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, LanceConnection, translated, upsert
 from agentic_rag.stores.lancedb.full_text import full_text_index, searched
 from agentic_rag.stores.lancedb.indexes import (
     VECTOR_INDEX_FROM,
@@ -221,9 +221,7 @@ class GraphTables:
             return
         table = await self._created(group, kind)
         with translated(f"storing {len(rows)} {kind}"):
-            made = _to_arrow(rows, table_schema=await table.schema())
-            merge = table.merge_insert("uuid").when_matched_update_all().when_not_matched_insert_all()
-            await merge.execute(made)
+            await upsert(table, "uuid", _to_arrow(rows, table_schema=await table.schema()))
         await self._tidied_when_due(table, kind)
 
     async def replace(self, group: str, kind: Kind, rows: Sequence[Row], where: str) -> None:

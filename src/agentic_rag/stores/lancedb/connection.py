@@ -298,10 +298,18 @@ def is_one_of(column: str, texts: Iterable[str]) -> str:
     return f"{column} IN ({', '.join(map(quoted, texts))})"
 
 
-async def delete_keys(table: Any, column: str, keys: Iterable[str]) -> None:
-    """Delete the rows whose key is one of these."""
+async def upsert(table: Any, key: str, rows: pa.Table) -> None:
+    """Insert rows, or overwrite those with the same key, as one version of the table. Without an index on the key it
+    reads the keys of all stored rows."""
+    merge = table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all()
+    await merge.execute(rows)
+
+
+async def delete_keys(table: Any, column: str, keys: Iterable[str], where: str | None = None) -> None:
+    """Delete the rows whose key is one of these; ``where``: a condition that they meet, and an index knows."""
     for some in batches(sorted(keys), KEYS_PER_CONDITION):
-        await table.delete(is_one_of(column, some))
+        of_keys = is_one_of(column, some)
+        await table.delete(f"({where}) AND {of_keys}" if where else of_keys)
 
 
 async def _cleaned(table: Any, uri: str) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from agentic_rag.domain.identity import dataset_name, digest
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.stores.batch import checked_records
-from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, quoted, translated
+from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, quoted, translated, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due
 
 _NAME = "ledger"
@@ -69,12 +69,7 @@ class LanceLedger:
         ]
         table = await self._connection.create_table(_NAME, _SCHEMA, "key")
         with translated("writing the ledger"):
-            await (
-                table.merge_insert("key")
-                .when_matched_update_all()
-                .when_not_matched_insert_all()
-                .execute(pa.Table.from_pylist(rows, schema=_SCHEMA))
-            )
+            await upsert(table, "key", pa.Table.from_pylist(rows, schema=_SCHEMA))
             version = await table.version()
         held = self._held.pop(name, None)
         if held is not None and version == held[0] + 1:  # else another process has written too

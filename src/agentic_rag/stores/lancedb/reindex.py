@@ -23,7 +23,7 @@ from agentic_rag.domain.ports import Embedding, PassageVectors
 from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.documents import TEXT_OVERHEAD, embedded, embedding_work
-from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated
+from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import only_one, switching
@@ -239,8 +239,7 @@ class _Reindex:
         of_rows = PassageVectors(found.vectors[places], tuple(found.tokens[number] for number in places))
         made = await asyncio.to_thread(part.made, rows, of_rows)
         with translated(f"storing {len(rows)} {part.name}"):
-            merge = target.merge_insert(part.key).when_matched_update_all().when_not_matched_insert_all()
-            await merge.execute(made)
+            await upsert(target, part.key, made)
 
     async def _index(self, generation: int) -> None:
         for part in self.parts:

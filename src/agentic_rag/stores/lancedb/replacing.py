@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.stores.batch import batches
-from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, is_one_of
+from agentic_rag.stores.lancedb.connection import delete_keys, upsert
 from agentic_rag.stores.lancedb.rows import vectors_of
 
 
@@ -40,10 +39,8 @@ async def replace_rows(table: Any, rows: pa.Table, where: str) -> None:
         if old.keys().isdisjoint(differing[columns[0]].to_pylist()):
             await table.add(differing)
         else:
-            merge = table.merge_insert(columns[0]).when_matched_update_all().when_not_matched_insert_all()
-            await merge.execute(differing)
-    for some in batches(sorted(old.keys() - new.keys()), KEYS_PER_CONDITION):
-        await table.delete(f"({where}) AND {is_one_of(columns[0], some)}")
+            await upsert(table, columns[0], differing)
+    await delete_keys(table, columns[0], old.keys() - new.keys(), where)
 
 
 def _by_key(rows: pa.Table) -> dict[str, tuple[Any, ...]]:

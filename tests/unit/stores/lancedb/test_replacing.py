@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from agentic_rag.stores.lancedb.connection import STABLE_ROW_IDS, LanceConnection
 from agentic_rag.stores.lancedb.replacing import replace_rows
 
+NewTable = Callable[[pa.Schema], Awaitable[Any]]
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -41,16 +40,12 @@ def rows(note: str, *told: tuple[str, str | None], tags: list[str] | None = None
     )
 
 
-@pytest.fixture(params=[True, False], ids=["stable", "of an earlier version"])
-async def table(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
-    connection = LanceConnection(str(tmp_path))
-    database = await connection.database()
-    options = STABLE_ROW_IDS if request.param else None
-    made = await database.create_table("t", schema=SCHEMA, storage_options=options)
+@pytest.fixture
+async def table(new_table: NewTable) -> Any:
+    made = await new_table(SCHEMA)
     await made.add(rows("tea", ("1", "oolong"), ("2", "sencha"), ("3", None)))
     await made.add(rows("milk", ("4", "white")))
-    yield made
-    await connection.close()
+    return made
 
 
 async def held(table: Any) -> Told:
@@ -105,6 +100,6 @@ async def test_no_rows_remove_all(table: Any) -> None:
 
 
 async def test_more_rows_go_than_one_condition_names(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentic_rag.stores.lancedb.replacing.KEYS_PER_CONDITION", 2)
+    monkeypatch.setattr("agentic_rag.stores.lancedb.connection.KEYS_PER_CONDITION", 2)
     await replace_rows(table, rows("tea", ("9", "other")), "note = 'tea'")
     assert await held(table) == {"4": ("milk", "white"), "9": ("tea", "other")}

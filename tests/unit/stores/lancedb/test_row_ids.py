@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from agentic_rag.stores.lancedb import row_ids
-from agentic_rag.stores.lancedb.connection import STABLE_ROW_IDS, LanceConnection
 from agentic_rag.stores.lancedb.row_ids import RowIds
 
+NewTable = Callable[[pa.Schema], Awaitable[Any]]
 SCHEMA = pa.schema([pa.field("uuid", pa.string(), nullable=False), pa.field("text", pa.string())])
 
 
@@ -30,16 +29,12 @@ def of(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> RowId
     return RowIds("uuid")
 
 
-@pytest.fixture(params=[True, False], ids=["stable", "of an earlier version"])
-async def table(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
-    connection = LanceConnection(str(tmp_path))
-    database = await connection.database()
-    options = STABLE_ROW_IDS if request.param else None
-    made = await database.create_table("t", schema=SCHEMA, storage_options=options)
+@pytest.fixture
+async def table(new_table: NewTable) -> Any:
+    made = await new_table(SCHEMA)
     await made.add(rows(0, 50))
     await made.add(rows(50, 50))
-    yield made
-    await connection.close()
+    return made
 
 
 async def texts(of: RowIds, table: Any, keys: list[str]) -> dict[str, str]:
