@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
+from agentic_rag.stores.graphiti.link_assembly import Assembled
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
@@ -33,6 +34,9 @@ class Known:
     """Places of chunks, those of one entity after those of the one before it, each entity's in id order."""
     _ends: NDArray[np.intp]
     """Of each entity, where its chunks end in ``_mentioning``."""
+
+    def assembled(self) -> Assembled:
+        return Assembled(self.links, self.episodes.uuids(), self.entities.uuids())
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """Names of those that are known."""
@@ -120,6 +124,10 @@ class Places:
         self._sorted = uuids.take(order).combine_chunks()
         self._places = order.to_numpy()
 
+    def uuids(self) -> pa.ChunkedArray:
+        """As they were given."""
+        return pa.chunked_array([self._sorted.take(pa.array(np.argsort(self._places)))])
+
     def of(self, uuids: Iterable[str]) -> Iterator[tuple[str, int]]:
         """Those that are there, each with its place."""
         for uuid in uuids:
@@ -146,12 +154,12 @@ NOTHING = Known(
 """Of a group without tables."""
 
 
-def by_uuid(links: GraphLinks, episodes: pa.ChunkedArray, entities: pa.ChunkedArray) -> Known:
-    """Args: the links, and the uuids of their chunks' episodes and of their entities, in the same order."""
+def by_uuid(found: Assembled) -> Known:
+    links = found.links
     return Known(
         links,
-        Places(episodes),
-        Places(entities),
+        Places(found.episodes),
+        Places(found.entities),
         links.mentioning[np.argsort(links.mentioned, kind="stable")],
         np.bincount(links.mentioned, minlength=len(links.names)).cumsum(),
     )

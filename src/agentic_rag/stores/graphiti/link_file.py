@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from agentic_rag.domain.ports import GraphLinks
+from agentic_rag.stores.graphiti.link_assembly import Assembled, labels_of
 from agentic_rag.stores.whole_file import write_whole
 
-State = tuple[tuple[int, int], ...]
-"""Of each table that the links are read from, its version and its number of rows."""
-Assembled = tuple[GraphLinks, pa.ChunkedArray, pa.ChunkedArray]
-"""Links, and the uuids of their chunks' episodes and of their entities."""
+Versions = tuple[int, ...]
+"""Of each table that the links are read from."""
 _TEXTS = pa.list_(pa.string())
 _SCHEMA = pa.schema(
     [
@@ -41,17 +39,16 @@ class LinkFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def write(
-        self, as_of: State, links: GraphLinks, episodes: pa.ChunkedArray, entities: pa.ChunkedArray
-    ) -> None:
+    def write(self, as_of: Versions, found: Assembled) -> None:
         """Over what is there. Raises ``OSError``."""
+        links = found.links
         values: list[Any] = [
-            episodes.combine_chunks(),
+            found.episodes.combine_chunks(),
             links.chunk_ids,
             links.titles,
             list(map(list, links.aliases)),
             links.dates,
-            entities.combine_chunks(),
+            found.entities.combine_chunks(),
             links.names,
             list(map(list, links.labels)),
             links.mentioning,
@@ -68,21 +65,15 @@ class LinkFile:
         head = json.dumps({"as_of": as_of, "crc32": zlib.crc32(body)}).encode() + b"\n"
         write_whole(self._path, head + body)
 
-    def state(self) -> State | None:
-        """Of the tables when they were read; None where there is no file."""
-        try:
-            with self._path.open("rb") as file:
-                as_of = json.loads(file.readline())["as_of"]
-            return tuple((int(version), int(rows)) for version, rows in as_of)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def read(self) -> Assembled | None:
-        """The links; None where the file is damaged, or of another form."""
+    def read(self) -> tuple[Versions, Assembled] | None:
+        """The links and what they were read from; None where there is no file, or one that is damaged or of another
+        form."""
         try:
             head, _, body = self._path.read_bytes().partition(b"\n")
-            if json.loads(head)["crc32"] != zlib.crc32(body):
+            told = json.loads(head)
+            if told["crc32"] != zlib.crc32(body):
                 return None
+            as_of = tuple(int(version) for version in told["as_of"])
             row = pa.ipc.open_stream(body).read_all()
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -99,14 +90,8 @@ class LinkFile:
             mentioning=held["mentioning"].to_numpy(),
             mentioned=held["mentioned"].to_numpy(),
         )
-        return links, pa.chunked_array([held["episodes"]]), pa.chunked_array([held["entities"]])
+        uuids = (pa.chunked_array([held[name]]) for name in ("episodes", "entities"))
+        return as_of, Assembled(links, *uuids)
 
     def remove(self) -> None:
         self._path.unlink(missing_ok=True)
-
-
-def labels_of(labels: pa.ChunkedArray) -> list[tuple[str, ...]]:
-    """Of each entity; the same ones are one tuple, for there are few that differ."""
-    joined = pc.binary_join(labels.combine_chunks(), "\0").fill_null("").dictionary_encode()
-    distinct = [tuple(text.split("\0")) if text else () for text in joined.dictionary.to_pylist()]
-    return [distinct[place] for place in joined.indices.to_numpy()]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,38 +14,50 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from agentic_rag.domain.identity import aliases
 from agentic_rag.domain.ports import GraphLinks
+from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.known_links import NOTHING, Known, Updated, by_uuid
-from agentic_rag.stores.graphiti.link_file import Assembled, LinkFile, State, labels_of
-from agentic_rag.stores.graphiti.schemas import Kind
+from agentic_rag.stores.graphiti.link_assembly import (
+    CHUNK_COLUMNS,
+    FACT_COLUMNS,
+    MENTION_COLUMNS,
+    Assembled,
+    Pairs,
+    TextPairs,
+    assembled,
+    brought_up_to_date,
+    by_documents,
+    pairs_of_facts,
+    pairs_of_mentions,
+    places,
+)
+from agentic_rag.stores.graphiti.link_file import LinkFile, Versions
+from agentic_rag.stores.graphiti.schemas import Kind, schema
 from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
 
 _LOGGER = logging.getLogger(__name__)
-REST = 10.0
-"""How many times longer than reading took what was read is used, however often a large graph changes."""
+REST = 60.0
+"""Seconds for which what was read of a large graph is used, however often it changes."""
 SMALL = 5_000
 """Chunks up to which the links are always those of the latest write: reading them takes some 50 ms at the
 most, and what a conversation's memory answers must not depend on how fast the machine is."""
+MOST_CHANGED = 2_000
+"""Documents of which the mentions are read one by one; to read all the mentions of 50,000 takes 4 s."""
 _WRITTEN_IN = "_row_last_updated_at_version"
 """Lance's own column. In a table that an earlier version of this package made it is 1 of every row."""
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")
-
-
-Called = tuple[str, tuple[str, ...]]
-"""A document's title and aliases."""
+_OF_CHUNKS = "chunk_id IS NOT NULL"
 
 
 @dataclass(slots=True)
 class _Read:
     """What was read, of which state, and from when on it may be read again."""
 
-    versions: tuple[int, ...]
+    versions: Versions
     known: Known
     again_at: float
-    updated: tuple[tuple[int, ...], Updated] | None = None
+    updated: tuple[Versions, Updated] | None = None
     """What was written since, as of these versions."""
 
 
@@ -81,123 +92,152 @@ class LinkReader:
             resting = kept is not None and time.monotonic() < kept.again_at
             if kept is not None and resting and not latest:
                 return kept.known
-            versions = tuple([await self._tables.version(group, kind) for kind in _KINDS])
+            versions = await self._versions(group)
             if kept is not None and kept.versions == versions:
                 return kept.known
             if kept is not None and resting:
                 if kept.updated is None or kept.updated[0] != versions:
                     kept.updated = versions, await self._since(group, kept)
                 return kept.updated[1]
-            started = time.monotonic()
-            known = await self._read_now(group)
-            ended = time.monotonic()
+            known = await self._read_now(group, versions, kept)
             small = len(known.links.chunk_ids) <= SMALL
-            self._read[group] = _Read(versions, known, 0.0 if small else ended + REST * (ended - started))
+            self._read[group] = _Read(versions, known, 0.0 if small else time.monotonic() + REST)
             return known
 
     async def keep(self, group: str) -> None:
         """Write the links of a large graph to a file, from which a process that starts reads them in a quarter of the
         time; the caller is ``writing``. Of any other graph, and where it cannot be written, the file is removed."""
         file = self._file(group)
-        is_large = await self._tables.count(group, "episodes") > SMALL
-        as_of = await self._state(group) if is_large else None
-        found = await self._from_tables(group) if as_of is not None else None
+        found = None
+        if await self._tables.count(group, "episodes") > SMALL and await self._tells_what_is_new(group):
+            versions = await self._versions(group)
+            found = await self._from_tables(group)
         await asyncio.to_thread(file.remove)
-        if as_of is not None and found is not None:
+        if found is not None:
             try:
-                await asyncio.to_thread(file.write, as_of, *found)
+                await asyncio.to_thread(file.write, versions, found)
             except OSError as error:
                 _LOGGER.warning("the links of the graph are not kept for the next start: %s", error)
-
-    async def _state(self, group: str) -> State | None:
-        """Of each table its version and its number of rows; None where a table does not tell which rows are new."""
-        found = []
-        for kind in _KINDS:
-            found.append((await self._tables.version(group, kind), await self._tables.count(group, kind)))
-            if await self._tables.select(group, kind, f"{_WRITTEN_IN} <= 1", ["uuid"], limit=1):
-                return None
-        return tuple(found)
-
-    async def _is_still(self, group: str, state: State) -> bool:
-        """Whether the tables hold what they held; to compact them makes versions too."""
-        for kind, (version, rows) in zip(_KINDS, state, strict=True):
-            if await self._tables.version(group, kind) < version:  # it was made anew
-                return False
-            if await self._tables.count(group, kind) != rows:
-                return False
-            if await self._tables.select(group, kind, f"{_WRITTEN_IN} > {version}", ["uuid"], limit=1):
-                return False
-        return True
 
     def _file(self, group: str) -> LinkFile:
         return LinkFile(self._folder / f"links-{group}.cache")
 
+    async def _versions(self, group: str) -> Versions:
+        return tuple([await self._tables.version(group, kind) for kind in _KINDS])
+
+    async def _tells_what_is_new(self, group: str) -> bool:
+        """Whether every table does."""
+        for kind in _KINDS:
+            if await self._tables.select(group, kind, f"{_WRITTEN_IN} <= 1", ["uuid"], limit=1):
+                return False
+        return True
+
+    async def _read_columns(
+        self, group: str, kind: Kind, where: str | None, select: Sequence[str]
+    ) -> pa.Table:
+        found = await self._tables.arrow(group, kind, where, select)
+        if found is not None:
+            return found
+        fields = schema(kind, dimension=self._tables.dimension)
+        return pa.schema([fields.field(name) for name in select]).empty_table()
+
     async def _since(self, group: str, kept: _Read) -> Updated:
-        async def written(kind: Kind, select: Sequence[str]) -> pa.Table:
-            return await read(kind, f"{_WRITTEN_IN} > {kept.versions[_KINDS.index(kind)]}", select)
-
-        async def read(kind: Kind, where: str, select: Sequence[str]) -> pa.Table:
-            found = await self._tables.arrow(group, kind, where, select)
-            return (
-                found if found is not None else pa.table({name: pa.array([], pa.string()) for name in select})
-            )
-
+        new = _written_after(kept.versions)
         there, episodes, entities, mentions, facts = await asyncio.gather(
-            read("episodes", "chunk_id IS NOT NULL", ["chunk_id"]),
-            written("episodes", ["uuid", "chunk_id", "chunk_date"]),
-            written("entities", ["uuid", "name"]),
-            written("mentions", ["chunk_id", "chunk_date", "target_uuid"]),
-            written("facts", ["chunk_ids", "chunk_date", "source_uuid", "target_uuid"]),
+            self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id"]),
+            self._read_columns(group, "episodes", new["episodes"], ["uuid", "chunk_id", "chunk_date"]),
+            self._read_columns(group, "entities", new["entities"], ["uuid", "name"]),
+            self._read_columns(group, "mentions", new["mentions"], ["chunk_id", "chunk_date", "target_uuid"]),
+            self._read_columns(
+                group, "facts", new["facts"], ["chunk_ids", "chunk_date", "source_uuid", "target_uuid"]
+            ),
         )
         return await asyncio.to_thread(_updated, kept.known, there, episodes, entities, mentions, facts)
 
-    async def _read_now(self, group: str) -> Known:
-        file = self._file(group)
-        as_of = await asyncio.to_thread(file.state)
-        found = None
-        if as_of is not None and await self._is_still(group, as_of):
-            found = await asyncio.to_thread(file.read)
+    async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> Known:
+        """Assembled from what is held, or from the file, and what was written since, or else from the tables."""
+        if kept is None:
+            before = await asyncio.to_thread(self._file(group).read)
+        elif len(kept.known.links.chunk_ids) > SMALL and await self._tells_what_is_new(group):
+            before = kept.versions, await asyncio.to_thread(kept.known.assembled)
+        else:
+            before = None
+        found = await self._brought_up_to_date(group, *before, versions) if before is not None else None
         found = found or await self._from_tables(group)
-        return NOTHING if found is None else await asyncio.to_thread(by_uuid, *found)
+        return NOTHING if found is None else await asyncio.to_thread(by_uuid, found)
+
+    async def _brought_up_to_date(
+        self, group: str, as_of: Versions, before: Assembled, versions: Versions
+    ) -> Assembled | None:
+        """None where a table was made anew since, or so much was written that to read everything is as quick."""
+        if as_of == versions:
+            return before
+        if any(now < then for now, then in zip(versions, as_of, strict=True)):
+            return None
+        new = _written_after(as_of)
+        episodes, mentions = await asyncio.gather(
+            self._read_columns(group, "episodes", f"{_OF_CHUNKS} AND {new['episodes']}", CHUNK_COLUMNS),
+            self._read_columns(group, "mentions", new["mentions"], ["document_id"]),
+        )
+        documents = (
+            pc.unique(
+                pa.chunked_array(
+                    [*episodes["document_id"].chunks, *mentions["document_id"].chunks], pa.string()
+                )
+            )
+            .drop_null()
+            .to_pylist()
+        )
+        if len(documents) > MOST_CHANGED:
+            return None
+        theirs = sql.is_in("document_id", documents)
+        there, uuids, entities, mentions, facts = await asyncio.gather(
+            self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id", "document_id"]),
+            self._read_columns(group, "entities", None, ["uuid"]),
+            self._read_columns(group, "entities", new["entities"], ["uuid", "name", "labels"]),
+            self._read_columns(group, "mentions", theirs, MENTION_COLUMNS),
+            # The chunks that state a fact need not be of one document.
+            self._read_columns(group, "facts", f"{theirs} OR array_length(chunk_ids) > 1", FACT_COLUMNS),
+        )
+        found = await asyncio.to_thread(
+            brought_up_to_date, before, there, episodes, uuids["uuid"], entities, documents, mentions, facts
+        )
+        pa.default_memory_pool().release_unused()
+        return found
 
     async def _from_tables(self, group: str) -> Assembled | None:
         episodes, entities = await asyncio.gather(
-            self._tables.arrow(
-                group,
-                "episodes",
-                "chunk_id IS NOT NULL",
-                ["uuid", "chunk_id", "chunk_date", "document_id", "metadata"],
-            ),
+            self._tables.arrow(group, "episodes", _OF_CHUNKS, CHUNK_COLUMNS),
             self._tables.arrow(group, "entities", None, ["uuid", "name", "labels"]),
         )
         if episodes is None or entities is None:
             return None
-        chunks, documents = await asyncio.to_thread(_by_documents, episodes)
+        chunks, documents = await asyncio.to_thread(by_documents, episodes)
         del episodes  # their metadata are more than all the rest
         # In id order, whatever order the rows lie in: the same graph gives the same walk.
         chunks, entities = chunks.sort_by("chunk_id"), entities.sort_by("uuid")
         pairs = await self._pairs(group, chunks["chunk_id"], entities["uuid"])
-        found = await asyncio.to_thread(_assembled, chunks, documents, entities, pairs)
+        found = await asyncio.to_thread(assembled, chunks, documents, entities, pairs)
         pa.default_memory_pool().release_unused()
         return found
 
-    async def _pairs(
-        self, group: str, chunks: pa.ChunkedArray, entities: pa.ChunkedArray
-    ) -> NDArray[np.int64]:
-        """Places of chunks and of the entities that they mention, as one number each: place of the chunk times the
-        number of entities, and place of the entity. Some come more than once."""
+    async def _pairs(self, group: str, chunks: pa.ChunkedArray, entities: pa.ChunkedArray) -> Pairs:
         among, entity_set = chunks.combine_chunks(), entities.combine_chunks()
+
+        def placed(pairs: TextPairs) -> Coroutine[Any, Any, Pairs]:
+            return asyncio.to_thread(places, pairs, among, entity_set)
+
+        mentions = self._tables.parts(group, "mentions", MENTION_COLUMNS)
+        facts = self._tables.parts(group, "facts", FACT_COLUMNS)
         found = [np.zeros(0, np.int64)]
-        async for some in self._tables.parts(group, "mentions", ["chunk_id", "target_uuid"]):
-            pairs = [(some["chunk_id"], some["target_uuid"])]
-            found.append(await asyncio.to_thread(_places, pairs, among, entity_set))
-        ends = ["source_uuid", "target_uuid"]
-        async for some in self._tables.parts(group, "facts", ["chunk_ids", *ends]):
-            parents = pc.list_parent_indices(some["chunk_ids"])
-            stated_in = pc.list_flatten(some["chunk_ids"])
-            pairs = [(stated_in, some[end].take(parents)) for end in ends]
-            found.append(await asyncio.to_thread(_places, pairs, among, entity_set))
+        found += [await placed(pairs_of_mentions(some)) async for some in mentions]
+        found += [await placed(pairs_of_facts(some)) async for some in facts]
         return np.concatenate(found)
+
+
+def _written_after(versions: Versions) -> dict[Kind, str]:
+    """Of each kind the condition."""
+    return {kind: f"{_WRITTEN_IN} > {version}" for kind, version in zip(_KINDS, versions, strict=True)}
 
 
 def _updated(
@@ -227,51 +267,3 @@ def _updated(
         called=dict(zip(entities["uuid"].to_pylist(), entities["name"].to_pylist(), strict=True)),
         mentioning=mentioning,
     )
-
-
-def _assembled(
-    chunks: pa.Table, documents: Sequence[Called], entities: pa.Table, pairs: NDArray[np.int64]
-) -> Assembled:
-    ordered = np.sort(pairs)  # np.unique hashes them, which takes ten times as long
-    unique = ordered[np.diff(ordered, prepend=-1) > 0]
-    mentioning, mentioned = (places.astype(np.int32) for places in np.divmod(unique, max(len(entities), 1)))
-    of_chunks = [documents[number] for number in chunks["document"].to_numpy()]
-    links = GraphLinks(
-        chunk_ids=chunks["chunk_id"].to_pylist(),
-        titles=[title for title, _ in of_chunks],
-        aliases=[called for _, called in of_chunks],
-        dates=chunks["chunk_date"].to_numpy().astype("datetime64[us]"),
-        names=entities["name"].to_pylist(),
-        labels=labels_of(entities["labels"]),
-        mentioning=mentioning,
-        mentioned=mentioned,
-    )
-    return links, chunks["uuid"], entities["uuid"]
-
-
-def _by_documents(episodes: pa.Table) -> tuple[pa.Table, list[Called]]:
-    """The chunks, each with the number of its document, and how the documents are called: read once a document."""
-    encoded = episodes["document_id"].combine_chunks().dictionary_encode()
-    numbers = encoded.indices.to_numpy()
-    _, firsts = np.unique(numbers, return_index=True)
-    noted = [json.loads(text) for text in episodes["metadata"].take(pa.array(firsts)).to_pylist()]
-    chunks = episodes.select(["uuid", "chunk_id", "chunk_date"]).append_column("document", pa.array(numbers))
-    return chunks, [(one["title"], _aliases(one)) for one in noted]
-
-
-def _aliases(noted: Mapping[str, str]) -> tuple[str, ...]:
-    properties = noted["metadata"]
-    return aliases(json.loads(properties)) if "alias" in properties.casefold() else ()
-
-
-def _places(pairs: list[tuple[Any, Any]], chunks: pa.Array, entities: pa.Array) -> NDArray[np.int64]:
-    """See ``LinkReader._pairs``; without those that name something that is not there."""
-    found = []
-    for mentioning, mentioned in pairs:
-        places = pa.table(
-            [pc.index_in(mentioning, value_set=chunks), pc.index_in(mentioned, value_set=entities)],
-            names=["chunk", "entity"],
-        ).drop_null()
-        # One number sorts ten times as fast as two.
-        found.append(places["chunk"].to_numpy() * np.int64(len(entities)) + places["entity"].to_numpy())
-    return np.concatenate(found)

@@ -18,18 +18,21 @@ from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.testing import HashingEmbedding
 
+WORDS = ("one", "two", "three", "four")
 NAMES = ["Tea", "Milk", "Fujian", "Oolong", "Sencha"]
 EARLY, LATE = datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def drawn(note: str, chance: random.Random) -> DocumentGraph:
     """A note of chunks by their words, each with some of the names."""
-    words = chance.sample(["one", "two", "three", "four"], 2)
+    words = chance.sample(WORDS, 2)
     date = chance.choice([None, EARLY, LATE])
+    title = f"{note}, {chance.choice(['first', 'second'])} version"
+    properties = chance.choice([{}, {"aliases": f"other {note}"}])
     chunks = tuple(
         Chunk(
-            id=f"{note}#{word}", document_id=note, text=word, start=0, end=len(word), ordinal=number, title=note,
-            path=f"{note}.md", kind="paragraph", heading_path=(), date=date, url=None, metadata={},
+            id=f"{note}#{word}", document_id=note, text=word, start=0, end=len(word), ordinal=number, title=title,
+            path=f"{note}.md", kind="paragraph", heading_path=(), date=date, url=None, metadata=properties,
         )
         for number, word in enumerate(words)
     )  # fmt: skip
@@ -42,7 +45,7 @@ def drawn(note: str, chance: random.Random) -> DocumentGraph:
         facts.append(
             Fact(chunk_id=one.id, source=source, name="LIKES", target=target, text=f"{source} likes {target}")
         )
-    entities = tuple(Entity(entity_key(name), name) for name in NAMES)
+    entities = tuple(Entity(entity_key(name), name, labels=chance.choice([(), ("Drink",)])) for name in NAMES)
     return DocumentGraph(note, chunks, entities, tuple(facts), tuple(mentions))
 
 
@@ -51,8 +54,7 @@ async def test_what_was_written_since_they_were_read(tmp_path: Path, monkeypatch
     chance = random.Random(7)
     notes = [f"note{n}" for n in range(6)]
     entities = [entity_uuid("notes", entity_key(name)) for name in NAMES]
-    words = ("one", "two", "three", "four")
-    episodes = [episode_uuid("notes", f"{note}#{word}") for note in notes for word in words]
+    episodes = [episode_uuid("notes", f"{note}#{word}") for note in notes for word in WORDS]
     async with lance_connection(str(tmp_path / "lance")) as connection:
         embedding = HashingEmbedding(16)
         store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
@@ -87,11 +89,65 @@ def values(known: Known | Updated) -> list[object]:
     found = known.links
     arrays = (found.dates.astype(str), found.mentioning, found.mentioned)
     texts = (found.chunk_ids, found.titles, found.aliases, found.names, found.labels)
-    return [*(array.tolist() for array in arrays), *map(list, texts)]
+    of_entities = known.chunks_of_entities([entity_uuid("notes", entity_key(name)) for name in NAMES])
+    return [
+        *(array.tolist() for array in arrays),
+        *map(list, texts),
+        known.chunks_of_episodes([episode_uuid("notes", f"note0#{word}") for word in WORDS]),
+        {uuid: list(chunks) for uuid, chunks in of_entities.items()},
+    ]
+
+
+@pytest.fixture
+def from_tables(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Grows by one whenever the links are read from the tables as a whole."""
+    calls: list[object] = []
+    whole = LinkReader._from_tables
+    monkeypatch.setattr(LinkReader, "_from_tables", lambda *a: calls.append(a) or whole(*a))
+    return calls
+
+
+async def test_they_are_brought_up_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
+) -> None:
+    """Those that a process holds, and those of the file that was written before any of the changes."""
+    monkeypatch.setattr(links, "SMALL", 0)
+    monkeypatch.setattr(links, "REST", 0.0)
+    chance = random.Random(9)
+    notes = [f"note{n}" for n in range(6)]
+    async with lance_connection(str(tmp_path / "lance")) as connection:
+        embedding = HashingEmbedding(16)
+        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+        tables = GraphTables(connection, model=embedding.name, dimension=16)
+        await store.replace_documents("notes", [drawn(note, chance) for note in notes[:5]])
+        await store.optimize("notes")
+        holding = LinkReader(tables, tmp_path)
+        await holding.latest("notes")
+        for _ in range(12):
+            some = chance.sample(notes, 2)
+            if chance.random() < 0.3:
+                await store.remove_documents("notes", some)
+            else:
+                await store.replace_documents("notes", [drawn(note, chance) for note in some])
+            anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
+            del from_tables[:]
+            held, from_file = (
+                await holding.latest("notes"),
+                await LinkReader(tables, tmp_path).latest("notes"),
+            )
+            assert values(held) == values(from_file) == anew
+            assert not from_tables
+        monkeypatch.setattr(links, "MOST_CHANGED", 1)
+        await store.replace_documents("notes", [drawn(note, chance) for note in notes])
+        await holding.latest("notes")
+        assert from_tables, "so much has changed that to read everything is as quick"
+        await store.remove_documents("notes", notes)
+        assert (await holding.latest("notes")).links.chunk_ids == []
+        await store.close()
 
 
 async def test_the_next_process_reads_them_from_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
 ) -> None:
     monkeypatch.setattr(links, "SMALL", 3)
     chance, file = random.Random(8), tmp_path / "links-notes.cache"
@@ -101,15 +157,10 @@ async def test_the_next_process_reads_them_from_a_file(
         tables = GraphTables(connection, model=embedding.name, dimension=16)
 
         async def read(*, from_file: bool) -> list[object]:
-            calls = []
-            with monkeypatch.context() as patch:
-                whole = LinkReader._from_tables
-                patch.setattr(LinkReader, "_from_tables", lambda *a: calls.append(a) or whole(*a))
-                known = await LinkReader(tables, tmp_path).latest("notes")
-                episodes = known.chunks_of_episodes([episode_uuid("notes", "note0#one")])
-                entities = known.chunks_of_entities([entity_uuid("notes", "tea")])
-            assert (not calls) is from_file
-            return [*values(known), episodes, {uuid: list(found) for uuid, found in entities.items()}]
+            del from_tables[:]
+            known = await LinkReader(tables, tmp_path).latest("notes")
+            assert (not from_tables) is from_file
+            return values(known)
 
         await store.replace_documents("notes", [drawn(f"note{n}", chance) for n in range(4)])
         assembled = await read(from_file=False)
@@ -127,11 +178,8 @@ async def test_the_next_process_reads_them_from_a_file(
         file.write_bytes(whole)
 
         await store.replace_documents("notes", [drawn("note0", random.Random(9))])
-        assert await read(from_file=False) != assembled
-        await store.optimize("notes")
-        await read(from_file=True)
+        assert await read(from_file=True) != assembled
         await store.remove_documents("notes", ["note1"])
-        await read(from_file=False)
         await store.remove_documents("notes", ["note0", "note2"])
         await store.optimize("notes")
         assert not file.exists(), (
