@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.stores.batch import batches, first_line
+from agentic_rag.stores.lancedb.compaction import cleaned
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
 from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone
 
@@ -28,9 +29,6 @@ READ_CONSISTENCY = timedelta(seconds=1)
 KEEP_VERSIONS = timedelta(minutes=1)
 """How long a version stays that readers may be in the middle of reading. They look for the latest one every second,
 and read what they found for seconds at most."""
-FREED_FROM = 0.1
-"""Share of the latest version's bytes from which old ones are removed as soon as nobody can read them: to remove
-them LanceDB may compact the table, which copies it."""
 AT_ONCE = timedelta(milliseconds=1)
 
 INDEX_CACHE, METADATA_CACHE = 256 << 20, 128 << 20
@@ -245,7 +243,7 @@ class LanceConnection:
                 with translated(f"removing old versions of {name}"):
                     await table.checkout_latest()
                     if await table.version() != self._versions[name]:
-                        await _cleaned(table, self.uri)
+                        await cleaned(table, AT_ONCE)
             except StoreError as error:
                 _LOGGER.warning("%s; a later run removes them", error)
 
@@ -310,13 +308,6 @@ async def delete_keys(table: Any, column: str, keys: Iterable[str], where: str |
     for some in batches(sorted(keys), KEYS_PER_CONDITION):
         of_keys = is_one_of(column, some)
         await table.delete(f"({where}) AND {of_keys}" if where else of_keys)
-
-
-async def _cleaned(table: Any, uri: str) -> None:
-    """Remove all versions but the latest where that frees enough; for the only one who has the table open."""
-    folder = Path(uri) / f"{table.name}.lance"
-    if await asyncio.to_thread(folder_bytes, folder) > (1 + FREED_FROM) * await needed_bytes(table, folder):
-        await table.optimize(cleanup_older_than=AT_ONCE)
 
 
 async def needed_bytes(table: Any, folder: Path) -> int:

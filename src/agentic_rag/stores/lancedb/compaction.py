@@ -1,0 +1,66 @@
+"""Compaction of what was written lately, by Lance itself: LanceDB's ``optimize`` copies the whole table every time.
+
+It merges every piece of fewer than a million rows with its neighbours, and says no other number. At 215,000 chunks, of
+which 2,000 were new, it took 21 s and 600 MB; with a bound on the bytes of a piece it takes .2 s and 30 MB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+PIECE_BYTES = 256 << 20
+"""Of the rows in a piece from which it is not copied any more, but for rows that were deleted."""
+MOST_ROWS = 1 << 20
+"""In a piece, as Lance has it."""
+_BATCH_ROWS = 1_024
+"""Copied at a time: with Lance's 8,192 chunks it takes 370 MB, with these 200, and is as quick."""
+_CACHE = 64 << 20
+"""Bytes of indexes and of what the table consists of, each, that are kept while it is compacted."""
+
+
+async def compacted(table: Any, keep: timedelta, *, leaving: Collection[str] = ()) -> None:
+    """Merge the small pieces of a table, index what was written since, and remove what only old versions hold.
+
+    Args:
+        keep: how long a version stays that is not the latest.
+        leaving: indexes by name that are not brought up to date.
+    """
+    uri, options = await table.uri(), await table.latest_storage_options()
+    await asyncio.to_thread(_compact, uri, options, keep, leaving)
+    await table.checkout_latest()
+
+
+async def cleaned(table: Any, keep: timedelta) -> None:
+    """Remove what only older versions hold."""
+    uri, options = await table.uri(), await table.latest_storage_options()
+    await asyncio.to_thread(lambda: _dataset(uri, options).cleanup_old_versions(older_than=keep))
+
+
+def expected_pieces(size: int) -> int:
+    """Of a compacted table of so many bytes, about."""
+    return 2 * size // PIECE_BYTES
+
+
+def _compact(uri: str, options: dict[str, str] | None, keep: timedelta, leaving: Collection[str]) -> None:
+    dataset = _dataset(uri, options)
+    dataset.optimize.compact_files(target_rows_per_fragment=_rows_a_piece(dataset), batch_size=_BATCH_ROWS)
+    if names := [index.name for index in dataset.describe_indices() if index.name not in leaving]:
+        dataset.optimize.optimize_indices(index_names=names)
+    dataset.cleanup_old_versions(older_than=keep)
+
+
+def _dataset(uri: str, options: dict[str, str] | None) -> Any:
+    import lance
+
+    session = lance.Session(index_cache_size_bytes=_CACHE, metadata_cache_size_bytes=_CACHE)
+    return lance.dataset(uri, storage_options=options, session=session)
+
+
+def _rows_a_piece(dataset: Any) -> int:
+    pieces = dataset.get_fragments()
+    rows = sum(piece.physical_rows for piece in pieces)
+    size = sum(file.file_size_bytes or 0 for piece in pieces for file in piece.data_files())
+    return min(max(PIECE_BYTES * rows // size, 1), MOST_ROWS) if size else MOST_ROWS
