@@ -20,7 +20,7 @@ from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.settings.config import RagConfig
 
 Status = Literal["ok", "off", "missing"]
-PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "openai", "onnxruntime")
+PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "pylance", "openai", "onnxruntime")
 EXTRAS = {
     "cross-encoder": ("sentence_transformers", "rerank"),
     "LangGraph Studio": ("langgraph_api", "studio"),
@@ -183,7 +183,7 @@ async def _graph(config: RagConfig) -> Finding:
 async def _object_store(config: RagConfig) -> Finding:
     uri = config.lancedb_uri
     if uri is None or "://" not in uri:
-        return Finding("lancedb", "ok", f"in {uri or config.data_dir}")
+        return Finding("vectors", "ok", f"in {uri or config.data_dir}")
     from agentic_rag.stores.lancedb.connection import lance_connection
 
     cure = "start the object store, or correct AGENTIC_RAG_LANCEDB_URI and AGENTIC_RAG_STORAGE_OPTIONS"
@@ -194,10 +194,10 @@ async def _object_store(config: RagConfig) -> Finding:
         ):
             held = len(await connection.table_names())
     except TimeoutError:
-        return Finding("lancedb", "missing", f"{uri}: no answer within {STORE_SECONDS:g} s", cure)
+        return Finding("vectors", "missing", f"{uri}: no answer within {STORE_SECONDS:g} s", cure)
     except StoreError as error:
-        return Finding("lancedb", "missing", str(error), cure)
-    return Finding("lancedb", "ok", f"{uri}, {held} tables")
+        return Finding("vectors", "missing", str(error), cure)
+    return Finding("vectors", "ok", f"{uri}, {held} tables")
 
 
 async def _written_object_store(config: RagConfig) -> Finding:
@@ -208,7 +208,7 @@ async def _written_object_store(config: RagConfig) -> Finding:
         return found
     from agentic_rag.stores.lancedb.commits import ROUNDS, WRITERS, lost_writes
 
-    bucket = uri.split("://", 1)[1]
+    bucket = uri.split("://", 1)[1].partition("?")[0]
     cure = (
         f"AGENTIC_RAG_LANCEDB_URI=s3+ddb://{bucket}?ddbTableName=TABLE, a DynamoDB table with the keys base_uri (text) "
         "and version (number); or write from one machine"
@@ -217,13 +217,15 @@ async def _written_object_store(config: RagConfig) -> Finding:
         async with asyncio.timeout(WRITES_SECONDS):
             lost = await lost_writes(uri, config.storage_options)
     except TimeoutError:
-        return Finding("lancedb", "missing", f"{uri}: not written within {WRITES_SECONDS:g} s", cure)
+        return Finding("vectors", "missing", f"{uri}: not written within {WRITES_SECONDS:g} s", cure)
+    except StoreError as error:
+        return Finding("vectors", "missing", str(error), cure)
     if lost is None:
-        return Finding("lancedb", "missing", f"{uri}: the store refuses conditional writes", cure)
+        return Finding("vectors", "missing", f"{uri}: the store refuses conditional writes", cure)
     if lost:
         why = f"{lost} of {WRITERS * ROUNDS} writes at once were lost: the store ignores conditions"
-        return Finding("lancedb", "missing", f"{uri}: {why}", cure)
-    return Finding("lancedb", "ok", f"{found.detail}; writes at once are kept apart")
+        return Finding("vectors", "missing", f"{uri}: {why}", cure)
+    return Finding("vectors", "ok", f"{found.detail}; writes at once are kept apart")
 
 
 async def _tables(config: RagConfig) -> Finding:

@@ -13,6 +13,7 @@ import pytest
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.diagnosis import Finding, examine
 from agentic_rag.errors import ConfigError, StoreError
+from agentic_rag.stores.lancedb import commits
 from agentic_rag.stores.lancedb.connection import lance_connection
 from example_vault import EXAMPLE_VAULT
 from graph_servers import GraphServer, free_port
@@ -68,9 +69,9 @@ async def test_notes_are_ingested_asked_changed_and_removed(
         await rag.remove(None)
         assert (await rag.knowledge.counts("default")).facts == 0
     found = await examine(lambda: config)
-    assert {one.what: one.status for one in found if one.what in ("graph", "lancedb", "conversations")} == {
+    assert {one.what: one.status for one in found if one.what in ("graph", "vectors", "conversations")} == {
         "graph": "ok",
-        "lancedb": "ok",
+        "vectors": "ok",
         "conversations": "ok",
     }
 
@@ -132,8 +133,7 @@ async def test_an_object_store_that_is_away_is_told_in_a_line(tmp_path: Path) ->
 
 
 def _of_store(found: list[Finding]) -> Finding:
-    """Not of the package that is called so."""
-    return [one for one in found if one.what == "lancedb"][-1]
+    return next(one for one in found if one.what == "vectors")
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,19 @@ async def test_doctor_tells_whether_an_object_store_keeps_writes_apart(
             assert f"s3+ddb://{config.lancedb_uri.removeprefix('s3://')}?ddbTableName=" in finding.cure
         async with lance_connection(config.lancedb_uri, s3.options) as connection:
             assert await connection.table_names() == []
+
+
+async def test_doctor_names_an_object_store_that_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def forbidden(*_: object) -> int:
+        raise StoreError("LanceDB failed while writing: access denied")
+
+    monkeypatch.setattr(commits, "lost_writes", forbidden)
+    with s3_server("kept") as s3:
+        config = RagConfig(data_dir=tmp_path, lancedb_uri=s3.empty_uri(), storage_options=s3.options)
+        finding = _of_store(await examine(lambda: config, thorough=True))
+    assert (finding.status, finding.detail) == ("missing", "LanceDB failed while writing: access denied")
 
 
 async def test_a_commit_table_for_an_object_store_that_ignores_conditions(
