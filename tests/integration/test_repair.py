@@ -66,9 +66,19 @@ HARMS: tuple[Harm, ...] = (deleted, halved, emptied, garbage)
 def damage(folder: Path, pattern: str, harm: Harm) -> Path:
     """Harm the first file of the pattern, which for manifests is the latest."""
     file = sorted(folder.glob(pattern))[0]
+    _harm(file, harm)
+    return file
+
+
+def damage_all(folder: Path, pattern: str, harm: Harm) -> None:
+    """Harm every file of the pattern: what was written one after the other lies in several."""
+    for file in folder.glob(pattern):
+        _harm(file, harm)
+
+
+def _harm(file: Path, harm: Harm) -> None:
     left = harm(file.read_bytes())
     file.unlink() if left is None else file.write_bytes(left)
-    return file
 
 
 @asynccontextmanager
@@ -293,7 +303,7 @@ async def test_files_that_nothing_depends_on(base: Base, tmp_path: Path, harm: H
 @pytest.mark.parametrize("harm", [deleted, emptied])
 async def test_what_of_a_memory_is_lost_is_told(base: Base, tmp_path: Path, harm: Harm):
     folder = base.copied(tmp_path / "data")
-    damage(folder / "vectors" / f"chunks_{ADA}.lance", DATA, harm)
+    damage_all(folder / "vectors" / f"chunks_{ADA}.lance", DATA, harm)
     async with opened(folder) as rag:
         with pytest.raises(StoreError, match=COMMAND):
             await rag.memory.list("ada")
@@ -342,7 +352,7 @@ async def test_the_version_before_a_torn_write_is_kept(base: Base, tmp_path: Pat
 
 async def test_documents_whose_folder_nothing_tells_any_more(base: Base, tmp_path: Path):
     folder = base.copied(tmp_path / "data")
-    damage(folder / "vectors" / "ledger.lance", DATA, garbage)
+    damage_all(folder / "vectors" / "ledger.lance", DATA, garbage)
     report = await repaired(folder)
     assert [(one.dataset, one.pending) for one in report.datasets] == [("default", 8), ("other", 8)]
     vault = shutil.copytree(base.vault, tmp_path / "vault")
