@@ -20,7 +20,16 @@ from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.settings.config import RagConfig
 
 Status = Literal["ok", "off", "missing"]
-PACKAGES = ("langgraph", "langchain-core", "graphiti-core", "ladybug", "lancedb", "pylance", "openai", "onnxruntime")
+PACKAGES = (
+    "langgraph",
+    "langchain-core",
+    "graphiti-core",
+    "ladybug",
+    "lancedb",
+    "pylance",
+    "openai",
+    "onnxruntime",
+)
 EXTRAS = {
     "cross-encoder": ("sentence_transformers", "rerank"),
     "LangGraph Studio": ("langgraph_api", "studio"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -21,6 +21,7 @@ Pairs = NDArray[np.int64]
 """Places of chunks and of the entities that they mention, as one number each: place of the chunk times the number of
 entities, and place of the entity. One number sorts ten times as fast as two."""
 CHUNK_COLUMNS = ("uuid", "chunk_id", "chunk_date", "document_id", "metadata")
+ENTITY_COLUMNS = ("uuid", "name", "labels")
 MENTION_COLUMNS = ("chunk_id", "target_uuid")
 FACT_COLUMNS = ("chunk_ids", "source_uuid", "target_uuid")
 """What the functions here take of each table."""
@@ -40,6 +41,26 @@ class Assembled:
     """Uuids, sorted."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """What was written between the links as they were and now."""
+
+    there: pa.Table
+    """``chunk_id`` and ``document_id`` of all chunks."""
+    chunks: pa.Table
+    """Those that were written since: CHUNK_COLUMNS."""
+    uuids: pa.ChunkedArray
+    """Of all entities."""
+    entities: pa.Table
+    """Those that were written since: ENTITY_COLUMNS."""
+    documents: Sequence[str]
+    """Ids of those of which a chunk or a mention was written since."""
+    mentions: pa.Table
+    """Theirs, all."""
+    facts: pa.Table
+    """Theirs, and all that several chunks state."""
+
+
 def assembled(chunks: pa.Table, documents: Sequence[Called], entities: pa.Table, pairs: Pairs) -> Assembled:
     """Args: chunks and documents as of ``by_documents``, sorted; entities sorted; pairs, some more than once."""
     of_chunks = [documents[number] for number in chunks["document"].to_numpy()]
@@ -57,42 +78,23 @@ def assembled(chunks: pa.Table, documents: Sequence[Called], entities: pa.Table,
     return Assembled(links, chunks["uuid"], entities["uuid"])
 
 
-def brought_up_to_date(
-    before: Assembled,
-    there: pa.Table,
-    written: pa.Table,
-    uuids: pa.ChunkedArray,
-    entities: pa.Table,
-    documents: Collection[str],
-    mentions: pa.Table,
-    facts: pa.Table,
-) -> Assembled:
-    """What ``assembled`` would give now, if a document that lost a mention was written since.
-
-    Args:
-        before: as it was.
-        there: ``chunk_id`` and ``document_id`` of all chunks.
-        written: chunks written since, as ``by_documents`` takes them.
-        uuids: of all entities.
-        entities: those written since.
-        documents: ids of those of which a chunk or a mention was written since.
-        mentions: theirs, all.
-        facts: theirs, and all that several chunks state.
-    """
+def brought_up_to_date(before: Assembled, since: Changes) -> Assembled:
+    """What ``assembled`` would give now, if of a document that lost a mention something was written."""
     old = before.links
-    there, uuids = there.sort_by("chunk_id"), uuids.take(pc.sort_indices(uuids))
-    chunks, titled = by_documents(written)
+    there = since.there.sort_by("chunk_id")
+    uuids = since.uuids.take(pc.sort_indices(since.uuids))
+    chunks, titled = by_documents(since.chunks)
     called = [titled[number] for number in chunks["document"].to_numpy()]
     # What was written comes first, and counts.
     ids = pa.chunked_array([*chunks["chunk_id"].chunks, pa.array(old.chunk_ids, pa.string())], pa.string())
     held = pc.index_in(there["chunk_id"], value_set=ids.combine_chunks())
     there, held = there.filter(held.is_valid()), held.drop_null()
-    names = pa.chunked_array([*entities["uuid"].chunks, *before.entities.chunks], pa.string())
+    names = pa.chunked_array([*since.entities["uuid"].chunks, *before.entities.chunks], pa.string())
     known = pc.index_in(uuids, value_set=names.combine_chunks())
     uuids, known = uuids.filter(known.is_valid()), known.drop_null()
 
     now_chunks, now_entities = there["chunk_id"].combine_chunks(), uuids.combine_chunks()
-    changed = pc.is_in(there["document_id"], value_set=pa.array(documents, pa.string()))
+    changed = pc.is_in(there["document_id"], value_set=pa.array(since.documents, pa.string()))
     unchanged = pc.if_else(changed, pa.scalar(None, pa.string()), there["chunk_id"]).combine_chunks()
     chunk_now = pc.index_in(pa.array(old.chunk_ids, pa.string()), value_set=unchanged)
     entity_now = pc.index_in(before.entities, value_set=now_entities)
@@ -100,8 +102,8 @@ def brought_up_to_date(
         _numbered(
             chunk_now.take(pa.array(old.mentioning)), entity_now.take(pa.array(old.mentioned)), len(uuids)
         ),
-        places(pairs_of_mentions(mentions), now_chunks, now_entities),
-        places(pairs_of_facts(facts), now_chunks, now_entities),
+        places(pairs_of_mentions(since.mentions), now_chunks, now_entities),
+        places(pairs_of_facts(since.facts), now_chunks, now_entities),
     ]
     mentioning, mentioned = _apart(np.concatenate(pairs), len(uuids))
 
@@ -110,8 +112,8 @@ def brought_up_to_date(
         titles=_taken([title for title, _ in called], old.titles, held),
         aliases=_taken([other for _, other in called], old.aliases, held),
         dates=np.concatenate([_dates(chunks), old.dates])[held.to_numpy()],
-        names=_taken(entities["name"].to_pylist(), old.names, known),
-        labels=_taken(labels_of(entities["labels"]), old.labels, known),
+        names=_taken(since.entities["name"].to_pylist(), old.names, known),
+        labels=_taken(labels_of(since.entities["labels"]), old.labels, known),
         mentioning=mentioning,
         mentioned=mentioned,
     )

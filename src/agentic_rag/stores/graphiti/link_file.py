@@ -65,15 +65,20 @@ class LinkFile:
         head = json.dumps({"as_of": as_of, "crc32": zlib.crc32(body)}).encode() + b"\n"
         write_whole(self._path, head + body)
 
-    def read(self) -> tuple[Versions, Assembled] | None:
-        """The links and what they were read from; None where there is no file, or one that is damaged or of another
-        form."""
+    def as_of(self) -> Versions | None:
+        """What the links were read from; None where there is no file."""
+        try:
+            with self._path.open("rb") as file:
+                return tuple(int(version) for version in json.loads(file.readline())["as_of"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def read(self) -> Assembled | None:
+        """The links; None where there is no file, or one that is damaged or of another form."""
         try:
             head, _, body = self._path.read_bytes().partition(b"\n")
-            told = json.loads(head)
-            if told["crc32"] != zlib.crc32(body):
+            if json.loads(head)["crc32"] != zlib.crc32(body):
                 return None
-            as_of = tuple(int(version) for version in told["as_of"])
             row = pa.ipc.open_stream(body).read_all()
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -91,7 +96,7 @@ class LinkFile:
             mentioned=held["mentioned"].to_numpy(),
         )
         uuids = (pa.chunked_array([held[name]]) for name in ("episodes", "entities"))
-        return as_of, Assembled(links, *uuids)
+        return Assembled(links, *uuids)
 
     def remove(self) -> None:
         self._path.unlink(missing_ok=True)

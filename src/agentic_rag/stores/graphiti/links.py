@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,9 +20,11 @@ from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.known_links import NOTHING, Known, Updated, by_uuid
 from agentic_rag.stores.graphiti.link_assembly import (
     CHUNK_COLUMNS,
+    ENTITY_COLUMNS,
     FACT_COLUMNS,
     MENTION_COLUMNS,
     Assembled,
+    Changes,
     Pairs,
     TextPairs,
     assembled,
@@ -155,60 +157,60 @@ class LinkReader:
         return await asyncio.to_thread(_updated, kept.known, there, episodes, entities, mentions, facts)
 
     async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> Known:
-        """Assembled from what is held, or from the file, and what was written since, or else from the tables."""
+        """Of what is held, or of the file, brought up to date; or else of the tables."""
+        as_of: Versions | None
         if kept is None:
-            before = await asyncio.to_thread(self._file(group).read)
-        elif len(kept.known.links.chunk_ids) > SMALL and await self._tells_what_is_new(group):
-            before = kept.versions, await asyncio.to_thread(kept.known.assembled)
+            file = self._file(group)
+            as_of, read = await asyncio.to_thread(file.as_of), file.read
         else:
-            before = None
-        found = await self._brought_up_to_date(group, *before, versions) if before is not None else None
+            is_large = len(kept.known.links.chunk_ids) > SMALL and await self._tells_what_is_new(group)
+            as_of, read = kept.versions if is_large else None, kept.known.assembled
+        found = await self._brought_up_to_date(group, as_of, read, versions) if as_of is not None else None
         found = found or await self._from_tables(group)
         return NOTHING if found is None else await asyncio.to_thread(by_uuid, found)
 
     async def _brought_up_to_date(
-        self, group: str, as_of: Versions, before: Assembled, versions: Versions
+        self, group: str, as_of: Versions, read: Callable[[], Assembled | None], versions: Versions
     ) -> Assembled | None:
-        """None where a table was made anew since, or so much was written that to read everything is as quick."""
+        """None where they cannot be read or a table was made anew since, or so much was written that to read
+        everything is as quick."""
         if as_of == versions:
-            return before
+            return await asyncio.to_thread(read)
         if any(now < then for now, then in zip(versions, as_of, strict=True)):
             return None
+        before, changes = await asyncio.gather(asyncio.to_thread(read), self._changes(group, as_of))
+        if before is None or changes is None:
+            return None
+        found = await asyncio.to_thread(brought_up_to_date, before, changes)
+        pa.default_memory_pool().release_unused()
+        return found
+
+    async def _changes(self, group: str, as_of: Versions) -> Changes | None:
+        """None for more than MOST_CHANGED documents."""
         new = _written_after(as_of)
-        episodes, mentions = await asyncio.gather(
+        chunks, mentioned = await asyncio.gather(
             self._read_columns(group, "episodes", f"{_OF_CHUNKS} AND {new['episodes']}", CHUNK_COLUMNS),
             self._read_columns(group, "mentions", new["mentions"], ["document_id"]),
         )
-        documents = (
-            pc.unique(
-                pa.chunked_array(
-                    [*episodes["document_id"].chunks, *mentions["document_id"].chunks], pa.string()
-                )
-            )
-            .drop_null()
-            .to_pylist()
-        )
+        both = pa.concat_tables([chunks.select(["document_id"]), mentioned])
+        documents = pc.unique(both["document_id"]).drop_null().to_pylist()
         if len(documents) > MOST_CHANGED:
             return None
         theirs = sql.is_in("document_id", documents)
         there, uuids, entities, mentions, facts = await asyncio.gather(
             self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id", "document_id"]),
             self._read_columns(group, "entities", None, ["uuid"]),
-            self._read_columns(group, "entities", new["entities"], ["uuid", "name", "labels"]),
+            self._read_columns(group, "entities", new["entities"], ENTITY_COLUMNS),
             self._read_columns(group, "mentions", theirs, MENTION_COLUMNS),
             # The chunks that state a fact need not be of one document.
             self._read_columns(group, "facts", f"{theirs} OR array_length(chunk_ids) > 1", FACT_COLUMNS),
         )
-        found = await asyncio.to_thread(
-            brought_up_to_date, before, there, episodes, uuids["uuid"], entities, documents, mentions, facts
-        )
-        pa.default_memory_pool().release_unused()
-        return found
+        return Changes(there, chunks, uuids["uuid"], entities, documents, mentions, facts)
 
     async def _from_tables(self, group: str) -> Assembled | None:
         episodes, entities = await asyncio.gather(
             self._tables.arrow(group, "episodes", _OF_CHUNKS, CHUNK_COLUMNS),
-            self._tables.arrow(group, "entities", None, ["uuid", "name", "labels"]),
+            self._tables.arrow(group, "entities", None, ENTITY_COLUMNS),
         )
         if episodes is None or entities is None:
             return None
