@@ -468,6 +468,7 @@ def test_lancedb_says_nothing_into_the_progress_bar(tmp_path: Path) -> None:
 import asyncio, sys
 import numpy as np, pyarrow as pa
 from agentic_rag.cli import main
+from agentic_rag.stores.lancedb import compaction
 
 sys.argv = ["agentic-rag", "--version"]
 try:
@@ -482,10 +483,13 @@ async def index():
     rows = pa.table({{"vector": pa.FixedSizeListArray.from_arrays(vectors, 8)}})
     table = await (await lancedb.connect_async({str(tmp_path)!r})).create_table("t", rows)
     await table.create_index("vector", config=IvfSq(num_partitions=3, distance_type="cosine"))
+    import lance
+    lance.dataset(await table.uri()).create_index("vector", "IVF_SQ", metric="cosine", num_partitions=3, replace=True)
 
 asyncio.run(index())
 """
-    quiet = {name: value for name, value in os.environ.items() if name != "LANCEDB_LOG"}
+    loud = ("LANCEDB_LOG", "LANCE_LOG")
+    quiet = {name: value for name, value in os.environ.items() if name not in loud}
     ran = subprocess.run(
         [sys.executable, "-c", script], env=quiet, capture_output=True, text=True, check=True
     )

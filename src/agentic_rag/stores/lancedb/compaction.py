@@ -7,6 +7,7 @@ which 2,000 were new, it took 21 s and 600 MB; with a bound on the bytes of a pi
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
@@ -19,6 +20,9 @@ _BATCH_ROWS = 1_024
 """Copied at a time: with Lance's 8,192 chunks it takes 370 MB, with these 200, and is as quick."""
 _CACHE = 64 << 20
 """Bytes of indexes and of what the table consists of, each, that are kept while it is compacted."""
+
+# Read when Lance is imported, which warns as LanceDB does; see ``connection``.
+os.environ.setdefault("LANCE_LOG", "error")
 
 
 async def compacted(table: Any, keep: timedelta, *, leaving: Collection[str] = ()) -> None:
