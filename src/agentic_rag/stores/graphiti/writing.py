@@ -97,6 +97,7 @@ class GraphWriter:
             pass  # another write changed an entity that this one counted on
 
     async def _replaced(self, plan: Contributions, keep: frozenset[str]) -> bool:
+        version = await self._tables.version(plan.group, "entities")
         stored = await self._stored_entities(plan)
         entities = {uuid: settled(entity, stored.get(uuid)) for uuid, entity in plan.entities.items()}
         changed = {
@@ -109,7 +110,7 @@ class GraphWriter:
         contribution = await asyncio.to_thread(built, plan, changed, stored, vectors, now)
         await self._carry_over(plan.group, contribution, keep)
         try:
-            await self._transact(plan, contribution, stored, keep)
+            await self._transact(plan, contribution, stored, version, keep)
         except _EntitiesChanged:
             return False
         return True
@@ -141,13 +142,16 @@ class GraphWriter:
         plan: Contributions,
         new: Contribution,
         stored: Mapping[str, Row] | None = None,
+        version: int | None = None,
         keep: frozenset[str] = frozenset(),
     ) -> None:
-        """``stored``: the entities that the plan names, as the contribution was made for."""
+        """``stored``: the entities that the plan names, as the contribution was made for, of the table's ``version``."""
 
         async def work(transaction: Any) -> None:
             await transaction.begin()
-            await self._check_entities(plan, stored or {})
+            # The transaction has brought the table up to date: of the same version, it holds what it held.
+            if version is None or version != await self._tables.version(plan.group, "entities"):
+                await self._check_entities(plan, stored or {})
             before = await self._before(plan.group, plan.documents, keep)
             _keep_moments(before, new)
             await self._clear(transaction, plan, before, new)
