@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.graphiti.change import Change, Touched
@@ -63,28 +63,8 @@ def _is_touched(read: Any) -> bool:
     )
 
 
-Result = TypeVar("Result")
 WRITING = "writing-graph"
 """Whoever changes the graph reads first what its documents have stored."""
-
-
-async def uninterrupted(work: Coroutine[Any, Any, Result]) -> Result:
-    """Finish the work even if the caller is cancelled, then let the cancellation through.
-
-    A cancelled LanceDB write may still land, after the lock was given away and the next write was made.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        while not task.done():
-            try:
-                await asyncio.wait([task])
-            except asyncio.CancelledError:
-                continue  # cancelled again; the first one is passed on below
-        if not task.cancelled():
-            task.exception()  # looked at, for the caller only hears of the cancellation
-        raise
 
 
 async def _no_statements(*_: Any, **__: Any) -> list[Any]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.graphiti.commit import uninterrupted
 from agentic_rag.stores.graphiti.schemas import (
     FACT_PROPERTIES,
     KINDS,
@@ -26,6 +25,7 @@ from agentic_rag.stores.graphiti.schemas import (
 )
 from agentic_rag.stores.graphiti.server_graph import BATCH
 from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 BUFFER_POOL = 256 * 1024 * 1024
 """Bytes LadybugDB may use for pages; by itself it would take 80 % of the memory."""

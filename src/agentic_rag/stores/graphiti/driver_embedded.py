@@ -9,7 +9,7 @@ from typing import Any
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.commit import Committer, uninterrupted
+from agentic_rag.stores.graphiti.commit import Committer
 from agentic_rag.stores.graphiti.cypher_copy import CypherCopy
 from agentic_rag.stores.graphiti.library import (
     KUZU_OPERATIONS,
@@ -18,6 +18,7 @@ from agentic_rag.stores.graphiti.library import (
     GraphProvider,
     Transaction,
 )
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 _current: ContextVar[EmbeddedTransaction | None] = ContextVar("embedded_transaction", default=None)
 

@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 from agentic_rag.errors import ConfigError, MissingExtra, StoreError
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graphiti.change import Change
-from agentic_rag.stores.graphiti.commit import Committer, uninterrupted
+from agentic_rag.stores.graphiti.commit import Committer
 from agentic_rag.stores.graphiti.library import GraphDriverSession, Transaction
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 GREETING_SECONDS = 10.0
 """The longest wait for a server's first answer."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Any
+
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 PIECE_BYTES = 256 << 20
 """Of the rows in a piece from which it is not copied any more, but for rows that were deleted."""
@@ -18,6 +20,8 @@ MOST_ROWS = 1 << 20
 """In a piece, as Lance has it."""
 _BATCH_ROWS = 1_024
 """Copied at a time: with Lance's 8,192 chunks it takes 370 MB, with these 200, and is as quick."""
+_PANIC = "PanicException"
+"""Of a class that has no importable name, and is none of ``Exception``: Lance met a content that it does not expect."""
 _CACHE = 64 << 20
 """Bytes of indexes and of what the table consists of, each, that are kept while it is compacted."""
 
@@ -32,15 +36,13 @@ async def compacted(table: Any, keep: timedelta, *, leaving: Collection[str] = (
         keep: how long a version stays that is not the latest.
         leaving: indexes by name that are not brought up to date.
     """
-    uri, options = await table.uri(), await table.latest_storage_options()
-    await asyncio.to_thread(_compact, uri, options, keep, leaving)
+    await _done(table, lambda dataset: _compact(dataset, keep, leaving))
     await table.checkout_latest()
 
 
 async def cleaned(table: Any, keep: timedelta) -> None:
     """Remove what only older versions hold."""
-    uri, options = await table.uri(), await table.latest_storage_options()
-    await asyncio.to_thread(lambda: _dataset(uri, options).cleanup_old_versions(older_than=keep))
+    await _done(table, lambda dataset: dataset.cleanup_old_versions(older_than=keep))
 
 
 def expected_pieces(size: int) -> int:
@@ -48,8 +50,22 @@ def expected_pieces(size: int) -> int:
     return 2 * size // PIECE_BYTES
 
 
-def _compact(uri: str, options: dict[str, str] | None, keep: timedelta, leaving: Collection[str]) -> None:
-    dataset = _dataset(uri, options)
+async def _done(table: Any, work: Callable[[Any], object]) -> None:
+    """In a thread, which a caller that is cancelled waits for: it would go on after the locks were given away."""
+    uri, options = await table.uri(), await table.latest_storage_options()
+
+    def called() -> None:
+        try:
+            work(_dataset(uri, options))
+        except BaseException as error:
+            if type(error).__name__ != _PANIC:
+                raise
+            raise RuntimeError(f"panicked: {error}") from error
+
+    await uninterrupted(asyncio.to_thread(called))
+
+
+def _compact(dataset: Any, keep: timedelta, leaving: Collection[str]) -> None:
     dataset.optimize.compact_files(target_rows_per_fragment=_rows_a_piece(dataset), batch_size=_BATCH_ROWS)
     if names := [index.name for index in dataset.describe_indices() if index.name not in leaving]:
         dataset.optimize.optimize_indices(index_names=names)

@@ -148,7 +148,9 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool) -> None:
         elif purge and planned.column in have:
             await table.drop_index(have[planned.column])
     if plan.vector_from is not None and rows >= plan.vector_from:
-        await _vector_index(table, rows)
+        await _vector_index(table, rows, anew=purge)
+    elif purge and _VECTOR in have:
+        await table.drop_index(have[_VECTOR])
     if purge:
         await compacted(table, AT_ONCE)
 
@@ -175,7 +177,7 @@ async def _counting_removed(table: Any) -> set[str]:
     }
 
 
-async def _vector_index(table: Any, rows: int) -> None:
+async def _vector_index(table: Any, rows: int, *, anew: bool) -> None:
     """Its name says how many rows it was built for: new rows join its clusters, which fit them less and less."""
     from lancedb.index import IvfSq
 
@@ -184,7 +186,7 @@ async def _vector_index(table: Any, rows: int) -> None:
     best = max(built.values(), default=0)
     name = f"{_BUILT_FOR}{best}"
     segments = max((index.num_segments or 0 for index in found), default=0)
-    if rows > STALE_FACTOR * best or segments > MOST_SEGMENTS:
+    if anew or rows > STALE_FACTOR * best or segments > MOST_SEGMENTS:
         name = f"{_BUILT_FOR}{rows}"
         config = IvfSq(distance_type="cosine", num_partitions=partitions(rows))
         await table.create_index(_VECTOR, config=config, name=name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -95,6 +98,35 @@ async def test_nothing_and_damaged_files(table: Any, tmp_path: Path) -> None:
     expected = r"LanceDB failed while indexing rows: .*run: agentic-rag repair"
     with pytest.raises(StoreError, match=expected), translated("indexing rows"):
         await compacted(table, AT_ONCE)
+
+
+async def test_a_panic_is_told_as_damage(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panicking(*_: object) -> None:
+        raise type("PanicException", (BaseException,), {})("called `Option::unwrap()` on a `None` value")
+
+    monkeypatch.setattr(compaction, "_compact", panicking)
+    with (
+        pytest.raises(StoreError, match=r"panicked: called .* run: agentic-rag repair"),
+        translated("indexing"),
+    ):
+        await compacted(table, AT_ONCE)
+
+
+async def test_a_cancelled_caller_waits_for_the_end(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    going, ended = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> None:
+        going.set()
+        time.sleep(0.3)
+        ended.set()
+
+    monkeypatch.setattr(compaction, "_compact", slow)
+    task = asyncio.create_task(compacted(table, AT_ONCE))
+    await asyncio.to_thread(going.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
 
 
 def test_how_many_pieces_a_compacted_table_may_have() -> None:

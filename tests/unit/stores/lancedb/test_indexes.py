@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from lance.file import LanceFileReader
 from lancedb.index import FTS, BTree
 
 from agentic_rag.domain.ports import IndexStats
@@ -223,8 +224,24 @@ async def test_a_purge_leaves_no_row_that_was_removed_in_a_file(
     assert {index.num_indexed_rows for index in await table.list_indices()} == {59}
 
 
+async def test_a_purge_leaves_no_vector_that_was_removed_in_an_index(
+    connection: LanceConnection, table: Any
+) -> None:
+    def vectors_in_indexes() -> list[int]:
+        files = Path(connection.uri).glob("rows.1.lance/_indices/*/auxiliary.idx")
+        return [LanceFileReader(str(file)).metadata().num_rows for file in files]
+
+    await add(table, 400)
+    await tidied(table, PLAN, "rows")
+    await table.delete("id = 'k7'")
+    await tidied(table, PLAN, "rows")
+    assert sum(vectors_in_indexes()) >= 400, "without a purge it is left there"
+    await tidied(table, PLAN, "rows", purge=True)
+    assert vectors_in_indexes() == [399]
+
+
 async def test_a_purge_drops_the_indexes_that_no_longer_pay(table: Any) -> None:
-    await add(table, 60)
+    await add(table, 400)
     await tidied(table, PLAN, "rows")
     await table.delete("id != 'k7'")
     await tidied(table, PLAN, "rows", purge=True)
