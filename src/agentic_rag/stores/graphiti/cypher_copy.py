@@ -66,7 +66,7 @@ _TIMES = frozenset(
 )  # fmt: skip
 _LISTS = frozenset({"labels", "episodes", "entity_edges"})
 
-Versions = tuple[tuple[str, Kind, int], ...]
+Versions = tuple[tuple[str, Kind, tuple[str, int]], ...]
 
 
 class CypherCopy:

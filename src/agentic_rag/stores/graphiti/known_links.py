@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti.link_assembly import Assembled
+from agentic_rag.stores.graphiti.link_assembly import Assembled, MentionRows
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
@@ -34,9 +34,10 @@ class Known:
     """Places of chunks, those of one entity after those of the one before it, each entity's in id order."""
     _ends: NDArray[np.intp]
     """Of each entity, where its chunks end in ``_mentioning``."""
+    _said: MentionRows
 
     def assembled(self) -> Assembled:
-        return Assembled(self.links, self.episodes.uuids(), self.entities.uuids())
+        return Assembled(self.links, self.episodes.uuids(), self.entities.uuids(), self._said)
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """Names of those that are known."""
@@ -150,6 +151,7 @@ NOTHING = Known(
     _NOBODY,
     np.zeros(0, np.int32),
     np.zeros(0, np.intp),
+    MentionRows(np.zeros(0, np.bool_), np.zeros(0, np.int32), 0),
 )
 """Of a group without tables."""
 
@@ -162,4 +164,5 @@ def by_uuid(found: Assembled) -> Known:
         Places(found.entities),
         links.mentioning[np.argsort(links.mentioned, kind="stable")],
         np.bincount(links.mentioned, minlength=len(links.names)).cumsum(),
+        found.mentions,
     )

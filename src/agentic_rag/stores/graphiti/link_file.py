@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti.link_assembly import Assembled, labels_of
+from agentic_rag.stores.graphiti.link_assembly import Assembled, MentionRows, labels_of
 from agentic_rag.stores.whole_file import write_whole
 
-Versions = tuple[int, ...]
-"""Of each table that the links are read from."""
+Versions = tuple[tuple[str, int], ...]
+"""Of each table that the links are read from, its name and version."""
 _TEXTS = pa.list_(pa.string())
 _SCHEMA = pa.schema(
     [
@@ -28,6 +28,9 @@ _SCHEMA = pa.schema(
         ("labels", pa.list_(_TEXTS)),
         ("mentioning", pa.list_(pa.int32())),
         ("mentioned", pa.list_(pa.int32())),
+        ("of_pairs", pa.list_(pa.bool_())),
+        ("of_chunks", pa.list_(pa.int32())),
+        ("others", pa.list_(pa.int64())),
     ]
 )
 """One row: the columns differ in their lengths."""
@@ -53,6 +56,9 @@ class LinkFile:
             list(map(list, links.labels)),
             links.mentioning,
             links.mentioned,
+            found.mentions.of_pairs,
+            found.mentions.of_chunks,
+            [found.mentions.others],
         ]
         columns = [
             pa.ListArray.from_arrays([0, len(value)], pa.array(value, field.type.value_type))
@@ -69,7 +75,8 @@ class LinkFile:
         """What the links were read from; None where there is no file."""
         try:
             with self._path.open("rb") as file:
-                return tuple(int(version) for version in json.loads(file.readline())["as_of"])
+                told = json.loads(file.readline())["as_of"]
+            return tuple((str(name), int(version)) for name, version in told)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -95,8 +102,13 @@ class LinkFile:
             mentioning=held["mentioning"].to_numpy(),
             mentioned=held["mentioned"].to_numpy(),
         )
-        uuids = (pa.chunked_array([held[name]]) for name in ("episodes", "entities"))
-        return Assembled(links, *uuids)
+        episodes, entities = (pa.chunked_array([held[name]]) for name in ("episodes", "entities"))
+        said = MentionRows(
+            of_pairs=held["of_pairs"].to_numpy(zero_copy_only=False),
+            of_chunks=held["of_chunks"].to_numpy(),
+            others=held["others"][0].as_py(),
+        )
+        return Assembled(links, episodes, entities, said)
 
     def remove(self) -> None:
         self._path.unlink(missing_ok=True)

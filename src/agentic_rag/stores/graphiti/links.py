@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.stores.graphiti import sql
@@ -26,13 +26,11 @@ from agentic_rag.stores.graphiti.link_assembly import (
     Assembled,
     Changes,
     Pairs,
-    TextPairs,
     assembled,
     brought_up_to_date,
     by_documents,
-    pairs_of_facts,
-    pairs_of_mentions,
-    places,
+    mentioned_in,
+    stated_in,
 )
 from agentic_rag.stores.graphiti.link_file import LinkFile, Versions
 from agentic_rag.stores.graphiti.schemas import Kind, schema
@@ -176,7 +174,9 @@ class LinkReader:
         everything is as quick."""
         if as_of == versions:
             return await asyncio.to_thread(read)
-        if any(now < then for now, then in zip(versions, as_of, strict=True)):
+        if any(
+            name != known or now < then for (name, now), (known, then) in zip(versions, as_of, strict=True)
+        ):
             return None
         before, changes = await asyncio.gather(asyncio.to_thread(read), self._changes(group, as_of))
         if before is None or changes is None:
@@ -197,15 +197,15 @@ class LinkReader:
         if len(documents) > MOST_CHANGED:
             return None
         theirs = sql.is_in("document_id", documents)
-        there, uuids, entities, mentions, facts = await asyncio.gather(
+        there, uuids, entities, mentions, count, facts = await asyncio.gather(
             self._read_columns(group, "episodes", _OF_CHUNKS, ["chunk_id", "document_id"]),
             self._read_columns(group, "entities", None, ["uuid"]),
             self._read_columns(group, "entities", new["entities"], ENTITY_COLUMNS),
             self._read_columns(group, "mentions", theirs, MENTION_COLUMNS),
-            # The chunks that state a fact need not be of one document.
-            self._read_columns(group, "facts", f"{theirs} OR array_length(chunk_ids) > 1", FACT_COLUMNS),
+            self._tables.count(group, "mentions"),
+            self._read_columns(group, "facts", None, FACT_COLUMNS),
         )
-        return Changes(there, chunks, uuids["uuid"], entities, documents, mentions, facts)
+        return Changes(there, chunks, uuids["uuid"], entities, documents, mentions, count, facts)
 
     async def _from_tables(self, group: str) -> Assembled | None:
         episodes, entities = await asyncio.gather(
@@ -218,28 +218,30 @@ class LinkReader:
         del episodes  # their metadata are more than all the rest
         # In id order, whatever order the rows lie in: the same graph gives the same walk.
         chunks, entities = chunks.sort_by("chunk_id"), entities.sort_by("uuid")
-        pairs = await self._pairs(group, chunks["chunk_id"], entities["uuid"])
-        found = await asyncio.to_thread(assembled, chunks, documents, entities, pairs)
+        said = await self._pairs(group, chunks["chunk_id"], entities["uuid"])
+        found = await asyncio.to_thread(assembled, chunks, documents, entities, *said)
         pa.default_memory_pool().release_unused()
         return found
 
-    async def _pairs(self, group: str, chunks: pa.ChunkedArray, entities: pa.ChunkedArray) -> Pairs:
+    async def _pairs(
+        self, group: str, chunks: pa.ChunkedArray, entities: pa.ChunkedArray
+    ) -> tuple[Pairs, NDArray[np.int32], int]:
+        """What ``assembled`` takes."""
         among, entity_set = chunks.combine_chunks(), entities.combine_chunks()
-
-        def placed(pairs: TextPairs) -> Coroutine[Any, Any, Pairs]:
-            return asyncio.to_thread(places, pairs, among, entity_set)
-
-        mentions = self._tables.parts(group, "mentions", MENTION_COLUMNS)
-        facts = self._tables.parts(group, "facts", FACT_COLUMNS)
+        rows, of_chunks = 0, np.zeros(len(among), np.int32)
         found = [np.zeros(0, np.int64)]
-        found += [await placed(pairs_of_mentions(some)) async for some in mentions]
-        found += [await placed(pairs_of_facts(some)) async for some in facts]
-        return np.concatenate(found)
+        async for some in self._tables.parts(group, "mentions", MENTION_COLUMNS):
+            pairs, its = await asyncio.to_thread(mentioned_in, some, among, entity_set)
+            found.append(pairs)
+            rows, of_chunks = rows + len(some), of_chunks + its
+        async for some in self._tables.parts(group, "facts", FACT_COLUMNS):
+            found += [await asyncio.to_thread(stated_in, some, among, entity_set)]
+        return np.concatenate(found), of_chunks, rows - int(of_chunks.sum())
 
 
 def _written_after(versions: Versions) -> dict[Kind, str]:
     """Of each kind the condition."""
-    return {kind: f"{_WRITTEN_IN} > {version}" for kind, version in zip(_KINDS, versions, strict=True)}
+    return {kind: f"{_WRITTEN_IN} > {version}" for kind, (_, version) in zip(_KINDS, versions, strict=True)}
 
 
 def _updated(

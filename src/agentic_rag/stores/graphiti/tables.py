@@ -303,13 +303,13 @@ class GraphTables:
             plan=_plan(kind),
         )
 
-    async def version(self, group: str, kind: Kind) -> int:
-        """Goes up with every change to the table; 0 where there is none."""
+    async def version(self, group: str, kind: Kind) -> tuple[str, int]:
+        """The name of the table in force, and a number that goes up with every change to it; nothing and 0 for none."""
         table = await self._opened(group, kind, any_model=True)
         if table is None:
-            return 0
+            return "", 0
         with translated(f"reading {kind}"):
-            return int(await table.version())
+            return table.name, int(await table.version())
 
     async def arrow(
         self,

@@ -142,7 +142,7 @@ class GraphWriter:
         plan: Contributions,
         new: Contribution,
         stored: Mapping[str, Row] | None = None,
-        version: int | None = None,
+        version: tuple[str, int] | None = None,
         keep: frozenset[str] = frozenset(),
     ) -> None:
         """``stored``: the entities that the plan names, as the contribution was made for, of the table's ``version``."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +15,12 @@ from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
 from agentic_rag.stores.graphiti import links
 from agentic_rag.stores.graphiti.known_links import Known, Updated
+from agentic_rag.stores.graphiti.library import EntityEdge
 from agentic_rag.stores.graphiti.links import LinkReader
+from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb import reindex
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.testing import HashingEmbedding
 
@@ -143,6 +149,100 @@ async def test_they_are_brought_up_to_date(
         assert from_tables, "so much has changed that to read everything is as quick"
         await store.remove_documents("notes", notes)
         assert (await holding.latest("notes")).links.chunk_ids == []
+        await store.close()
+
+
+def mentioning(note: str, *names: str, text: str = "one") -> DocumentGraph:
+    """A note of one chunk, which mentions these."""
+    drawn_note = drawn(note, random.Random(0))
+    chunk = replace(drawn_note.chunks[0], id=f"{note}#one", text=text)
+    entities = tuple(Entity(entity_key(name), name) for name in names)
+    mentions = tuple(Mention(chunk_id=chunk.id, entity=entity_key(name)) for name in names)
+    return DocumentGraph(note, (chunk,), entities, (), mentions)
+
+
+async def relinked(store: GraphitiStore) -> None:
+    """As by a new note that another one had meant all along: its text and so its rows stay, but for a mention."""
+    await store.replace_documents("notes", [mentioning("note0", "Milk")])
+
+
+async def stated(store: GraphitiStore) -> None:
+    """A fact by Graphiti's own hand, of a chunk that stays as it is."""
+    await edge().save(store.graphiti.driver)
+
+
+async def unstated(store: GraphitiStore) -> None:
+    await edge().delete(store.graphiti.driver)
+
+
+async def reindexed(store: GraphitiStore) -> None:
+    """Entities lie in another table then, in versions that tell nothing of when they were written."""
+    await store.replace_documents("notes", [mentioning("note2", "Tea", "Sencha")])
+    await reindex.reindexed([store], HashingEmbedding(16), "notes")
+
+
+def edge() -> EntityEdge:
+    return EntityEdge(
+        uuid="an edge", group_id="notes", source_node_uuid=entity_uuid("notes", "milk"),
+        target_node_uuid=entity_uuid("notes", "oolong"), created_at=EARLY, name="LIKES", fact="milk likes oolong",
+        fact_embedding=[0.1] * 16, episodes=[episode_uuid("notes", "note0#one")],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [relinked, stated, unstated, reindexed])
+async def test_changes_that_no_written_chunk_tells(
+    change: Callable[[GraphitiStore], Awaitable[None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "SMALL", 0)
+    monkeypatch.setattr(links, "REST", 0.0)
+    async with lance_connection(str(tmp_path / "lance")) as connection:
+        embedding = HashingEmbedding(16)
+        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+        tables = GraphTables(connection, model=embedding.name, dimension=16)
+        notes = [mentioning("note0", "Tea", "Milk"), mentioning("note1", "Tea", "Oolong")]
+        await store.replace_documents("notes", notes)
+        if change is unstated:
+            await stated(store)
+        await store.optimize("notes")
+        holding = LinkReader(tables, tmp_path)
+        before = values(await holding.latest("notes"))
+        await change(store)
+        tables.refresh()
+        anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
+        assert anew != before
+        assert values(await holding.latest("notes")) == anew
+        assert values(await LinkReader(tables, tmp_path).latest("notes")) == anew
+        await store.close()
+
+
+async def test_reading_in_the_middle_of_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks are written before mentions; what was read in between is put right by the next reading."""
+    monkeypatch.setattr(links, "SMALL", 0)
+    monkeypatch.setattr(links, "REST", 0.0)
+    uri = str(tmp_path / "lance")
+    async with lance_connection(uri) as connection, lance_connection(uri) as another:
+        embedding = HashingEmbedding(16)
+        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+        tables = GraphTables(another, model=embedding.name, dimension=16)
+        await store.replace_documents(
+            "notes", [mentioning("note0", "Tea", "Milk"), mentioning("note1", "Tea")]
+        )
+        holding = LinkReader(tables, tmp_path / "no file")
+        await holding.latest("notes")
+        whole = GraphTables.replace
+
+        async def replace_and_read(of: GraphTables, group: str, kind: Kind, *rest: Any) -> None:
+            await whole(of, group, kind, *rest)
+            if kind == "episodes":
+                tables.refresh()
+                await holding.latest("notes")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(GraphTables, "replace", replace_and_read)
+            await store.replace_documents("notes", [mentioning("note0", "Milk", text="two")])
+        tables.refresh()
+        anew = await LinkReader(tables, tmp_path / "no file").latest("notes")
+        assert values(await holding.latest("notes")) == values(anew)
         await store.close()
 
 
