@@ -151,11 +151,14 @@ def brought_up_to_date(before: Assembled, since: Changes) -> Assembled | None:
     return Assembled(links, episodes.take(held), uuids, MentionRows(of_pairs, of_chunks, others))
 
 
-def by_documents(episodes: pa.Table) -> tuple[pa.Table, list[Called]]:
-    """The chunks, each with the number of its document, and how the documents are called: read once a document."""
+def by_documents(episodes: pa.Table, start: int = 0) -> tuple[pa.Table, list[Called]]:
+    """The chunks, each with the number of its document, and how the documents are called: read once a document.
+
+    ``start``: number of the first document.
+    """
     encoded = episodes["document_id"].combine_chunks().dictionary_encode()
-    numbers = encoded.indices.to_numpy()
-    _, firsts = np.unique(numbers, return_index=True)
+    _, firsts = np.unique(encoded.indices.to_numpy(), return_index=True)
+    numbers = encoded.indices.to_numpy() + start
     noted = [json.loads(text) for text in episodes["metadata"].take(pa.array(firsts)).to_pylist()]
     chunks = episodes.select(["uuid", "chunk_id", "chunk_date"]).append_column("document", pa.array(numbers))
     return chunks, [(one["title"], _aliases(one)) for one in noted]

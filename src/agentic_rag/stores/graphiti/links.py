@@ -24,6 +24,7 @@ from agentic_rag.stores.graphiti.link_assembly import (
     FACT_COLUMNS,
     MENTION_COLUMNS,
     Assembled,
+    Called,
     Changes,
     Pairs,
     assembled,
@@ -42,6 +43,8 @@ REST = 60.0
 SMALL = 5_000
 """Chunks up to which the links are always those of the latest write: reading them takes some 50 ms at the
 most, and what a conversation's memory answers must not depend on how fast the machine is."""
+EPISODES_AT_ONCE = 25_000
+"""Rows of episodes that are held at a time."""
 MOST_CHANGED = 2_000
 """Documents of which the mentions are read one by one; to read all the mentions of 50,000 takes 4 s."""
 _WRITTEN_IN = "_row_last_updated_at_version"
@@ -208,16 +211,19 @@ class LinkReader:
         return Changes(there, chunks, uuids["uuid"], entities, documents, mentions, count, facts)
 
     async def _from_tables(self, group: str) -> Assembled | None:
-        episodes, entities = await asyncio.gather(
-            self._tables.arrow(group, "episodes", _OF_CHUNKS, CHUNK_COLUMNS),
-            self._tables.arrow(group, "entities", None, ENTITY_COLUMNS),
-        )
-        if episodes is None or entities is None:
+        entities = await self._tables.arrow(group, "entities", None, ENTITY_COLUMNS)
+        read: list[pa.Table] = []
+        documents: list[Called] = []
+        # The metadata, which every chunk of a document has, are more than all the rest.
+        async for some in self._tables.parts(group, "episodes", CHUNK_COLUMNS, EPISODES_AT_ONCE):
+            of_chunks = some.filter(some["chunk_id"].is_valid())
+            chunks, called = await asyncio.to_thread(by_documents, of_chunks, len(documents))
+            read.append(chunks)
+            documents += called
+        if entities is None or not read:
             return None
-        chunks, documents = await asyncio.to_thread(by_documents, episodes)
-        del episodes  # their metadata are more than all the rest
         # In id order, whatever order the rows lie in: the same graph gives the same walk.
-        chunks, entities = chunks.sort_by("chunk_id"), entities.sort_by("uuid")
+        chunks, entities = pa.concat_tables(read).sort_by("chunk_id"), entities.sort_by("uuid")
         said = await self._pairs(group, chunks["chunk_id"], entities["uuid"])
         found = await asyncio.to_thread(assembled, chunks, documents, entities, *said)
         pa.default_memory_pool().release_unused()

@@ -328,8 +328,10 @@ class GraphTables:
             query = query.where(where) if where else query
             return await (query.limit(limit) if limit is not None else query).to_arrow()
 
-    async def parts(self, group: str, kind: Kind, select: Sequence[str]) -> AsyncIterator[pa.Table]:
-        """Columns of all rows, in no particular order, PART_ROWS or some more at a time; none where there is no table."""
+    async def parts(
+        self, group: str, kind: Kind, select: Sequence[str], at_once: int = PART_ROWS
+    ) -> AsyncIterator[pa.Table]:
+        """Columns of all rows, in no particular order, that many or some more at a time; none where there is no table."""
         table = await self._opened(group, kind, any_model="vector" not in select)
         if table is None:
             return
@@ -337,7 +339,7 @@ class GraphTables:
         with translated(f"reading {kind}"):
             async for batch in await table.query().select(list(select)).to_batches():
                 held.append(batch)
-                if sum(map(len, held)) >= PART_ROWS:
+                if sum(map(len, held)) >= at_once:
                     yield pa.Table.from_batches(held)
                     held = []
         if held:
