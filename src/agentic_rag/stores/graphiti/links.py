@@ -114,7 +114,7 @@ class LinkReader:
         found = None
         if await self._tables.count(group, "episodes") > SMALL and await self._tells_what_is_new(group):
             versions = await self._versions(group)
-            found = await self._from_tables(group)
+            found = await self._from_file(group, versions) or await self._from_tables(group)
         await asyncio.to_thread(file.remove)
         if found is not None:
             try:
@@ -159,16 +159,18 @@ class LinkReader:
 
     async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> Known:
         """Of what is held, or of the file, brought up to date; or else of the tables."""
-        as_of: Versions | None
+        found = None
         if kept is None:
-            file = self._file(group)
-            as_of, read = await asyncio.to_thread(file.as_of), file.read
-        else:
-            is_large = len(kept.known.links.chunk_ids) > SMALL and await self._tells_what_is_new(group)
-            as_of, read = kept.versions if is_large else None, kept.known.assembled
-        found = await self._brought_up_to_date(group, as_of, read, versions) if as_of is not None else None
+            found = await self._from_file(group, versions)
+        elif len(kept.known.links.chunk_ids) > SMALL and await self._tells_what_is_new(group):
+            found = await self._brought_up_to_date(group, kept.versions, kept.known.assembled, versions)
         found = found or await self._from_tables(group)
         return NOTHING if found is None else await asyncio.to_thread(by_uuid, found)
+
+    async def _from_file(self, group: str, versions: Versions) -> Assembled | None:
+        file = self._file(group)
+        as_of = await asyncio.to_thread(file.as_of)
+        return None if as_of is None else await self._brought_up_to_date(group, as_of, file.read, versions)
 
     async def _brought_up_to_date(
         self, group: str, as_of: Versions, read: Callable[[], Assembled | None], versions: Versions
