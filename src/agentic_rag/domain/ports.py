@@ -345,7 +345,7 @@ class GraphStore(Protocol):
         """Every chunk and entity and how they are linked; None where there is none.
 
         The same object as long as nothing has changed. Reading a large graph (over 5,000 chunks) anew after
-        every write would cost more than it brings: it may lie behind, by ten times as long as reading takes.
+        every write would cost more than it brings: it may lie a minute behind.
         """
 
     async def get_chunks(self, dataset: str, chunk_ids: Sequence[str]) -> dict[str, Chunk]:

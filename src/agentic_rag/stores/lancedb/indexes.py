@@ -135,8 +135,8 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool) -> None:
         else:
             # The version that is left tells by which condition its last rows were deleted; this one tells nothing.
             await table.delete(f"{key} IS NULL")
-    stale = await _counting_removed(table)
     found = await table.list_indices()
+    stale = await _counting_removed(table, found)
     slow = [index for index in found if index.index_type == _LABELS]
     stale.update(index.columns[0] for index in slow if index.num_unindexed_rows)
     await compacted(table, KEEP_VERSIONS, leaving=[index.name for index in slow])
@@ -155,10 +155,10 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool) -> None:
         await compacted(table, AT_ONCE)
 
 
-async def _counting_removed(table: Any) -> set[str]:
+async def _counting_removed(table: Any, indexes: Sequence[Any]) -> set[str]:
     """Columns whose full text still has rows that were removed, REMOVED_SHARE of all or more, in how rare it takes
     a word to be. LanceDB makes it right when it takes in new rows, and not where there are none."""
-    found = [index for index in await table.list_indices() if str(index.index_type).upper() == "FTS"]
+    found = [index for index in indexes if str(index.index_type).upper() == "FTS"]
     found = [index for index in found if index.created_at is not None and not index.num_unindexed_rows]
     if not found:
         return set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from agentic_rag.stores.lancedb import reindex
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.testing import HashingEmbedding
 
+Opened = tuple[GraphitiStore, GraphTables]
 WORDS = ("one", "two", "three", "four")
 NAMES = ["Tea", "Milk", "Fujian", "Oolong", "Sencha"]
 EARLY, LATE = datetime(2024, 1, 1, tzinfo=UTC), datetime(2025, 1, 1, tzinfo=UTC)
@@ -55,39 +56,47 @@ def drawn(note: str, chance: random.Random) -> DocumentGraph:
     return DocumentGraph(note, chunks, entities, tuple(facts), tuple(mentions))
 
 
-async def test_what_was_written_since_they_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
+    """A store, and the tables under it."""
+    embedding = HashingEmbedding(16)
+    async with lance_connection(str(tmp_path / "lance")) as connection:
+        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
+        yield store, GraphTables(connection, model=embedding.name, dimension=16)
+        await store.close()
+
+
+async def test_what_was_written_since_they_were_read(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(links, "SMALL", 0)
     chance = random.Random(7)
     notes = [f"note{n}" for n in range(6)]
     entities = [entity_uuid("notes", entity_key(name)) for name in NAMES]
     episodes = [episode_uuid("notes", f"{note}#{word}") for note in notes for word in WORDS]
-    async with lance_connection(str(tmp_path / "lance")) as connection:
-        embedding = HashingEmbedding(16)
-        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
-        await store.replace_documents("notes", [drawn(note, chance) for note in notes[:4]])
-        tables = GraphTables(connection, model=embedding.name, dimension=16)
-        monkeypatch.setattr(links, "REST", 1e9)
-        resting = LinkReader(tables, tmp_path)
-        await resting.latest("notes")
-        for _ in range(12):
-            some = chance.sample(notes, 2)
-            if chance.random() < 0.3:
-                await store.remove_documents("notes", some)
-            else:
-                await store.replace_documents("notes", [drawn(note, chance) for note in some])
-            now, anew = await resting.latest("notes"), await LinkReader(tables, tmp_path).latest("notes")
-            assert isinstance(now, Updated)
-            assert now.names(entities) | anew.names(entities) == now.names(entities)
-            assert now.chunks_of_episodes(episodes) == anew.chunks_of_episodes(episodes)
-            expected = {uuid: list(found) for uuid, found in anew.chunks_of_entities(entities).items()}
-            found = {uuid: list(found) for uuid, found in now.chunks_of_entities(entities).items()}
-            assert {uuid: of for uuid, of in found.items() if of} == expected
-            assert await resting.latest("notes") is now, "read once a change"
-        await store.remove_documents("notes", notes)
-        now = await resting.latest("notes")
-        assert now.chunks_of_episodes(episodes) == {}
-        assert not any(list(found) for found in now.chunks_of_entities(entities).values())
-        await store.close()
+    store, tables = opened
+    await store.replace_documents("notes", [drawn(note, chance) for note in notes[:4]])
+    monkeypatch.setattr(links, "REST", 1e9)
+    resting = LinkReader(tables, tmp_path)
+    await resting.latest("notes")
+    for _ in range(12):
+        some = chance.sample(notes, 2)
+        if chance.random() < 0.3:
+            await store.remove_documents("notes", some)
+        else:
+            await store.replace_documents("notes", [drawn(note, chance) for note in some])
+        now, anew = await resting.latest("notes"), await LinkReader(tables, tmp_path).latest("notes")
+        assert isinstance(now, Updated)
+        assert now.names(entities) | anew.names(entities) == now.names(entities)
+        assert now.chunks_of_episodes(episodes) == anew.chunks_of_episodes(episodes)
+        expected = {uuid: list(found) for uuid, found in anew.chunks_of_entities(entities).items()}
+        found = {uuid: list(found) for uuid, found in now.chunks_of_entities(entities).items()}
+        assert {uuid: of for uuid, of in found.items() if of} == expected
+        assert await resting.latest("notes") is now, "read once a change"
+    await store.remove_documents("notes", notes)
+    now = await resting.latest("notes")
+    assert now.chunks_of_episodes(episodes) == {}
+    assert not any(list(found) for found in now.chunks_of_entities(entities).values())
 
 
 def values(known: Known | Updated) -> list[object]:
@@ -114,42 +123,38 @@ def from_tables(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 async def test_they_are_brought_up_to_date(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
 ) -> None:
     """Those that a process holds, and those of the file that was written before any of the changes."""
     monkeypatch.setattr(links, "SMALL", 0)
     monkeypatch.setattr(links, "REST", 0.0)
     chance = random.Random(9)
     notes = [f"note{n}" for n in range(6)]
-    async with lance_connection(str(tmp_path / "lance")) as connection:
-        embedding = HashingEmbedding(16)
-        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
-        tables = GraphTables(connection, model=embedding.name, dimension=16)
-        await store.replace_documents("notes", [drawn(note, chance) for note in notes[:5]])
-        await store.optimize("notes")
-        holding = LinkReader(tables, tmp_path)
-        await holding.latest("notes")
-        for _ in range(12):
-            some = chance.sample(notes, 2)
-            if chance.random() < 0.3:
-                await store.remove_documents("notes", some)
-            else:
-                await store.replace_documents("notes", [drawn(note, chance) for note in some])
-            anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
-            del from_tables[:]
-            held, from_file = (
-                await holding.latest("notes"),
-                await LinkReader(tables, tmp_path).latest("notes"),
-            )
-            assert values(held) == values(from_file) == anew
-            assert not from_tables
-        monkeypatch.setattr(links, "MOST_CHANGED", 1)
-        await store.replace_documents("notes", [drawn(note, chance) for note in notes])
-        await holding.latest("notes")
-        assert from_tables, "so much has changed that to read everything is as quick"
-        await store.remove_documents("notes", notes)
-        assert (await holding.latest("notes")).links.chunk_ids == []
-        await store.close()
+    store, tables = opened
+    await store.replace_documents("notes", [drawn(note, chance) for note in notes[:5]])
+    await store.optimize("notes")
+    holding = LinkReader(tables, tmp_path)
+    await holding.latest("notes")
+    for _ in range(12):
+        some = chance.sample(notes, 2)
+        if chance.random() < 0.3:
+            await store.remove_documents("notes", some)
+        else:
+            await store.replace_documents("notes", [drawn(note, chance) for note in some])
+        anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
+        del from_tables[:]
+        held, from_file = (
+            await holding.latest("notes"),
+            await LinkReader(tables, tmp_path).latest("notes"),
+        )
+        assert values(held) == values(from_file) == anew
+        assert not from_tables
+    monkeypatch.setattr(links, "MOST_CHANGED", 1)
+    await store.replace_documents("notes", [drawn(note, chance) for note in notes])
+    await holding.latest("notes")
+    assert from_tables, "so much has changed that to read everything is as quick"
+    await store.remove_documents("notes", notes)
+    assert (await holding.latest("notes")).links.chunk_ids == []
 
 
 def mentioning(note: str, *names: str, text: str = "one") -> DocumentGraph:
@@ -191,39 +196,38 @@ def edge() -> EntityEdge:
 
 @pytest.mark.parametrize("change", [relinked, stated, unstated, reindexed])
 async def test_changes_that_no_written_chunk_tells(
-    change: Callable[[GraphitiStore], Awaitable[None]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    change: Callable[[GraphitiStore], Awaitable[None]],
+    opened: Opened,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(links, "SMALL", 0)
     monkeypatch.setattr(links, "REST", 0.0)
-    async with lance_connection(str(tmp_path / "lance")) as connection:
-        embedding = HashingEmbedding(16)
-        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
-        tables = GraphTables(connection, model=embedding.name, dimension=16)
-        notes = [mentioning("note0", "Tea", "Milk"), mentioning("note1", "Tea", "Oolong")]
-        await store.replace_documents("notes", notes)
-        if change is unstated:
-            await stated(store)
-        await store.optimize("notes")
-        holding = LinkReader(tables, tmp_path)
-        before = values(await holding.latest("notes"))
-        await change(store)
-        tables.refresh()
-        anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
-        assert anew != before
-        assert values(await holding.latest("notes")) == anew
-        assert values(await LinkReader(tables, tmp_path).latest("notes")) == anew
-        await store.close()
+    store, tables = opened
+    notes = [mentioning("note0", "Tea", "Milk"), mentioning("note1", "Tea", "Oolong")]
+    await store.replace_documents("notes", notes)
+    if change is unstated:
+        await stated(store)
+    await store.optimize("notes")
+    holding = LinkReader(tables, tmp_path)
+    before = values(await holding.latest("notes"))
+    await change(store)
+    tables.refresh()
+    anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
+    assert anew != before
+    assert values(await holding.latest("notes")) == anew
+    assert values(await LinkReader(tables, tmp_path).latest("notes")) == anew
 
 
-async def test_reading_in_the_middle_of_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reading_in_the_middle_of_a_commit(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Chunks are written before mentions; what was read in between is put right by the next reading."""
     monkeypatch.setattr(links, "SMALL", 0)
     monkeypatch.setattr(links, "REST", 0.0)
-    uri = str(tmp_path / "lance")
-    async with lance_connection(uri) as connection, lance_connection(uri) as another:
-        embedding = HashingEmbedding(16)
-        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
-        tables = GraphTables(another, model=embedding.name, dimension=16)
+    store, _ = opened
+    async with lance_connection(str(tmp_path / "lance")) as another:
+        tables = GraphTables(another, model=HashingEmbedding(16).name, dimension=16)
         await store.replace_documents(
             "notes", [mentioning("note0", "Tea", "Milk"), mentioning("note1", "Tea")]
         )
@@ -243,46 +247,44 @@ async def test_reading_in_the_middle_of_a_commit(tmp_path: Path, monkeypatch: py
         tables.refresh()
         anew = await LinkReader(tables, tmp_path / "no file").latest("notes")
         assert values(await holding.latest("notes")) == values(anew)
-        await store.close()
 
 
 async def test_the_next_process_reads_them_from_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
 ) -> None:
     monkeypatch.setattr(links, "SMALL", 3)
     chance, file = random.Random(8), tmp_path / "links-notes.cache"
-    async with lance_connection(str(tmp_path / "lance")) as connection:
-        embedding = HashingEmbedding(16)
-        store = await GraphitiStore.open(uri=connection, folder=tmp_path, embedding=embedding)
-        tables = GraphTables(connection, model=embedding.name, dimension=16)
+    store, tables = opened
 
-        async def read(*, from_file: bool) -> list[object]:
-            del from_tables[:]
-            known = await LinkReader(tables, tmp_path).latest("notes")
-            assert (not from_tables) is from_file
-            return values(known)
+    async def read(*, from_file: bool) -> list[object]:
+        del from_tables[:]
+        known = await LinkReader(tables, tmp_path).latest("notes")
+        assert (not from_tables) is from_file
+        return values(known)
 
-        await store.replace_documents("notes", [drawn(f"note{n}", chance) for n in range(4)])
-        assembled = await read(from_file=False)
-        await store.optimize("notes")
-        assert file.is_file()
-        assert await read(from_file=True) == assembled
-        for kind in ("entities", "mentions"):
-            await (await connection.table(f"graph_notes_{kind}")).optimize()
-        assert await read(from_file=True) == assembled, "compacted, they hold the same"
+    await store.replace_documents("notes", [drawn(f"note{n}", chance) for n in range(4)])
+    assembled = await read(from_file=False)
+    await store.optimize("notes")
+    assert file.is_file()
+    assert await read(from_file=True) == assembled
+    for kind in ("entities", "mentions"):
+        await (await store.connection.table(f"graph_notes_{kind}")).optimize()
+    assert await read(from_file=True) == assembled, "compacted, they hold the same"
 
-        whole = file.read_bytes()
-        for damaged in (b"", whole[:40], whole[: len(whole) // 2], whole[:-600] + bytes(9) + whole[-591:]):
-            file.write_bytes(damaged)
-            assert await read(from_file=False) == assembled
-        file.write_bytes(whole)
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:40], whole[: len(whole) // 2], whole[:-600] + bytes(9) + whole[-591:]):
+        file.write_bytes(damaged)
+        assert await read(from_file=False) == assembled
+    file.write_bytes(whole)
 
-        await store.replace_documents("notes", [drawn("note0", random.Random(9))])
-        assert await read(from_file=True) != assembled
-        await store.remove_documents("notes", ["note1"])
-        await store.remove_documents("notes", ["note0", "note2"])
-        await store.optimize("notes")
-        assert not file.exists(), (
-            "what is small is read from the tables, and no file tells of what was removed"
-        )
-        await store.close()
+    await store.replace_documents("notes", [drawn("note0", random.Random(9))])
+    changed = await read(from_file=True)
+    assert changed != assembled
+    await store.optimize("notes")
+    assert not from_tables, "the file was brought up to date"
+    assert await read(from_file=True) == changed
+    await store.remove_documents("notes", ["note1"])
+    assert await read(from_file=True) != changed
+    await store.remove_documents("notes", ["note0", "note2"])
+    await store.optimize("notes")
+    assert not file.exists(), "what is small is read from the tables, and no file tells of what was removed"
