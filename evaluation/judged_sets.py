@@ -16,7 +16,7 @@ from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, FloatArray, P
 from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.evaluation.datasets import EvalQuery, load_dataset
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS
+from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS
 from agentic_rag.ingest.sources import SourceError, load_record, parse_record, record_id
 from agentic_rag.models.bundled import BundledEmbedding, count_tokens_batch
 from agentic_rag.text import script

@@ -13,7 +13,7 @@ import onnxruntime
 from agentic_rag.domain.ports import FloatArray, PassageVectors
 from agentic_rag.domain.progress import Meter
 from agentic_rag.domain.token_vectors import QuestionTokens, packed
-from agentic_rag.ingest.documents import embedded
+from agentic_rag.ingest.preparing import embedded
 from agentic_rag.models import bundled
 from encoder_graph import PUBLISHED, folder, projection
 from figures import Row, row

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.documents import embedded
+from agentic_rag.ingest.preparing import embedded
 from agentic_rag.models import bundled
 from figures import Row, row
 

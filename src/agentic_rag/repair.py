@@ -28,7 +28,7 @@ from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, group_id
 from agentic_rag.domain.ports import DocumentRecord, EmbeddedDocument, Embedding, Restriction
 from agentic_rag.domain.progress import Meter
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
-from agentic_rag.ingest.documents import embedded, embedding_work
+from agentic_rag.ingest.preparing import embedded, embedding_work
 from agentic_rag.memory.store import MOST, MemoryStore
 from agentic_rag.rag import Rag, open_rag, token_counter
 from agentic_rag.settings.config import RagConfig

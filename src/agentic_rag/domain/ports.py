@@ -7,7 +7,7 @@ Each port has an in-memory reference (``stores.in_memory``, ``testing``) and one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, runtime_checkable
@@ -267,6 +267,36 @@ class ChunkWriter(ChunkReader, Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Rows of documents that a process wrote into files of a table, which do not count until they are committed."""
+
+    table: str
+    """For which they were written."""
+    document_ids: tuple[str, ...]
+    items: tuple[str, ...]
+    """What can be filtered by, as the store keeps it."""
+    files: bytes
+    """What the table has to know of them."""
+
+
+@runtime_checkable
+class PieceStore(ChunkWriter, Protocol):
+    """A store whose rows many processes can write ahead, and one commits at once."""
+
+    async def expect_pieces(self, dataset: str) -> None:
+        """Make what pieces are written into, where it is missing."""
+
+    async def write_piece(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> Piece:
+        """Write all chunks of the documents, which nobody finds yet; a piece that is never committed only takes room."""
+
+    async def replace_by(self, dataset: str, pieces: Sequence[Piece]) -> None:
+        """What ``replace_documents`` does, with what was written ahead, as one version.
+
+        Raises ``StoreError`` where the dataset was reindexed meanwhile: the pieces have to be written again.
+        """
+
+
 @runtime_checkable
 class ChunkStore(ChunkSearch, ChunkWriter, Protocol):
     """The whole of it: what a store implements."""
@@ -315,12 +345,21 @@ class GraphLinks:
 class GraphStore(Protocol):
     """The graph half: a temporal knowledge graph whose episodes are the chunks."""
 
-    async def replace_documents(self, dataset: str, graphs: Sequence[DocumentGraph]) -> None:
+    async def replace_documents(
+        self,
+        dataset: str,
+        graphs: Sequence[DocumentGraph],
+        vectors: Mapping[str, FloatArray] | None = None,
+    ) -> None:
         """Make each document's episodes, facts and mentions exactly the given ones; idempotent.
 
         An entity lives while a fact or mention names it. All given documents change together, or,
-        after a crash, are put right by calling again.
+        after a crash, are put right by calling again. ``vectors``: of names and sentences by text, where they were
+        made already; the others are embedded.
         """
+
+    async def new_texts(self, dataset: str, graphs: Sequence[DocumentGraph]) -> list[str]:
+        """Names and sentences that ``replace_documents`` would embed now, each once."""
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Remove episodes, facts and mentions of the documents, and entities nothing names any more."""

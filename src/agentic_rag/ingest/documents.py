@@ -6,54 +6,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from agentic_rag.domain import Chunk, Document, DocumentGraph, search_text
+from agentic_rag.domain import Document, DocumentGraph
 from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
     ChunkWriter,
-    EmbeddedDocument,
     Embedding,
     Extracted,
     GraphExtractor,
     GraphStore,
-    PassageVectors,
+    PieceStore,
     TokenCounter,
-    TokenEmbedding,
 )
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.facts import derive_graph
 from agentic_rag.ingest.names import TitleIndex, document_names
-
-MAX_CHUNK_TOKENS = 400
-"""Leaves the 512-token model room for prefix, title and heading path."""
-EMBED_TEXTS = 32
-"""Texts a call."""
-CALLS = 2
-"""Under way at a time: while one ends, the next keeps the model's workers busy."""
-TEXT_OVERHEAD = 40
-"""Bytes of text that take as long to embed as a text takes for being one more."""
-
-Stored = Literal["none", "some", "all"]
-"""What of a document's chunks is stored already: of some, those with the same text keep their vectors; where all are,
-only the graph is written."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkedDocument:
-    """A document to be written, with all of its chunks."""
-
-    document: Document
-    chunks: tuple[Chunk, ...]
-    stored: Stored
-    moved_from: str | None = None
-    """Id of a document that is about to be removed, whose chunks of the same words give these their vectors."""
+from agentic_rag.ingest.preparing import Prepared, Preparer
 
 
 class DocumentWriter:
@@ -76,10 +44,9 @@ class DocumentWriter:
         count_tokens: TokenCounter,
         extractor: GraphExtractor | None = None,
     ) -> None:
+        self.preparer = Preparer(chunks, embedding, count_tokens)
         self._chunks = chunks
         self._graph = graph
-        self._embedding = embedding
-        self._count_tokens = count_tokens
         self._extractor = extractor
         self._names: dict[str, dict[str, tuple[str, ...]]] = {}
 
@@ -97,59 +64,44 @@ class DocumentWriter:
             return []
         names = self._names.setdefault(dataset_name(dataset), {})
         with_new = {**names, **{document.id: document_names(document) for document in documents}}
-        chunked = await asyncio.to_thread(lambda: [self.chunked(document, "some") for document in documents])
+        titles = None if self._extractor else TitleIndex(sorted(with_new.items()))
+        chunked = await asyncio.to_thread(
+            lambda: [self.preparer.chunked(document, "some") for document in documents]
+        )
         meter = Meter(None, "store", units=0, work=0.0)
-        graphs, _ = await self.write(dataset, chunked, TitleIndex(sorted(with_new.items())), meter)
+        prepared = await self.preparer.prepare(dataset, chunked, titles, meter)
+        await self.store(dataset, prepared)
         names.update(with_new)
-        return graphs
+        return prepared.graphs
 
-    def chunked(self, document: Document, stored: Stored, moved_from: str | None = None) -> ChunkedDocument:
-        """The document with its chunks, for ``write``."""
-        chunks = chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
-        return ChunkedDocument(document, chunks, stored, moved_from)
-
-    async def write(
-        self,
-        dataset: str,
-        documents: Sequence[ChunkedDocument],
-        titles: TitleIndex,
-        meter: Meter,
-        lap: Callable[[str], None] = lambda stage: None,
-    ) -> tuple[list[DocumentGraph], Extracted]:
-        """Make both stores hold these documents: what each contributes to the graph, and how extraction went.
+    async def store(
+        self, dataset: str, prepared: Prepared, lap: Callable[[str], None] = lambda stage: None
+    ) -> Extracted:
+        """Make both stores hold these documents, and how extraction went.
 
         Args:
             dataset: its name.
-            documents: each once.
-            titles: the names of all documents of the dataset, these included; a chat model does not need them.
-            meter: told of each chunk's bytes of text when it is embedded.
-            lap: told of each stage that is done: embed, vectors, facts, graph.
+            prepared: each document once.
+            lap: told of each stage that is done: vectors, graph.
 
         Raises:
             InputError: a document is given twice, or a bad dataset name.
             StoreError, ModelError: something failed; do it again to finish.
         """
-        embedded_documents = await self._embedded(dataset, documents, meter)
-        lap("embed")
         # The chunk store knows of every document that the graph may hold: it is written first, cleared last.
-        await self._chunks.replace_documents(dataset, embedded_documents)
+        await self._chunks.replace_documents(
+            dataset, [one.embedded for one in prepared.documents if one.embedded is not None]
+        )
+        if prepared.pieces and isinstance(self._chunks, PieceStore):
+            await self._chunks.replace_by(dataset, prepared.pieces)
         lap("vectors")
+        extracted = Extracted(0, 0, 0, 0)
         if self._extractor is None:
-            graphs = await asyncio.to_thread(
-                lambda: [
-                    replace(derive_graph(one.document, one.chunks, titles), moved_from=one.moved_from)
-                    for one in documents
-                ]
-            )
-            lap("facts")
-            await self._graph.replace_documents(dataset, graphs)
-            extracted = Extracted(0, 0, 0, 0)
+            await self._graph.replace_documents(dataset, prepared.graphs, prepared.vectors)
         else:
-            graphs = [DocumentGraph(one.document.id, one.chunks) for one in documents]
-            lap("facts")
-            extracted = await self._extractor.extract(dataset, graphs)
+            extracted = await self._extractor.extract(dataset, prepared.graphs)
         lap("graph")
-        return graphs, extracted
+        return extracted
 
     async def remove(self, dataset: str, document_ids: Sequence[str]) -> None:
         """Remove documents from both stores; unknown ids are ignored.
@@ -166,103 +118,3 @@ class DocumentWriter:
         names = self._names.get(dataset_name(dataset), {})
         for document_id in document_ids:
             names.pop(document_id, None)
-
-    async def _embedded(
-        self, dataset: str, documents: Sequence[ChunkedDocument], meter: Meter
-    ) -> list[EmbeddedDocument]:
-        """Vectors of the chunks that are to be stored, and of their tokens; what is stored with the same text keeps
-        them, and is looked for only where some may be."""
-        new = [one for one in documents if one.stored != "all"]
-        chunks = [chunk for one in new for chunk in one.chunks]
-        held = {chunk.id: old for one in new for chunk, old in _held(one)}
-        stored = await self._chunks.get_chunks(dataset, list(held.values()))
-        same = {
-            c.id: held[c.id]
-            for c in chunks
-            if held.get(c.id) in stored and search_text(stored[held[c.id]]) == search_text(c)
-        }
-        old_vectors = await self._chunks.get_vectors(dataset, list(same.values()))
-        old_tokens = await self._chunks.get_token_vectors(dataset, list(same.values()))
-        vectors = {now: old_vectors[old] for now, old in same.items() if old in old_vectors}
-        tokens = {now: old_tokens[old] for now, old in same.items() if old in old_tokens}
-        meter.add(sum(_bytes(chunk) for chunk in chunks if chunk.id in vectors))
-        missing = [chunk for chunk in chunks if chunk.id not in vectors]
-        texts = [search_text(chunk) for chunk in missing]
-        made = await embedded(self._embedding, texts, list(map(_bytes, missing)), meter, tokens=True)
-        vectors |= {chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)}
-        tokens |= {chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)}
-        return [
-            EmbeddedDocument(
-                one.document.id,
-                one.chunks,
-                np.array([vectors[c.id] for c in one.chunks], np.float32).reshape(
-                    -1, self._embedding.dimension
-                ),
-                tuple(tokens.get(c.id, b"") for c in one.chunks),
-            )
-            for one in new
-        ]
-
-
-def _held(one: ChunkedDocument) -> Iterator[tuple[Chunk, str]]:
-    """Chunks that may be stored with the same words, and under which id."""
-    if one.stored == "some":
-        yield from ((chunk, chunk.id) for chunk in one.chunks)
-    elif one.moved_from is not None:
-        # What follows the document's id is made of the chunk's own words.
-        length = len(one.document.id)
-        yield from ((chunk, one.moved_from + chunk.id[length:]) for chunk in one.chunks)
-
-
-def _bytes(chunk: Chunk) -> float:
-    """Of its text; those of a document's chunks add up to the document's."""
-    return float(len(chunk.text.encode("utf-8", "replace")))
-
-
-def embedding_work(text: str) -> float:
-    """How long a text takes to embed, in UTF-8 bytes: a Chinese character has three, and is about a token."""
-    return float(len(text.encode("utf-8", "replace")) + TEXT_OVERHEAD)
-
-
-async def embedded(
-    embedding: Embedding,
-    texts: Sequence[str],
-    work: Sequence[float],
-    meter: Meter,
-    *,
-    tokens: bool = False,
-) -> PassageVectors:
-    """Vectors of stored texts; each text's work is told when it is done.
-
-    ``tokens``: those of their tokens too, where the model tells them apart.
-
-    Raises ``ModelError``.
-    """
-    parts = [PassageVectors(np.zeros((0, embedding.dimension), dtype=np.float32), ())]
-    under_way: deque[tuple[asyncio.Future[PassageVectors], float]] = deque()
-
-    async def call(part: Sequence[str]) -> PassageVectors:
-        if tokens and isinstance(embedding, TokenEmbedding):
-            return await embedding.embed_passage_tokens(part)
-        return PassageVectors(await embedding.embed_passages(part), (b"",) * len(part))
-
-    async def finish_first() -> None:
-        part, done = under_way.popleft()
-        parts.append(await part)
-        meter.add(done)
-
-    try:
-        for start in range(0, len(texts), EMBED_TEXTS):
-            part = slice(start, start + EMBED_TEXTS)
-            under_way.append((asyncio.ensure_future(call(texts[part])), sum(work[part])))
-            if len(under_way) == CALLS:
-                await finish_first()
-        while under_way:
-            await finish_first()
-    finally:
-        for unfinished, _ in under_way:
-            unfinished.cancel()
-    return PassageVectors(
-        np.concatenate([part.vectors for part in parts]),
-        tuple(packed for part in parts for packed in part.tokens),
-    )

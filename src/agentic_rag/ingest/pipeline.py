@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -28,14 +29,14 @@ from agentic_rag.domain.ports import (
 from agentic_rag.domain.progress import Meter, Progress, in_this_loop, silent
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
-from agentic_rag.ingest.documents import ChunkedDocument, DocumentWriter, Stored
+from agentic_rag.ingest.documents import DocumentWriter
+from agentic_rag.ingest.engines import BATCH_DOCUMENTS, IngestEngine, InProcess, Order
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
+from agentic_rag.ingest.preparing import PreparedDocument, Stored
 from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceKind, SourceScan, discover, resolved
 
 UNFINISHED = "not all of it could be read by the chat model (see quarantine.jsonl); ingest again to try again"
-BATCH_DOCUMENTS = 64
-BATCH_CHUNKS = 512
 TIDIED_FROM = 0.02
 """Share of a dataset's documents from which an ingest ends with tidying. To tidy 3,000 notes takes two seconds, for which
 the next edit would wait; after fewer changes, what the stores do by themselves after some writes is enough."""
@@ -100,6 +101,7 @@ class IngestPipeline:
         embedding: the model for the chunks.
         count_tokens: the model's tokens of a batch of texts.
         extractor: reads facts with a chat model; None: from what people wrote.
+        engine: parses and prepares documents; None: this process.
     """
 
     def __init__(
@@ -110,12 +112,16 @@ class IngestPipeline:
         embedding: Embedding,
         count_tokens: TokenCounter,
         extractor: GraphExtractor | None = None,
+        engine: IngestEngine | None = None,
     ) -> None:
         self._chunks = chunks
         self._graph = graph
         self._ledger = ledger
         self._writer = DocumentWriter(chunks, graph, embedding, count_tokens, extractor)
         self._reads_by_chat = extractor is not None
+        # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
+        most = 1 if self._reads_by_chat else BATCH_DOCUMENTS
+        self._engine = engine or InProcess(self._writer.preparer, most)
 
     async def run(
         self,
@@ -176,16 +182,14 @@ class IngestPipeline:
         remembered: Remembered[Any] | None = None,
     ) -> IngestReport:
         way = BY_CHAT if self._reads_by_chat else WRITTEN
-        plan = await asyncio.to_thread(planned, scan, records, way, in_this_loop(progress), remembered)
+        plan = await asyncio.to_thread(
+            planned, scan, records, way, self._engine.parsed, in_this_loop(progress), remembered
+        )
         clock.lap("parse")
-        # A chat model takes minutes for a long document: what it has read is stored, and told, one by one.
-        most = 1 if self._reads_by_chat else BATCH_DOCUMENTS
         gone = [record.document_id for record in plan.removed]
         await self._ledger.put(dataset, _marks(plan, records))
         with counted() as used:
-            written, counts, done = await self._write(
-                dataset, plan, _batches(plan, self._writer, most), progress, clock
-            )
+            written, counts, done = await self._write(dataset, plan, progress, clock)
         await self._writer.remove(dataset, gone)
         clock.lap("remove")
         if len(plan.work) + len(plan.removed) > TIDIED_FROM * len(records):
@@ -211,31 +215,28 @@ class IngestPipeline:
         )
 
     async def _write(
-        self,
-        dataset: str,
-        plan: Plan,
-        batches: Iterator[list[tuple[Work, ChunkedDocument]]],
-        progress: Progress,
-        clock: _Clock,
+        self, dataset: str, plan: Plan, progress: Progress, clock: _Clock
     ) -> tuple[list[FileReport], ExtractionCounts, list[DocumentRecord]]:
         """What there is to tell, and the records of the last batch, which is still marked pending."""
         files: list[FileReport] = []
         extracted: list[Extracted] = []
         done: list[DocumentRecord] = []
         meter = self._meter(plan.work, progress)
-        while batch := await asyncio.to_thread(next, batches, None):
-            clock.lap("chunk")
-            await self._ledger.put(dataset, done)
-            documents = [one for _, one in batch]
-            graphs, found = await self._writer.write(dataset, documents, plan.titles, meter, clock.lap)
-            extracted.append(found)
-            done = []
-            for (its, one), graph in zip(batch, graphs, strict=True):
-                unfinished = one.document.id in found.unfinished
-                # Without a graph hash, a document that is not read whole joins the work of the next ingest.
-                done.append(_record(its, "" if unfinished else plan.graph_hash, len(one.chunks)))
-                files.append(_reported(its, one, len(graph.facts), unfinished=unfinished))
-            meter.add(sum(self._graph_work * its.text_bytes for its, _ in batch))
+        titles = None if self._reads_by_chat else plan.titles
+        batches = self._engine.prepared(dataset, _orders(plan), titles, meter, clock.lap)
+        async with aclosing(batches) as prepared:
+            async for batch in prepared:
+                await self._ledger.put(dataset, done)
+                found = await self._writer.store(dataset, batch.prepared, clock.lap)
+                extracted.append(found)
+                done = []
+                for its, one in zip(batch.works, batch.prepared.documents, strict=True):
+                    unfinished = its.item.document_id in found.unfinished
+                    # Without a graph hash, a document that is not read whole joins the work of the next ingest.
+                    graph_hash = "" if unfinished else plan.graph_hash
+                    done.append(_record(its, graph_hash, len(one.graph.chunks)))
+                    files.append(_reported(its, one, unfinished=unfinished))
+                meter.add(sum(self._graph_work * its.text_bytes for its in batch.works))
         if plan.work:
             meter.finish()
         return files, ExtractionCounts.of(extracted), done
@@ -296,22 +297,13 @@ def _roots_under(paths: Sequence[Path], held: Sequence[str], dataset: str) -> li
     return list(found)
 
 
-def _batches(plan: Plan, writer: DocumentWriter, most: int) -> Iterator[list[tuple[Work, ChunkedDocument]]]:
-    """The work in its order, unpacked and chunked a batch at a time."""
+def _orders(plan: Plan) -> list[Order]:
     # A note that was moved keeps its name; another name is another text to embed.
     gone = {PurePosixPath(record.document_id).name: record.document_id for record in plan.removed}
-    batch: list[tuple[Work, ChunkedDocument]] = []
-    size = 0
-    for work in plan.work:
-        old = gone.get(PurePosixPath(work.item.document_id).name)
-        one = writer.chunked(work.document, _STORED[work.action], old)
-        if batch and (len(batch) == most or size + len(one.chunks) > BATCH_CHUNKS):
-            yield batch
-            batch, size = [], 0
-        batch.append((work, one))
-        size += len(one.chunks)
-    if batch:
-        yield batch
+    return [
+        Order(work, _STORED[work.action], gone.get(PurePosixPath(work.item.document_id).name))
+        for work in plan.work
+    ]
 
 
 def _marks(plan: Plan, records: Mapping[str, DocumentRecord]) -> list[DocumentRecord]:
@@ -334,6 +326,6 @@ def _record(work: Work, graph_hash: str, chunks: int) -> DocumentRecord:
     )
 
 
-def _reported(work: Work, one: ChunkedDocument, facts: int, *, unfinished: bool) -> FileReport:
-    reason = "; ".join([*one.document.warnings, *[UNFINISHED] * unfinished]) or None
-    return FileReport(work.item.path, work.action, reason, len(one.chunks), facts)
+def _reported(work: Work, one: PreparedDocument, *, unfinished: bool) -> FileReport:
+    reason = "; ".join([*one.warnings, *[UNFINISHED] * unfinished]) or None
+    return FileReport(work.item.path, work.action, reason, len(one.graph.chunks), len(one.graph.facts))

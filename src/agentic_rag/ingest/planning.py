@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import zlib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -90,10 +90,15 @@ class Plan:
     """How facts are made, and of what names."""
 
 
+Parse = Callable[[Sequence[tuple[SourceItem, Action]]], Iterable[Work | FileReport]]
+"""See ``engines.IngestEngine``."""
+
+
 def planned(
     scan: SourceScan,
     records: Mapping[str, DocumentRecord],
     way: str,
+    parse: Parse,
     progress: Progress,
     remembered: Remembered[Any] | None = None,
 ) -> Plan:
@@ -103,6 +108,7 @@ def planned(
         scan: what is there.
         records: what is stored, by document id.
         way: WRITTEN or BY_CHAT.
+        parse: parses items, in order.
         progress: told of each item that was looked at.
         remembered: from earlier plans of the dataset; this one adds to it.
     """
@@ -110,9 +116,9 @@ def planned(
     files = [FileReport(skipped.path, "skipped", skipped.reason) for skipped in scan.skipped]
     files += _left_alone(scan, records)
     taken_over = _taken_over(scan, records)
-    work: list[Work] = []
+    wanted: list[tuple[SourceItem, Action]] = []
     unchanged: list[tuple[SourceItem, DocumentRecord]] = []
-    for number, item in enumerate(scan.items, start=1):
+    for item in scan.items:
         record = records.get(item.document_id)
         if record is not None and _holds_another(record, item, taken_over):
             files.append(_refused(item, record))
@@ -120,8 +126,10 @@ def planned(
             unchanged.append((item, record))
         else:
             is_stored = record is not None and not (record.pending and record.chunks == 0)
-            found = _parsed(item, "changed" if is_stored else "added")
-            work.append(found) if isinstance(found, Work) else files.append(found)
+            wanted.append((item, "changed" if is_stored else "added"))
+    work: list[Work] = []
+    for number, found in enumerate(parse(wanted), start=len(scan.items) - len(wanted) + 1):
+        work.append(found) if isinstance(found, Work) else files.append(found)
         progress("read", number, len(scan.items))
     removed = _removed(scan, records, taken_over)
     files += [FileReport(record.path, "removed", taken_over.get(record.document_id)) for record in removed]
@@ -172,7 +180,7 @@ def _refused(item: SourceItem, record: DocumentRecord) -> FileReport:
     return FileReport(path, "skipped", f"{record.root} holds a note of that id; choose another --dataset")
 
 
-def _parsed(item: SourceItem, action: Action) -> Work | FileReport:
+def parsed(item: SourceItem, action: Action) -> Work | FileReport:
     """The parsed document, or why it cannot be."""
     try:
         return Work.of(item, item.parse(), action)
@@ -284,7 +292,7 @@ class _Relinking:
         known = self.is_one_index and record.graph_hash != ""
         if known and not _may_mention(item, self.names):
             return unchanged
-        found = _parsed(item, "relinked")
+        found = parsed(item, "relinked")
         if isinstance(found, FileReport):
             return found
         return unchanged if known and not mentions_any(_written(found.document), self.names) else found

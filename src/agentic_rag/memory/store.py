@@ -28,8 +28,8 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.chunking import chunk_document
-from agentic_rag.ingest.documents import MAX_CHUNK_TOKENS, embedded, embedding_work
 from agentic_rag.ingest.named_things import named_things
+from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded, embedding_work
 from agentic_rag.memory.records import CURRENT, TURN, MemoryRecord, from_chunks, to_document
 from agentic_rag.memory.schemas import MemoryType
 

@@ -46,7 +46,12 @@ class InMemoryGraphStore:
         self._embedding = embedding
         self._datasets: dict[str, _Dataset] = {}
 
-    async def replace_documents(self, dataset: str, graphs: Sequence[DocumentGraph]) -> None:
+    async def replace_documents(
+        self,
+        dataset: str,
+        graphs: Sequence[DocumentGraph],
+        vectors: Mapping[str, FloatArray] | None = None,
+    ) -> None:
         if len({graph.document_id for graph in graphs}) != len(graphs):
             raise InputError("the same document id is given twice in one call")
         for graph in graphs:
@@ -54,13 +59,17 @@ class InMemoryGraphStore:
         if not graphs:
             return
         data = self._datasets.setdefault(group_id(dataset), _Dataset())
-        names = {entity.name for graph in graphs for entity in _entities([graph]).values()}
-        sentences = {fact.text for graph in graphs for fact in graph.facts}
-        missing = sorted((names | sentences) - set(data.vectors))
-        vectors = await self._embedding.embed_passages(missing)
-        data.vectors.update(zip(missing, vectors, strict=True))
+        data.vectors.update(vectors or {})
+        missing = await self.new_texts(dataset, graphs)
+        data.vectors.update(zip(missing, await self._embedding.embed_passages(missing), strict=True))
         data.documents.update({graph.document_id: graph for graph in graphs})
         data.links = None
+
+    async def new_texts(self, dataset: str, graphs: Sequence[DocumentGraph]) -> list[str]:
+        names = {entity.name for graph in graphs for entity in _entities([graph]).values()}
+        sentences = {fact.text for graph in graphs for fact in graph.facts}
+        stored = self._datasets.get(group_id(dataset), _Dataset()).vectors
+        return sorted((names | sentences) - set(stored))
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         data = self._datasets.get(group_id(dataset), _Dataset())

@@ -297,7 +297,7 @@ def dying(ingest: IngestPipeline, writes: int) -> IngestPipeline:
             return write
 
     stores = (Dying(store) for store in (ingest._chunks, ingest._graph, ingest._ledger))
-    return IngestPipeline(*stores, ingest._writer._embedding, ingest._writer._count_tokens)  # type: ignore[arg-type]
+    return IngestPipeline(*stores, ingest._writer.preparer._embedding, ingest._writer.preparer._count_tokens)  # type: ignore[arg-type]
 
 
 async def held(ingest: IngestPipeline) -> Any:

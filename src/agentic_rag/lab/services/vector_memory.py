@@ -17,7 +17,7 @@ from agentic_rag.domain.ports import (
     ScoredChunk,
 )
 from agentic_rag.domain.progress import Meter
-from agentic_rag.ingest.documents import embedded, embedding_work
+from agentic_rag.ingest.preparing import embedded, embedding_work
 from agentic_rag.ingest.values import valid_unicode
 from agentic_rag.lab.services.entries import (
     Entries,

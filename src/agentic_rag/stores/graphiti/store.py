@@ -101,7 +101,12 @@ class GraphitiStore:
         return self._engine.folder
 
     async def replace_documents(
-        self, dataset: str, graphs: Sequence[DocumentGraph], *, keep: Collection[str] = ()
+        self,
+        dataset: str,
+        graphs: Sequence[DocumentGraph],
+        vectors: Mapping[str, FloatArray] | None = None,
+        *,
+        keep: Collection[str] = (),
     ) -> None:
         """See ``ports.GraphStore``; waits while another process writes the graph.
 
@@ -111,7 +116,11 @@ class GraphitiStore:
             return
         episodes = [episode_uuid(dataset, chunk) for chunk in keep]
         with translated_failure(f"storing {len(graphs)} documents of {dataset!r}"):
-            await self._engine.writer.replace(dataset, group_id(dataset), graphs, episodes)
+            await self._engine.writer.replace(dataset, group_id(dataset), graphs, episodes, vectors or {})
+
+    async def new_texts(self, dataset: str, graphs: Sequence[DocumentGraph]) -> list[str]:
+        with translated_failure(f"reading what is stored of {len(graphs)} documents of {dataset!r}"):
+            return await self._engine.writer.new_texts(dataset, group_id(dataset), graphs)
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         with translated_failure(f"removing {len(document_ids)} documents of {dataset!r}"):

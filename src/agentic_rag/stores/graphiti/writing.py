@@ -86,26 +86,35 @@ class GraphWriter:
         self._embedder = embedder
 
     async def replace(
-        self, dataset: str, group: str, graphs: Sequence[DocumentGraph], keep: Collection[str] = ()
+        self,
+        dataset: str,
+        group: str,
+        graphs: Sequence[DocumentGraph],
+        keep: Collection[str],
+        known: Mapping[str, FloatArray],
     ) -> None:
         """Embed what is new, without any lock; then change all the documents together.
 
-        ``keep``: episodes whose stored facts and mentions stay beside the given ones.
+        ``keep``: episodes whose stored facts and mentions stay beside the given ones. ``known``: vectors by text.
         """
         plan = await asyncio.to_thread(planned, dataset, group, graphs)
-        while not await self._replaced(plan, frozenset(keep) & set(plan.chunks)):
+        while not await self._replaced(plan, frozenset(keep) & set(plan.chunks), known):
             pass  # another write changed an entity that this one counted on
 
-    async def _replaced(self, plan: Contributions, keep: frozenset[str]) -> bool:
+    async def new_texts(self, dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> list[str]:
+        """What ``replace`` would embed now, each text once."""
+        plan = await asyncio.to_thread(planned, dataset, group, graphs)
+        stored = await self._stored_entities(plan)
+        _, wanted, known = await self._stored_vectors(plan, _changed(plan, stored), stored)
+        return sorted(set(wanted.values()) - known.keys())
+
+    async def _replaced(
+        self, plan: Contributions, keep: frozenset[str], known: Mapping[str, FloatArray]
+    ) -> bool:
         version = await self._tables.version(plan.group, "entities")
         stored = await self._stored_entities(plan)
-        entities = {uuid: settled(entity, stored.get(uuid)) for uuid, entity in plan.entities.items()}
-        changed = {
-            uuid: entity
-            for uuid, entity in entities.items()
-            if uuid not in stored or not is_settled(entity, stored[uuid])
-        }
-        vectors = await self._vectors(plan, changed, stored)
+        changed = _changed(plan, stored)
+        vectors = await self._vectors(plan, changed, stored, known)
         now = datetime.now(UTC)
         contribution = await asyncio.to_thread(built, plan, changed, stored, vectors, now)
         await self._carry_over(plan.group, contribution, keep)
@@ -303,17 +312,28 @@ class GraphWriter:
         return {row["uuid"]: row for row in rows}
 
     async def _vectors(
-        self, plan: Contributions, entities: Mapping[str, Entity], stored: Mapping[str, Row]
+        self,
+        plan: Contributions,
+        entities: Mapping[str, Entity],
+        stored: Mapping[str, Row],
+        given: Mapping[str, FloatArray],
     ) -> dict[str, FloatArray]:
-        """Stored vectors where the text is the same, the others embedded, each distinct text once."""
+        """Stored vectors where the text is the same, then the given ones; the others embedded, each text once."""
+        vectors, wanted, moved = await self._stored_vectors(plan, entities, stored)
+        known = {**given, **moved}
+        for batch in batches(sorted(set(wanted.values()) - known.keys()), EMBED_BATCH):
+            known |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
+        return vectors | {uuid: known[text] for uuid, text in wanted.items()}
+
+    async def _stored_vectors(
+        self, plan: Contributions, entities: Mapping[str, Entity], stored: Mapping[str, Row]
+    ) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, FloatArray]]:
+        """Vectors by uuid; texts by uuid that have none; and by text, those of what was moved."""
         same = [uuid for uuid, entity in entities.items() if stored.get(uuid, {}).get("name") == entity.name]
         vectors = await self._tables.vectors(plan.group, "entities", same)
         vectors |= await self._tables.vectors(plan.group, "facts", plan.facts)
         wanted = {uuid: text for uuid, text in texts(plan, entities).items() if uuid not in vectors}
-        known = await self._by_text(plan.group, plan.moved_from)
-        for batch in batches(sorted(set(wanted.values()) - known.keys()), EMBED_BATCH):
-            known |= dict(zip(batch, await self._embedding.embed_passages(batch), strict=True))
-        return vectors | {uuid: known[text] for uuid, text in wanted.items()}
+        return vectors, wanted, await self._by_text(plan.group, plan.moved_from)
 
     async def _by_text(self, group: str, documents: Collection[str]) -> dict[str, FloatArray]:
         """The vectors of what documents say, by its words."""
@@ -324,6 +344,16 @@ class GraphWriter:
         )
         vectors = await self._tables.vectors(group, "facts", [row["uuid"] for row in rows])
         return {row["fact"]: vectors[row["uuid"]] for row in rows if row["uuid"] in vectors}
+
+
+def _changed(plan: Contributions, stored: Mapping[str, Row]) -> dict[str, Entity]:
+    """The plan's entities, settled, of which something has to be written."""
+    entities = {uuid: settled(entity, stored.get(uuid)) for uuid, entity in plan.entities.items()}
+    return {
+        uuid: entity
+        for uuid, entity in entities.items()
+        if uuid not in stored or not is_settled(entity, stored[uuid])
+    }
 
 
 def _outside(documents: Collection[str]) -> str:

@@ -19,10 +19,12 @@ from agentic_rag.domain.ports import (
     EmbeddedDocument,
     FloatArray,
     PassageVectors,
+    Piece,
     Restriction,
     ScoredChunk,
     StoreStats,
 )
+from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import check_query, checked_ids, checked_vectors, tokens_of
 from agentic_rag.stores.lancedb.connection import LanceConnection, is_one_of, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
@@ -36,7 +38,8 @@ from agentic_rag.stores.lancedb.indexes import (
 )
 from agentic_rag.stores.lancedb.legs import Searched, both_legs, dense_leg, sparse_leg
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
-from agentic_rag.stores.lancedb.metadata import MetadataValues
+from agentic_rag.stores.lancedb.metadata import MetadataValues, value_items
+from agentic_rag.stores.lancedb.pieces import committed, written
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock, writing
 from agentic_rag.stores.lancedb.reindex import VectorTable
 from agentic_rag.stores.lancedb.replacing import replace_rows
@@ -87,24 +90,45 @@ class LanceChunkStore:
 
     async def replace_documents(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> None:
         ids = checked_ids(documents)
-        chunks = [chunk for document in documents for chunk in document.chunks]
         if not documents:
             return
-        vectors = checked_vectors(documents, self._manifests.configured.dimension)
-        found = PassageVectors(
-            vectors, tuple(tokens for document in documents for tokens in tokens_of(document))
-        )
         async with writing(self._connection.locks, [group_id(dataset)]):
             table = await self._created(dataset)
-            with translated(f"looking at the columns of {dataset!r}"):
-                rows = to_table(chunks, found, await table.schema())
+            rows = await self._rows(dataset, documents, table)
             async with process_lock(self._connection.locks, RECORDING_VALUES):
-                await self._values.record(dataset, rows)
+                await self._values.record(dataset, value_items(rows))
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):
                     await table.checkout_latest()  # another process may have written them a moment ago
                     await replace_rows(table, rows, is_one_of("document_id", ids))
-        self._profiles.pop(table.name, None)
-        await tidied_when_due(table, lambda: self.optimize(dataset), repr(dataset))
+        await self._changed(dataset, table)
+
+    async def expect_pieces(self, dataset: str) -> None:
+        async with writing(self._connection.locks, [group_id(dataset)]):
+            await self._created(dataset)
+
+    async def write_piece(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> Piece:
+        ids = checked_ids(documents)
+        table = await self._opened(dataset)
+        if table is None:
+            raise StoreError(f"dataset {dataset!r} was dropped meanwhile; run the ingest again")
+        rows = await self._rows(dataset, documents, table)
+        with translated(f"writing {len(ids)} documents of {dataset!r}"):
+            files = await written(table, rows)
+        return Piece(table.name, tuple(ids), tuple(value_items(rows)), files)
+
+    async def replace_by(self, dataset: str, pieces: Sequence[Piece]) -> None:
+        if not pieces:
+            return
+        ids = [document_id for piece in pieces for document_id in piece.document_ids]
+        async with writing(self._connection.locks, [group_id(dataset)]):
+            table = await self._opened(dataset, now=True)
+            if table is None or any(piece.table != table.name for piece in pieces):
+                raise StoreError(f"dataset {dataset!r} was reindexed meanwhile; run the ingest again")
+            async with process_lock(self._connection.locks, RECORDING_VALUES):
+                await self._values.record(dataset, sorted({item for piece in pieces for item in piece.items}))
+                with translated(f"storing {len(ids)} documents of {dataset!r}"):
+                    await committed(table, [piece.files for piece in pieces], is_one_of("document_id", ids))
+        await self._changed(dataset, table)
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
         ids = [document_id for document_id in document_ids if is_unicode(document_id)]
@@ -227,7 +251,7 @@ class LanceChunkStore:
         async with writing(self._connection.locks, [group_id(dataset)]):
             rows = await self._select(f"reading the values of {dataset!r}", dataset, ["meta"])
             async with process_lock(self._connection.locks, RECORDING_VALUES):
-                await self._values.record(dataset, rows)
+                await self._values.record(dataset, value_items(rows))
 
     async def stats(self, dataset: str) -> StoreStats:
         manifest = await self._manifests.stored(group_id(dataset))
@@ -261,6 +285,19 @@ class LanceChunkStore:
                 plan=_plan(),
             ),
         )
+
+    async def _rows(self, dataset: str, documents: Sequence[EmbeddedDocument], table: Any) -> pa.Table:
+        """All chunks, in the columns that the table has."""
+        chunks = [chunk for document in documents for chunk in document.chunks]
+        vectors = checked_vectors(documents, self._manifests.configured.dimension)
+        tokens = tuple(tokens for document in documents for tokens in tokens_of(document))
+        with translated(f"looking at the columns of {dataset!r}"):
+            return to_table(chunks, PassageVectors(vectors, tokens), await table.schema())
+
+    async def _changed(self, dataset: str, table: Any) -> None:
+        """After a write."""
+        self._profiles.pop(table.name, None)
+        await tidied_when_due(table, lambda: self.optimize(dataset), repr(dataset))
 
     def _check_dimension(self, vector: FloatArray) -> None:
         configured = self._manifests.configured

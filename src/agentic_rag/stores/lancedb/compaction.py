@@ -10,10 +10,11 @@ import asyncio
 import os
 from collections.abc import Callable, Collection
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from agentic_rag.stores.uninterrupted import uninterrupted
 
+Done = TypeVar("Done")
 PIECE_BYTES = 256 << 20
 """Of the rows in a piece from which it is not copied any more, but for rows that were deleted."""
 MOST_ROWS = 1 << 20
@@ -36,13 +37,13 @@ async def compacted(table: Any, keep: timedelta, *, leaving: Collection[str] = (
         keep: how long a version stays that is not the latest.
         leaving: indexes by name that are not brought up to date.
     """
-    await _done(table, lambda dataset: _compact(dataset, keep, leaving))
+    await in_lance(table, lambda dataset: _compact(dataset, keep, leaving))
     await table.checkout_latest()
 
 
 async def cleaned(table: Any, keep: timedelta) -> None:
     """Remove what only older versions hold."""
-    await _done(table, lambda dataset: dataset.cleanup_old_versions(older_than=keep))
+    await in_lance(table, lambda dataset: dataset.cleanup_old_versions(older_than=keep))
 
 
 def expected_pieces(size: int) -> int:
@@ -50,19 +51,22 @@ def expected_pieces(size: int) -> int:
     return 2 * size // PIECE_BYTES
 
 
-async def _done(table: Any, work: Callable[[Any], object]) -> None:
-    """In a thread, which a caller that is cancelled waits for: it would go on after the locks were given away."""
+async def in_lance(table: Any, work: Callable[[Any], Done]) -> Done:
+    """What is done with a LanceDB table as Lance's data set.
+
+    In a thread, which a caller that is cancelled waits for: it would go on after the locks were given away.
+    """
     uri, options = await table.uri(), await table.latest_storage_options()
 
-    def called() -> None:
+    def called() -> Done:
         try:
-            work(_dataset(uri, options))
+            return work(_dataset(uri, options))
         except BaseException as error:
             if type(error).__name__ != _PANIC:
                 raise
             raise RuntimeError(f"panicked: {error}") from error
 
-    await uninterrupted(asyncio.to_thread(called))
+    return await uninterrupted(asyncio.to_thread(called))
 
 
 def _compact(dataset: Any, keep: timedelta, leaving: Collection[str]) -> None:

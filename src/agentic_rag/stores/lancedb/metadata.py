@@ -47,10 +47,8 @@ class MetadataValues:
         self._connection = connection
         self._remembered: dict[tuple[str, str], tuple[float, list[str]]] = {}
 
-    async def record(self, dataset: str, rows: pa.Table) -> None:
-        """Note the values of rows that are about to be written; one too many does no harm."""
-        items = sorted({item for meta in rows["meta"].to_pylist() for item in meta})
-        items = [item for item in items if len(json.loads(item)) == 2]
+    async def record(self, dataset: str, items: Sequence[str]) -> None:
+        """Note the ``value_items`` of rows that are about to be written; one too many does no harm."""
         if not items:
             return
         values = await self._connection.create_table(_name(dataset), _SCHEMA, "item")
@@ -103,6 +101,12 @@ class MetadataValues:
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await _drop_unused(values, chunks)
         await tidied(values, IndexPlan(), f"the values of {dataset!r}", purge=purge)
+
+
+def value_items(rows: pa.Table) -> list[str]:
+    """The values that the chunks of these rows can be filtered by, each once, sorted."""
+    items = sorted({item for meta in rows["meta"].to_pylist() for item in meta})
+    return [item for item in items if len(json.loads(item)) == 2]
 
 
 async def _drop_unused(values: Any, chunks: Any) -> None:

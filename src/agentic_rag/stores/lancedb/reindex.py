@@ -22,7 +22,7 @@ from agentic_rag.domain.identity import dataset_name, group_id
 from agentic_rag.domain.ports import Embedding, PassageVectors
 from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
-from agentic_rag.ingest.documents import TEXT_OVERHEAD, embedded, embedding_work
+from agentic_rag.ingest.preparing import TEXT_OVERHEAD, embedded, embedding_work
 from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name

@@ -1,0 +1,105 @@
+"""Where an ingest parses, chunks, derives and embeds: in this process, or by another engine. Stores are the pipeline's.
+
+An engine decides how much happens at once and where; what it yields is the same, in the same order and batches, so that
+the stores end up the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from agentic_rag.domain.progress import Meter
+from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.planning import Action, FileReport, Work, parsed
+from agentic_rag.ingest.preparing import ChunkedDocument, Prepared, Preparer, Stored
+from agentic_rag.ingest.sources import SourceItem
+
+BATCH_DOCUMENTS = 64
+BATCH_CHUNKS = 512
+Document = TypeVar("Document")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A document to be prepared."""
+
+    work: Work
+    stored: Stored
+    moved_from: str | None
+    """See ``ChunkedDocument``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is stored, and marked done, together; one of ``prepared.documents`` for each work."""
+
+    works: tuple[Work, ...]
+    prepared: Prepared
+
+
+class IngestEngine(Protocol):
+    """The part of an ingest that changes no store."""
+
+    def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+        """Each item parsed, in order; for a thread to call."""
+
+    def prepared(
+        self,
+        dataset: str,
+        orders: Sequence[Order],
+        titles: TitleIndex | None,
+        meter: Meter,
+        lap: Callable[[str], None],
+    ) -> AsyncGenerator[Batch]:
+        """All documents in order, in batches of ``grouped``; see ``Preparer.prepare``."""
+
+
+class InProcess:
+    """Everything here, one batch after the other."""
+
+    def __init__(self, preparer: Preparer, most: int) -> None:
+        self._preparer = preparer
+        self._most = most
+
+    def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+        return (parsed(item, action) for item, action in found)
+
+    async def prepared(
+        self,
+        dataset: str,
+        orders: Sequence[Order],
+        titles: TitleIndex | None,
+        meter: Meter,
+        lap: Callable[[str], None],
+    ) -> AsyncGenerator[Batch]:
+        batches = grouped(self._chunked(orders), lambda one: len(one[1].chunks), self._most)
+        while batch := await asyncio.to_thread(next, batches, None):
+            lap("chunk")
+            documents = [one for _, one in batch]
+            prepared = await self._preparer.prepare(dataset, documents, titles, meter, lap)
+            yield Batch(tuple(order.work for order, _ in batch), prepared)
+
+    def _chunked(self, orders: Sequence[Order]) -> Iterator[tuple[Order, ChunkedDocument]]:
+        """Unpacked and chunked one after the other: all of a vault would take six times the memory."""
+        for order in orders:
+            yield order, self._preparer.chunked(order.work.document, order.stored, order.moved_from)
+
+
+def grouped(
+    documents: Iterable[Document], chunks_of: Callable[[Document], int], most: int
+) -> Iterator[list[Document]]:
+    """Consecutive documents, at most that many, and at most BATCH_CHUNKS chunks or one document."""
+    batch: list[Document] = []
+    size = 0
+    for one in documents:
+        chunks = chunks_of(one)
+        if batch and (len(batch) == most or size + chunks > BATCH_CHUNKS):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += chunks
+    if batch:
+        yield batch

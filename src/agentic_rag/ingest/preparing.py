@@ -1,0 +1,236 @@
+"""What of an ingest changes no store: documents chunked, their facts derived, what is not stored yet embedded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from agentic_rag.domain import Chunk, Document, DocumentGraph, search_text
+from agentic_rag.domain.ports import (
+    ChunkReader,
+    EmbeddedDocument,
+    Embedding,
+    FloatArray,
+    PassageVectors,
+    Piece,
+    TokenCounter,
+    TokenEmbedding,
+)
+from agentic_rag.domain.progress import Meter
+from agentic_rag.ingest.chunking import chunk_document
+from agentic_rag.ingest.facts import derive_graph
+from agentic_rag.ingest.names import TitleIndex
+
+MAX_CHUNK_TOKENS = 400
+"""Leaves the 512-token model room for prefix, title and heading path."""
+EMBED_TEXTS = 32
+"""Texts a call."""
+CALLS = 2
+"""Under way at a time: while one ends, the next keeps the model's workers busy."""
+TEXT_OVERHEAD = 40
+"""Bytes of text that take as long to embed as a text takes for being one more."""
+
+Stored = Literal["none", "some", "all"]
+"""What of a document's chunks is stored already: of some, those with the same text keep their vectors; where all are,
+only the graph is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedDocument:
+    """A document to be written, with all of its chunks."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    stored: Stored
+    moved_from: str | None = None
+    """Id of a document that is about to be removed, whose chunks of the same words give these their vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A document as the stores take it."""
+
+    graph: DocumentGraph
+    """With its chunks; without facts where a chat model is to read them."""
+    embedded: EmbeddedDocument | None
+    """Its chunks with their vectors; None where they are stored, or in a piece."""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Documents that are written together."""
+
+    documents: tuple[PreparedDocument, ...]
+    vectors: Mapping[str, FloatArray] = field(default_factory=dict)
+    """Of names and sentences of the graphs, by text, as far as they were made."""
+    pieces: tuple[Piece, ...] = ()
+    """Of the chunk store, written ahead, perhaps with chunks of documents of the batches after this one."""
+
+    @property
+    def graphs(self) -> list[DocumentGraph]:
+        """What each contributes to the graph, in order."""
+        return [one.graph for one in self.documents]
+
+
+class Preparer:
+    """Chunks, facts and vectors of documents; only reads from the chunk store.
+
+    Args:
+        chunks: where a chunk of the same words may have its vector.
+        embedding: the model for the chunks.
+        count_tokens: the model's tokens of a batch of texts.
+    """
+
+    def __init__(self, chunks: ChunkReader, embedding: Embedding, count_tokens: TokenCounter) -> None:
+        self._chunks = chunks
+        self._embedding = embedding
+        self._count_tokens = count_tokens
+
+    def chunked(self, document: Document, stored: Stored, moved_from: str | None = None) -> ChunkedDocument:
+        """The document with its chunks, for ``prepare``."""
+        chunks = chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
+        return ChunkedDocument(document, chunks, stored, moved_from)
+
+    async def prepare(
+        self,
+        dataset: str,
+        documents: Sequence[ChunkedDocument],
+        titles: TitleIndex | None,
+        meter: Meter,
+        lap: Callable[[str], None] = lambda stage: None,
+    ) -> Prepared:
+        """What there is to store of the documents, in order.
+
+        Args:
+            dataset: its name.
+            documents: each once.
+            titles: the names of all documents of the dataset, these included; None: facts are not derived.
+            meter: told of each chunk's bytes of text when it is embedded.
+            lap: told of each stage that is done: embed, facts.
+
+        Raises:
+            StoreError, ModelError: something failed; do it again.
+        """
+        embedded_documents = await self._embedded(dataset, documents, meter)
+        lap("embed")
+        graphs = await asyncio.to_thread(lambda: [_graph(one, titles) for one in documents])
+        lap("facts")
+        by_id = {one.document_id: one for one in embedded_documents}
+        return Prepared(
+            tuple(
+                PreparedDocument(graph, by_id.get(graph.document_id), tuple(one.document.warnings))
+                for one, graph in zip(documents, graphs, strict=True)
+            )
+        )
+
+    async def _embedded(
+        self, dataset: str, documents: Sequence[ChunkedDocument], meter: Meter
+    ) -> list[EmbeddedDocument]:
+        """Vectors of the chunks that are to be stored, and of their tokens; what is stored with the same text keeps
+        them, and is looked for only where some may be."""
+        new = [one for one in documents if one.stored != "all"]
+        chunks = [chunk for one in new for chunk in one.chunks]
+        held = {chunk.id: old for one in new for chunk, old in _held(one)}
+        stored = await self._chunks.get_chunks(dataset, list(held.values()))
+        same = {
+            c.id: held[c.id]
+            for c in chunks
+            if held.get(c.id) in stored and search_text(stored[held[c.id]]) == search_text(c)
+        }
+        old_vectors = await self._chunks.get_vectors(dataset, list(same.values()))
+        old_tokens = await self._chunks.get_token_vectors(dataset, list(same.values()))
+        vectors = {now: old_vectors[old] for now, old in same.items() if old in old_vectors}
+        tokens = {now: old_tokens[old] for now, old in same.items() if old in old_tokens}
+        meter.add(sum(_bytes(chunk) for chunk in chunks if chunk.id in vectors))
+        missing = [chunk for chunk in chunks if chunk.id not in vectors]
+        texts = [search_text(chunk) for chunk in missing]
+        made = await embedded(self._embedding, texts, list(map(_bytes, missing)), meter, tokens=True)
+        vectors |= {chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)}
+        tokens |= {chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)}
+        return [
+            EmbeddedDocument(
+                one.document.id,
+                one.chunks,
+                np.array([vectors[c.id] for c in one.chunks], np.float32).reshape(
+                    -1, self._embedding.dimension
+                ),
+                tuple(tokens.get(c.id, b"") for c in one.chunks),
+            )
+            for one in new
+        ]
+
+
+def _graph(one: ChunkedDocument, titles: TitleIndex | None) -> DocumentGraph:
+    if titles is None:
+        return DocumentGraph(one.document.id, one.chunks)
+    return replace(derive_graph(one.document, one.chunks, titles), moved_from=one.moved_from)
+
+
+def _held(one: ChunkedDocument) -> Iterator[tuple[Chunk, str]]:
+    """Chunks that may be stored with the same words, and under which id."""
+    if one.stored == "some":
+        yield from ((chunk, chunk.id) for chunk in one.chunks)
+    elif one.moved_from is not None:
+        # What follows the document's id is made of the chunk's own words.
+        length = len(one.document.id)
+        yield from ((chunk, one.moved_from + chunk.id[length:]) for chunk in one.chunks)
+
+
+def _bytes(chunk: Chunk) -> float:
+    """Of its text; those of a document's chunks add up to the document's."""
+    return float(len(chunk.text.encode("utf-8", "replace")))
+
+
+def embedding_work(text: str) -> float:
+    """How long a text takes to embed, in UTF-8 bytes: a Chinese character has three, and is about a token."""
+    return float(len(text.encode("utf-8", "replace")) + TEXT_OVERHEAD)
+
+
+async def embedded(
+    embedding: Embedding,
+    texts: Sequence[str],
+    work: Sequence[float],
+    meter: Meter,
+    *,
+    tokens: bool = False,
+) -> PassageVectors:
+    """Vectors of stored texts; each text's work is told when it is done.
+
+    ``tokens``: those of their tokens too, where the model tells them apart.
+
+    Raises ``ModelError``.
+    """
+    parts = [PassageVectors(np.zeros((0, embedding.dimension), dtype=np.float32), ())]
+    under_way: deque[tuple[asyncio.Future[PassageVectors], float]] = deque()
+
+    async def call(part: Sequence[str]) -> PassageVectors:
+        if tokens and isinstance(embedding, TokenEmbedding):
+            return await embedding.embed_passage_tokens(part)
+        return PassageVectors(await embedding.embed_passages(part), (b"",) * len(part))
+
+    async def finish_first() -> None:
+        part, done = under_way.popleft()
+        parts.append(await part)
+        meter.add(done)
+
+    try:
+        for start in range(0, len(texts), EMBED_TEXTS):
+            part = slice(start, start + EMBED_TEXTS)
+            under_way.append((asyncio.ensure_future(call(texts[part])), sum(work[part])))
+            if len(under_way) == CALLS:
+                await finish_first()
+        while under_way:
+            await finish_first()
+    finally:
+        for unfinished, _ in under_way:
+            unfinished.cancel()
+    return PassageVectors(
+        np.concatenate([part.vectors for part in parts]),
+        tuple(packed for part in parts for packed in part.tokens),
+    )
