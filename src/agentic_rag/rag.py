@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Se
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -62,9 +63,11 @@ if TYPE_CHECKING:
     from agentic_rag.boards.checking import CheckReport
     from agentic_rag.boards.files import BoardReport
     from agentic_rag.boards.reviews import Reviews
+    from agentic_rag.distributed.worker import Opened
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
+    from agentic_rag.ingest.engines import IngestEngine
     from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
     from agentic_rag.ingest.sources import SourceKind
     from agentic_rag.ingest.watching import Followed
@@ -83,6 +86,9 @@ Model = TypeVar("Model")
 
 
 logger = logging.getLogger(__name__)
+
+ENGINES = ("local", "ray")
+"""That do an ingest's work."""
 
 STEPS = ("rerank", "rewrite", "answer")
 """That may be done by a model, which may fail."""
@@ -215,6 +221,8 @@ class Rag:
     """What is remembered of each user."""
     spending: Spending = field(default_factory=Spending)
     """What the endpoints of models used since it was opened, and may use."""
+    is_configured_embedding: bool = True
+    """Whether the configuration names the embedding model, so that another process can open it too."""
 
     @property
     def embedding(self) -> Embedding:
@@ -405,18 +413,51 @@ class Rag:
         dataset: str = DEFAULT_DATASET,
         kind: SourceKind = "auto",
         progress: Progress | None = None,
+        engine: str = "local",
+        address: str | None = None,
     ) -> IngestReport:
         """Make a dataset hold what the paths hold now; see ``ingest.pipeline``.
 
+        Args:
+            paths: files and folders. Under ``ray`` every worker must find them at the same place.
+            dataset: its name.
+            kind: what the paths are.
+            progress: told ``read`` and ``store``, done, total.
+            engine: ``local`` (this process), or ``ray``: workers of a Ray cluster parse, chunk and embed, with the same
+                result; see ``distributed``.
+            address: of the Ray cluster's head; None: one that is started on this machine.
+
         Raises:
-            InputError: a path does not exist, or a bad dataset name or kind.
+            InputError: a path does not exist, or a bad dataset name, kind or engine.
+            MissingExtra: Ray is not installed.
             StoreLocked: the dataset is being ingested into or removed from already.
+            RunError: the cluster cannot be reached, or failed; run again to finish.
             StoreError, ModelError: something failed; run again to finish.
         """
         given = _as_paths(paths)
         notes_dataset(dataset)
-        async with self._pipeline(dataset) as pipeline:
+        async with self._engine(engine, address) as prepares, self._pipeline(dataset, prepares) as pipeline:
             return await pipeline.run(given, dataset, kind, progress)
+
+    @asynccontextmanager
+    async def _engine(self, name: str, address: str | None) -> AsyncIterator[IngestEngine | None]:
+        if name not in ENGINES:
+            raise InputError(f"unknown engine {name!r}; use one of: {', '.join(ENGINES)}")
+        if name == "local":
+            if address is not None:
+                raise InputError("the address is of a Ray cluster; give the engine 'ray' too")
+            yield None
+            return
+        from agentic_rag.distributed.cluster import Cluster, imported
+        from agentic_rag.distributed.engine import RayEngine
+
+        await asyncio.to_thread(imported)  # told now where it is not installed
+        cluster = Cluster(address)
+        given = None if self.is_configured_embedding else self.embedding
+        try:
+            yield RayEngine(cluster, partial(open_worker, self.config, given), self.chunks)
+        finally:
+            await asyncio.to_thread(cluster.leave)
 
     async def watch(
         self,
@@ -568,7 +609,9 @@ class Rag:
         ][:limit]
 
     @asynccontextmanager
-    async def _pipeline(self, dataset: str) -> AsyncIterator[IngestPipeline]:
+    async def _pipeline(
+        self, dataset: str, engine: IngestEngine | None = None
+    ) -> AsyncIterator[IngestPipeline]:
         from agentic_rag.ingest.pipeline import IngestPipeline
         from agentic_rag.stores.lancedb.process_lock import only_one
 
@@ -583,7 +626,13 @@ class Rag:
                 only_one(str(self.config.data_dir), f"ingesting-{group_id(dataset)}", refusal),
             ):
                 yield IngestPipeline(
-                    self.chunks, self.knowledge, self.ledger, self.embedding, token_counter(), extractor
+                    self.chunks,
+                    self.knowledge,
+                    self.ledger,
+                    self.embedding,
+                    token_counter(),
+                    extractor,
+                    engine,
                 )
         finally:
             if extractor is not None:
@@ -634,6 +683,7 @@ async def open_rag(
     config = config or RagConfig()
     spending = _spending(config, chats=chat is not None or config.chat.base_url is not None)
     given = None if chat is None else as_chat(chat, config.chat, spending)
+    is_configured = embedding is None
     if embedding is not None:
         embedding = await as_embedding(embedding)
     async with AsyncExitStack() as stack:
@@ -659,7 +709,30 @@ async def open_rag(
         )
         parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter(), memory)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
-        yield Rag(config, graph, parts, engine, graph_engine, chunks, knowledge, ledger, memory, spending)
+        yield Rag(
+            config,
+            graph,
+            parts,
+            engine,
+            graph_engine,
+            chunks,
+            knowledge,
+            ledger,
+            memory,
+            spending,
+            is_configured,
+        )
+
+
+@asynccontextmanager
+async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
+    """What a worker of the engine ``ray`` prepares documents by; raises as ``open_rag``."""
+    from agentic_rag.distributed.worker import Opened
+
+    async with AsyncExitStack() as stack:
+        embedding = embedding or _closed_by(stack, await embedding_from_config(config))
+        _, chunks, knowledge, _ = await _open_stores(config, embedding, stack)
+        yield Opened(chunks, knowledge, embedding, token_counter())
 
 
 def _spending(config: RagConfig, *, chats: bool) -> Spending:

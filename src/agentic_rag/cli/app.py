@@ -13,6 +13,7 @@ import typer
 
 from agentic_rag.cli.memory_commands import memory_app
 from agentic_rag.cli.options import (
+    Address,
     AskedUser,
     AsOf,
     BoardUser,
@@ -20,6 +21,7 @@ from agentic_rag.cli.options import (
     Control,
     Corrections,
     Dataset,
+    Engine,
     Figures,
     Filters,
     Fresh,
@@ -90,6 +92,8 @@ def ingest(
     kind: Annotated[
         str, typer.Option(metavar="KIND", help="auto, vault, files, locomo, beam or jsonl.")
     ] = "auto",
+    engine: Engine = "local",
+    address: Address = None,
     as_json: Json = False,
 ) -> None:
     """Make a dataset hold what the paths hold now.
@@ -98,7 +102,10 @@ def ingest(
     """
     from agentic_rag.cli.datasets import ingest_paths, print_ingest
 
-    report = run(ingest_paths(config, paths, dataset, kind, quiet=as_json), goes_on=True)
+    report = run(
+        ingest_paths(config, paths, dataset, kind, engine=engine, address=address, quiet=as_json),
+        goes_on=True,
+    )
     if as_json:
         print_json(report.to_dict())
     else:

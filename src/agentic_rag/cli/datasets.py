@@ -34,12 +34,26 @@ GRAPH = ("entities", "facts", "episodes", "mentions")
 
 
 async def ingest_paths(
-    config: RagConfig, paths: Sequence[Path], dataset: str, kind: str, *, quiet: bool
+    config: RagConfig,
+    paths: Sequence[Path],
+    dataset: str,
+    kind: str,
+    *,
+    engine: str,
+    address: str | None,
+    quiet: bool,
 ) -> IngestReport:
     """Ingest with a bar for each stage on stderr, unless quiet or not a terminal."""
     with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
-            return await rag.ingest(paths, dataset=dataset, kind=kind, progress=progress)  # type: ignore[arg-type]
+            return await rag.ingest(
+                paths,
+                dataset=dataset,
+                kind=kind,  # type: ignore[arg-type]
+                progress=progress,
+                engine=engine,
+                address=address,
+            )
 
 
 async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str, *, as_json: bool) -> None:

@@ -66,6 +66,18 @@ Roots = Annotated[
     ),
 ]
 BoardUser = Annotated[str, typer.Option("--user-id", metavar="U", help="Whose answers; default: local.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="ENGINE", help="local, or ray: workers of a Ray cluster do the work, with the same result."
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT", help="Head of the Ray cluster; default: one that is started on this machine."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
 Split = Annotated[
     str | None,

@@ -78,7 +78,7 @@ class IngestReport:
     facts: int
     seconds: float
     stages: dict[str, float] = field(default_factory=dict)
-    """Seconds by stage."""
+    """Seconds by stage; those of an engine's workers, added up, as ``workers: STAGE``."""
     extraction: ExtractionCounts = ExtractionCounts()
     usage: dict[str, Any] = field(default_factory=dict)
     """What the endpoints of models used (see ``domain.usage``); empty where none was asked."""
@@ -226,6 +226,7 @@ class IngestPipeline:
         batches = self._engine.prepared(dataset, _orders(plan), titles, meter, clock.lap)
         async with aclosing(batches) as prepared:
             async for batch in prepared:
+                clock.add(batch.seconds)
                 await self._ledger.put(dataset, done)
                 found = await self._writer.store(dataset, batch.prepared, clock.lap)
                 extracted.append(found)
@@ -262,6 +263,12 @@ class _Clock:
         now = time.perf_counter()
         self.stages[stage] = round(self.stages.get(stage, 0.0) + now - self._last, 4)
         self._last = now
+
+    def add(self, of_workers: Mapping[str, float]) -> None:
+        """Seconds of other processes, which are none of the total."""
+        for stage, seconds in of_workers.items():
+            called = f"workers: {stage}"
+            self.stages[called] = round(self.stages.get(called, 0.0) + seconds, 4)
 
     def total(self) -> float:
         return round(time.perf_counter() - self._started, 4)

@@ -54,7 +54,8 @@ class Work:
     names: tuple[str, ...]
     text_bytes: int
     """Of its text in UTF-8."""
-    _packed: bytes
+    packed: bytes
+    """The document, for ``unpacked``."""
 
     @classmethod
     def of(cls, item: SourceItem, document: Document, action: Action) -> Work:
@@ -69,8 +70,13 @@ class Work:
     @property
     def document(self) -> Document:
         """Unpacked anew at each call."""
-        document: Document = pickle.loads(zlib.decompress(self._packed))
-        return document
+        return unpacked(self.packed)
+
+
+def unpacked(packed: bytes) -> Document:
+    """The document of a ``Work``."""
+    document: Document = pickle.loads(zlib.decompress(packed))
+    return document
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,16 @@ QUERY_CACHE = 4096
 QUESTIONS = 256
 """Whose tokens are remembered."""
 WORKERS = os.cpu_count() or 1
+"""Threads that embed; see ``use_threads``."""
 
 _BEGIN, _END = 0, 2
 SENTENCE = "sentence_embedding"
+_CUDA = "CUDAExecutionProvider"
 _FOLDER = "models/multilingual-e5-small"
+
+
+def _providers() -> list[str]:
+    return [*[_CUDA] * can_use_gpu(), "CPUExecutionProvider"]
 
 
 class _Engine:
@@ -62,7 +68,7 @@ class _Engine:
             with resources.as_file(folder) as files:
                 # The graph's weights lie beside it, in the model's published file.
                 self.session = onnxruntime.InferenceSession(
-                    str(files / "encoder.onnx"), options, providers=["CPUExecutionProvider"]
+                    str(files / "encoder.onnx"), options, providers=_providers()
                 )
                 self.tokenizer = sentencepiece.SentencePieceProcessor(
                     model_file=str(files / "sentencepiece.model")
@@ -98,6 +104,19 @@ def _loaded() -> _Engine:
 @lru_cache(maxsize=1)
 def _workers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="embedding")
+
+
+def use_threads(count: int) -> None:
+    """Embed on so many threads from the first text on; for a process that shares the machine with others like it."""
+    global WORKERS
+    WORKERS = count
+
+
+def can_use_gpu() -> bool:
+    """Whether the installed onnxruntime is one for CUDA."""
+    import onnxruntime
+
+    return _CUDA in onnxruntime.get_available_providers()
 
 
 def load_ahead() -> None:

@@ -17,6 +17,8 @@ from agentic_rag.stores.lancedb.compaction import in_lance
 
 async def written(table: Any, rows: pa.Table) -> bytes:
     """Write the rows into files of the table; what ``committed`` has to know of them."""
+    if not len(rows):
+        return b"[]"
 
     def write(dataset: Any) -> bytes:
         from lance.fragment import write_fragments
@@ -47,8 +49,11 @@ async def committed(table: Any, files: Sequence[bytes], where: str) -> None:
         from lance import LanceDataset, LanceOperation
         from lance.fragment import FragmentMetadata
 
-        pieces = [FragmentMetadata.from_json(piece) for some in files for piece in json.loads(some)]
-        LanceDataset.commit(dataset, LanceOperation.Append(pieces), read_version=version)
+        pieces = [
+            FragmentMetadata.from_json(json.dumps(piece)) for some in files for piece in json.loads(some)
+        ]
+        if pieces:  # documents may have no chunks any more
+            LanceDataset.commit(dataset, LanceOperation.Append(pieces), read_version=version)
 
     await in_lance(table, commit)
     await table.checkout_latest()

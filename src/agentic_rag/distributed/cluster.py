@@ -1,0 +1,132 @@
+"""The Ray cluster: joined, or started on this machine and ended again; what its workers raise, as our own errors."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from agentic_rag.errors import AgenticRagError, InputError, MissingExtra, RunError
+
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # At every start of actors Ray Data is told, as an error on stderr, how Ray Data starts its actors.
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+}
+"""Read by Ray when it is imported, or starts a process; who has set them keeps them."""
+
+
+class Cluster:
+    """Joined when it is first needed, so that an ingest that finds nothing to do needs none.
+
+    Args:
+        address: of a cluster's head (``HOST:6379``); None: one on this machine, of all its cores, that is started and
+            ended again; or the one that this process is connected to already.
+    """
+
+    def __init__(self, address: str | None) -> None:
+        self._address = address
+        self._ray: Any = None
+        self._is_ours = False
+
+    def joined(self) -> Any:
+        """The module ``ray``, connected; takes seconds the first time, so for a thread to call.
+
+        Raises:
+            InputError: this process is connected to another cluster already.
+            RunError: nothing answers at the address.
+        """
+        if self._ray is None:
+            ray = imported()
+            self._is_ours = not ray.is_initialized()
+            if self._is_ours:
+                _join(ray, self._address)
+            else:
+                _check_address(ray, self._address)
+            _settle(ray)
+            self._ray = ray
+        return self._ray
+
+    def leave(self) -> None:
+        """Disconnect; a cluster that was started here ends."""
+        if self._ray is not None and self._is_ours:
+            self._ray.shutdown()
+        self._ray = None
+
+
+def imported() -> Any:
+    """The module ``ray``; raises ``MissingExtra``."""
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise MissingExtra("the engine 'ray'", "distributed") from error
+    return ray
+
+
+def _check_address(ray: Any, address: str | None) -> None:
+    here = ray.get_runtime_context().gcs_address
+    if address not in (None, "auto", here):
+        raise InputError(
+            f"this process is connected to the Ray cluster at {here} and cannot join {address} too; "
+            "leave the address out, or call ray.shutdown() first"
+        )
+
+
+def _join(ray: Any, address: str | None) -> None:
+    here = {} if address else {"include_dashboard": False, "num_cpus": os.cpu_count()}
+    try:
+        with warnings.catch_warnings():
+            # LanceDB warns of forks: Ray's become other programs at once.
+            warnings.simplefilter("ignore")
+            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **here)
+    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        raise RunError(
+            f"no Ray cluster can be used at {address or 'this machine'}: {_last_line(error)}; "
+            "start one with `ray start --head`, or leave the address out"
+        ) from error
+
+
+def _settle(ray: Any) -> None:
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context = ray.data.DataContext.get_current()
+    # Documents are stored in their order: so the stores end up as those of one machine.
+    context.execution_options.preserve_order = True
+    context.enable_progress_bars = False
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """An error of ours that a worker raised, as it was; whatever else Ray raises as ``RunError``."""
+    import ray
+
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        ours = _ours(error)
+        if ours is not None:
+            raise ours from error
+        raise RunError(
+            f"the Ray cluster failed while {doing}: {_last_line(error)}; run it again to finish"
+        ) from error
+
+
+def _ours(error: BaseException | None) -> AgenticRagError | None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, AgenticRagError):
+            return error
+        error = getattr(error, "cause", None) or error.__cause__
+    return None
+
+
+def _last_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
