@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 DEMO_DATA := .agentic-rag
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test coverage test-notebooks test-browser pictures test-mcp test-servers test-models audit format bench lock clean
+.PHONY: help demo serve test coverage test-notebooks test-browser pictures test-mcp test-servers test-distributed test-models audit format bench lock clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,9 @@ test-mcp: $(VENV)/.installed  ## the official MCP conformance suite
 
 test-servers: $(VENV)/.installed  ## the stores on real Neo4j and FalkorDB servers
 	@BIN=$(BIN) BUILT=$(VENV)/neo4j sh scripts/test_servers.sh
+
+test-distributed: $(VENV)/.installed  ## ingest, reindex and evaluation on a Ray cluster of two nodes on this machine
+	@AGENTIC_RAG_RAY=run $(BIN)/python -m pytest tests/distributed
 
 test-models: $(VENV)/.installed  ## what asks a chat model, on a real small one
 	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_models.sh

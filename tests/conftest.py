@@ -19,8 +19,10 @@ from vector_stores import milvus_lite, postgres_server
 
 # ranx, which tests agree with, compiles for a minute what then takes milliseconds either way.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
-# Run by themselves, by make test-browser: they need a browser, and tools from npm.
-collect_ignore = [] if os.environ.get("AGENTIC_RAG_BROWSER") else ["browser"]
+# Run by themselves: by make test-browser, for they need a browser and tools from npm, and by make test-distributed, for
+# they start a Ray cluster.
+APART = {"browser": "AGENTIC_RAG_BROWSER", "distributed": "AGENTIC_RAG_RAY"}
+collect_ignore = [folder for folder, asked in APART.items() if not os.environ.get(asked)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

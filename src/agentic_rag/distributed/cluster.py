@@ -1,15 +1,17 @@
-"""The Ray cluster: joined, or started on this machine and ended again; what its workers raise, as our own errors."""
+"""The Ray cluster: joined, or started on this machine and ended again; its errors."""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
+import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from agentic_rag.errors import AgenticRagError, InputError, MissingExtra, RunError
+from agentic_rag.errors import InputError, MissingExtra, RunError
 
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -18,6 +20,11 @@ _QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
 """Read by Ray when it is imported, or starts a process; who has set them keeps them."""
+
+
+ANSWERS_WITHIN = 5.0
+"""Seconds in which the head must take a connection."""
+_HOST = re.compile(r"(?:ray://)?\[?(?P<host>[^\]/]+)\]?:(?P<port>\d+)")
 
 
 class Cluster:
@@ -82,15 +89,23 @@ def _check_address(ray: Any, address: str | None) -> None:
 def _join(ray: Any, address: str | None) -> None:
     here = {} if address else {"include_dashboard": False, "num_cpus": os.cpu_count()}
     try:
+        _check_answers(address)
         with warnings.catch_warnings():
             # LanceDB warns of forks: Ray's become other programs at once.
             warnings.simplefilter("ignore")
             ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **here)
-    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise RunError(
             f"no Ray cluster can be used at {address or 'this machine'}: {_last_line(error)}; "
             "start one with `ray start --head`, or leave the address out"
         ) from error
+
+
+def _check_answers(address: str | None) -> None:
+    """Raises ``OSError``: Ray itself would try for minutes."""
+    found = _HOST.fullmatch(address or "")
+    if found:
+        socket.create_connection((found["host"], int(found["port"])), ANSWERS_WITHIN).close()
 
 
 def _settle(ray: Any) -> None:
@@ -103,28 +118,15 @@ def _settle(ray: Any) -> None:
 
 @contextmanager
 def translated(doing: str) -> Iterator[None]:
-    """An error of ours that a worker raised, as it was; whatever else Ray raises as ``RunError``."""
+    """Whatever Ray raises, as ``RunError``."""
     import ray
 
     try:
         yield
     except ray.exceptions.RayError as error:
-        ours = _ours(error)
-        if ours is not None:
-            raise ours from error
         raise RunError(
             f"the Ray cluster failed while {doing}: {_last_line(error)}; run it again to finish"
         ) from error
-
-
-def _ours(error: BaseException | None) -> AgenticRagError | None:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        if isinstance(error, AgenticRagError):
-            return error
-        error = getattr(error, "cause", None) or error.__cause__
-    return None
 
 
 def _last_line(error: BaseException) -> str:

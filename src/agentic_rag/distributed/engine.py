@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agentic_rag.distributed.cluster import Cluster, translated
 from agentic_rag.distributed.worker import Made, Open, PreparingWorker, Share, packed, parse_share
 from agentic_rag.domain.ports import ChunkStore, PieceStore
 from agentic_rag.domain.progress import Meter
+from agentic_rag.errors import AgenticRagError
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, Order, grouped
 from agentic_rag.ingest.names import TitleIndex
-from agentic_rag.ingest.planning import Action, FileReport, Work
+from agentic_rag.ingest.planning import Action, FileReport, Work, parsed
 from agentic_rag.ingest.preparing import Prepared, PreparedDocument
 from agentic_rag.ingest.sources import SourceItem
 from agentic_rag.models.bundled import can_use_gpu
@@ -47,6 +48,9 @@ class RayEngine:
         self._chunks = chunks
 
     def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
+        if len(found) <= PARSED_TOGETHER:  # done before a task would begin
+            yield from (parsed(item, action) for item, action in found)
+            return
         rows = [
             {"sources": packed(list(found[start : start + PARSED_TOGETHER]))}
             for start in range(0, len(found), PARSED_TOGETHER)
@@ -94,7 +98,9 @@ class RayEngine:
         self, made: Iterator[dict[str, Any]], shares: Sequence[Sequence[Order]]
     ) -> Iterator[tuple[Work, PreparedDocument, Made]]:
         for row, share in zip(made, shares, strict=True):
-            one: Made = pickle.loads(row["made"])
+            one: Made | AgenticRagError = pickle.loads(row["made"])
+            if isinstance(one, AgenticRagError):
+                raise one
             for order, document in zip(share, one.documents, strict=True):
                 yield order.work, document, one
 
@@ -137,6 +143,14 @@ def _packed(orders: Sequence[Order]) -> Share:
     return Share(tuple((order.work.packed, order.stored, order.moved_from) for order in orders))
 
 
+def _added(seconds: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: defaultdict[str, float] = defaultdict(float)
+    for one in seconds:
+        for stage, taken in one.items():
+            total[stage] += taken
+    return total
+
+
 def _batch(some: Sequence[tuple[Work, PreparedDocument, Made]]) -> Batch:
     """Pieces go with the first of their documents."""
     made = list({id(one): one for _, _, one in some}.values())
@@ -146,5 +160,5 @@ def _batch(some: Sequence[tuple[Work, PreparedDocument, Made]]) -> Batch:
     return Batch(
         tuple(work for work, _, _ in some),
         Prepared(tuple(document for _, document, _ in some), vectors, pieces),
-        dict(sum((one.seconds for one in first), Counter())),
+        _added(one.seconds for one in first),
     )

@@ -1,0 +1,59 @@
+"""A Ray cluster of several nodes on this machine, each a set of processes of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agentic_rag.distributed.cluster import imported
+
+HERE = Path(__file__).parent
+WORKER = "PreparingWorker"
+
+
+@contextmanager
+def ray_nodes(count: int = 2) -> Iterator[str]:
+    """The address of a cluster whose head does no work, with that many nodes of one core."""
+    imported()
+    # So that workers find what the tests define.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE / "distributed")])
+    from ray.cluster_utils import Cluster
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        cluster = Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 0, "include_dashboard": False},
+            shutdown_at_exit=False,
+        )
+        try:
+            for _ in range(count):
+                cluster.add_node(num_cpus=1)
+            cluster.wait_for_nodes()
+            yield str(cluster.address)
+        finally:
+            cluster.shutdown()
+
+
+def workers(called: str = WORKER) -> list[int]:
+    """Process ids of Ray's workers whose title has the word."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            title = (folder / "cmdline").read_text()
+        except OSError:
+            continue
+        if title.startswith("ray::") and called in title:
+            found.append(int(folder.name))
+    return found
+
+
+def kill(pid: int) -> None:
+    """As the kernel does when memory is short."""
+    os.kill(pid, signal.SIGKILL)
