@@ -1,0 +1,141 @@
+"""Whether an ingest on a Ray cluster ends as one on this machine does when workers or the driver are killed meanwhile.
+
+Notes of one passage are ingested by two nodes of one core, with a model that takes its time. In each of the first rounds
+a drawn worker is killed (SIGKILL) at a drawn moment of an undisturbed run, or when there is one next; in each of the
+others the process that asked for the ingest, and the ingest is run again. The moments have a fixed seed. At the end both
+stores are compared with those of a plain ingest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agentic_rag import RagConfig, open_rag
+from agentic_rag.domain.ports import FloatArray
+from agentic_rag.testing import HashingEmbedding
+from bench_scale import written
+from distributed_runs import by, short_notes
+from figures import Row, row
+from ray_nodes import HERE as TESTS
+from ray_nodes import kill, ray_nodes, workers
+from stored import HALF_STEP, Stored, differences, everything, loose
+
+WORKERS_KILLED, QUICK_WORKERS_KILLED = 10, 2
+DRIVERS_KILLED, QUICK_DRIVERS_KILLED = 5, 1
+NOTES, QUICK_NOTES = 400, 200
+SLEPT = 0.2
+"""Seconds a call of the model."""
+DRIVER = "import sys; sys.path[:0] = {paths!r}; from distributed_kills import drive; drive(*{given!r})"
+
+
+class SlowEmbedding(HashingEmbedding):
+    """Takes its time, so that something can happen meanwhile."""
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        await asyncio.sleep(SLEPT)
+        return await super().embed_passages(texts)
+
+
+async def _ingested(data: Path, vault: Path, address: str | None) -> Stored:
+    async with open_rag(RagConfig(data_dir=data), embedding=SlowEmbedding()) as rag:
+        await rag.ingest(vault, **by(address))
+        return await everything(rag)
+
+
+def drive(data: str, vault: str, address: str) -> None:
+    """An ingest on the cluster: what a process that will be killed does."""
+    asyncio.run(_ingested(Path(data), Path(vault), address))
+
+
+async def _worker_killed(
+    data: Path, vault: Path, address: str, moment: float, chance: random.Random
+) -> tuple[Stored, bool]:
+    """What is stored at the end, and whether one was killed."""
+    ingest = asyncio.ensure_future(_ingested(data, vault, address))
+    await asyncio.wait([ingest], timeout=moment)
+    killed = False
+    while not killed and not ingest.done():
+        found = [*workers(), *workers("parse_share")]
+        if found:
+            kill(chance.choice(sorted(found)))
+            killed = True
+        await asyncio.sleep(0.02)
+    return await ingest, killed
+
+
+def _driver_killed(data: Path, vault: Path, address: str, moment: float) -> bool:
+    """Whether it was killed before its end."""
+    evaluation = str(Path(__file__).parent)
+    code = DRIVER.format(paths=[evaluation, str(TESTS)], given=(str(data), str(vault), address))
+    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code])
+    try:
+        process.wait(moment)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return True
+    return False
+
+
+async def _pending(data: Path) -> int:
+    async with open_rag(RagConfig(data_dir=data), embedding=HashingEmbedding()) as rag:
+        return sum(record.pending for record in (await rag.ledger.records("default")).values())
+
+
+class _Rounds:
+    """How they ended."""
+
+    def __init__(self, expected: Stored) -> None:
+        self._expected = expected
+        self.killed = 0
+        self.unlike: list[object] = []
+
+    def add(self, called: str, stored: Stored, killed: bool) -> None:
+        unlike = differences(self._expected, stored, labels=True, rounded=HALF_STEP)
+        found = [*unlike, *loose(stored)]
+        print(f"{called}: killed {killed}, {len(found)} differences {found[:2]}", file=sys.stderr, flush=True)
+        self.killed += killed
+        self.unlike += found
+
+
+def run(quick: bool) -> list[Row]:
+    """All rows."""
+    of_workers = QUICK_WORKERS_KILLED if quick else WORKERS_KILLED
+    of_drivers = QUICK_DRIVERS_KILLED if quick else DRIVERS_KILLED
+    chance = random.Random(31)
+    unfinished = 0
+    with ray_nodes(2) as address, TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        vault = folder / "vault"
+        written(vault, short_notes(QUICK_NOTES if quick else NOTES))
+        expected = asyncio.run(_ingested(folder / "plain", vault, None))
+        workers_die, drivers_die = _Rounds(expected), _Rounds(expected)
+        began = time.perf_counter()
+        workers_die.add("undisturbed", asyncio.run(_ingested(folder / "whole", vault, address)), False)
+        whole = time.perf_counter() - began
+        print(f"an undisturbed ingest takes {whole:.1f} s", file=sys.stderr)
+        for number in range(of_workers):
+            moment = chance.uniform(0, whole)
+            ended = asyncio.run(_worker_killed(folder / f"worker{number}", vault, address, moment, chance))
+            workers_die.add(f"worker at {moment:.1f} s", *ended)
+        for number in range(of_drivers):
+            data, moment = folder / f"driver{number}", chance.uniform(whole / 4, whole)
+            killed = _driver_killed(data, vault, address, moment)
+            pending = asyncio.run(_pending(data))
+            unfinished += pending > 0
+            stored = asyncio.run(_ingested(data, vault, address))
+            drivers_die.add(f"driver at {moment:.1f} s, {pending} pending", stored, killed)
+    return [
+        row(f"kills: workers killed, of {of_workers}", "rounds", workers_die.killed, bound="min"),
+        row("kills: rows that differ after them", "rows", len(workers_die.unlike), floor=0),
+        row(f"kills: drivers killed, of {of_drivers}", "rounds", drivers_die.killed, bound="min"),
+        row("kills: of these left documents unfinished", "rounds", unfinished, bound="min"),
+        row("kills: rows that differ once they are resumed", "rows", len(drivers_die.unlike), floor=0),
+    ]
