@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agentic_rag.models import bundled
+from bench_disk import bytes_of
 from bench_scale import notes, written
 from distributed_runs import Watched, short_notes, watched
 from distributed_simulation import Ingest, most_workers, seconds
@@ -74,7 +75,23 @@ def run(quick: bool) -> list[Row]:
             runs[nodes] = watched(folder / "vault", folder / f"by{nodes}", "bundled", nodes)
             print(f"{nodes} workers: {runs[nodes].stored_after:.1f} s; {runs[nodes].told.stages}",
                   file=sys.stderr, flush=True)  # fmt: skip
-    return [row("two cores together", "cores", together), *_rows(runs, count, together, quick)]
+        held = bytes_of(folder / "by1" / "data")
+    return [
+        row("efficiency: two cores do together", "cores", together),
+        *_rows(runs, count, together, quick),
+        *_disk(held, runs[1].told.chunks),
+    ]
+
+
+def _disk(held: dict[str, int], chunks: int) -> list[Row]:
+    graph = sum(size for part, size in held.items() if part.startswith("graph_"))
+    return [
+        row("efficiency: disk of a chunk", "bytes", held["all"] / chunks),
+        row(
+            "efficiency: of that chunks, their vectors and indexes", "bytes", held["chunks_default"] / chunks
+        ),
+        row("efficiency: of that the graph's", "bytes", graph / chunks),
+    ]
 
 
 def _rows(runs: dict[int, Watched], count: int, together: float, quick: bool) -> list[Row]:

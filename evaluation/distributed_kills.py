@@ -1,24 +1,26 @@
 """Whether an ingest on a Ray cluster ends as one on this machine does when workers or the driver are killed meanwhile.
 
 Notes of one passage are ingested by two nodes of one core, with a model that takes its time. In each of the first rounds
-a drawn worker is killed (SIGKILL) at a drawn moment of an undisturbed run, or when there is one next; in each of the
-others the process that asked for the ingest, and the ingest is run again. The moments have a fixed seed. At the end both
-stores are compared with those of a plain ingest.
+a drawn worker is killed (SIGKILL), in each of the others the process that asked for the ingest, which is run again. The
+moments are spread over the run by its own progress, the first while workers parse, each put off by up to two seconds
+that are drawn with a fixed seed. At the end both stores are compared with those of a plain ingest.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Timer
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray
+from agentic_rag.domain.progress import Progress
 from agentic_rag.testing import HashingEmbedding
 from bench_scale import written
 from distributed_runs import by, short_notes
@@ -30,6 +32,8 @@ from stored import HALF_STEP, Stored, differences, everything, loose
 WORKERS_KILLED, QUICK_WORKERS_KILLED = 10, 2
 DRIVERS_KILLED, QUICK_DRIVERS_KILLED = 5, 1
 NOTES, QUICK_NOTES = 400, 200
+LATEST = 2.0
+"""Seconds."""
 SLEPT = 0.2
 """Seconds a call of the model."""
 DRIVER = "import sys; sys.path[:0] = {paths!r}; from distributed_kills import drive; drive(*{given!r})"
@@ -43,45 +47,54 @@ class SlowEmbedding(HashingEmbedding):
         return await super().embed_passages(texts)
 
 
-async def _ingested(data: Path, vault: Path, address: str | None) -> Stored:
+class Reached:
+    """A progress that does something once, when a share of the work is done; at 0 when anything is told."""
+
+    def __init__(self, share: float, then: Callable[[], None]) -> None:
+        self._share, self._then = share, then
+        self._is_done = False
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if not self._is_done and (self._share == 0 or (stage == "store" and done >= self._share * total)):
+            self._is_done = True
+            self._then()
+
+
+async def _ingested(data: Path, vault: Path, address: str | None, progress: Progress | None = None) -> Stored:
     async with open_rag(RagConfig(data_dir=data), embedding=SlowEmbedding()) as rag:
-        await rag.ingest(vault, **by(address))
+        await rag.ingest(vault, progress=progress, **by(address))
         return await everything(rag)
 
 
-def drive(data: str, vault: str, address: str) -> None:
-    """An ingest on the cluster: what a process that will be killed does."""
-    asyncio.run(_ingested(Path(data), Path(vault), address))
+def drive(data: str, vault: str, address: str, share: float, later: float) -> None:
+    """An ingest on the cluster by a process that is killed, seconds after a share of the work is done."""
+    timer = Timer(later, kill, [os.getpid()])
+    asyncio.run(_ingested(Path(data), Path(vault), address, Reached(share, timer.start)))
+    timer.cancel()
 
 
 async def _worker_killed(
-    data: Path, vault: Path, address: str, moment: float, chance: random.Random
+    data: Path, vault: Path, address: str, share: float, later: float, chance: random.Random
 ) -> tuple[Stored, bool]:
     """What is stored at the end, and whether one was killed."""
-    ingest = asyncio.ensure_future(_ingested(data, vault, address))
-    await asyncio.wait([ingest], timeout=moment)
+    reached = asyncio.Event()
+    ingest = asyncio.ensure_future(_ingested(data, vault, address, Reached(share, reached.set)))
+    await reached.wait()
+    await asyncio.sleep(later)
     killed = False
     while not killed and not ingest.done():
-        found = [*workers(), *workers("parse_share")]
-        if found:
+        if found := [*workers(), *workers("parse_share")]:
             kill(chance.choice(sorted(found)))
             killed = True
         await asyncio.sleep(0.02)
     return await ingest, killed
 
 
-def _driver_killed(data: Path, vault: Path, address: str, moment: float) -> bool:
+def _driver_killed(data: Path, vault: Path, address: str, share: float, later: float) -> bool:
     """Whether it was killed before its end."""
-    evaluation = str(Path(__file__).parent)
-    code = DRIVER.format(paths=[evaluation, str(TESTS)], given=(str(data), str(vault), address))
-    process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", code])
-    try:
-        process.wait(moment)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        return True
-    return False
+    given = (str(data), str(vault), address, share, later)
+    code = DRIVER.format(paths=[str(Path(__file__).parent), str(TESTS)], given=given)
+    return subprocess.run([sys.executable, "-W", "ignore", "-c", code]).returncode < 0
 
 
 async def _pending(data: Path) -> int:
@@ -117,21 +130,19 @@ def run(quick: bool) -> list[Row]:
         written(vault, short_notes(QUICK_NOTES if quick else NOTES))
         expected = asyncio.run(_ingested(folder / "plain", vault, None))
         workers_die, drivers_die = _Rounds(expected), _Rounds(expected)
-        began = time.perf_counter()
-        workers_die.add("undisturbed", asyncio.run(_ingested(folder / "whole", vault, address)), False)
-        whole = time.perf_counter() - began
-        print(f"an undisturbed ingest takes {whole:.1f} s", file=sys.stderr)
         for number in range(of_workers):
-            moment = chance.uniform(0, whole)
-            ended = asyncio.run(_worker_killed(folder / f"worker{number}", vault, address, moment, chance))
-            workers_die.add(f"worker at {moment:.1f} s", *ended)
+            share, later = number / of_workers, chance.uniform(0, LATEST)
+            data = folder / f"worker{number}"
+            ended = asyncio.run(_worker_killed(data, vault, address, share, later, chance))
+            workers_die.add(f"worker at {share:.2f} and {later:.1f} s", *ended)
         for number in range(of_drivers):
-            data, moment = folder / f"driver{number}", chance.uniform(whole / 4, whole)
-            killed = _driver_killed(data, vault, address, moment)
+            share, later = (number + 0.5) / of_drivers, chance.uniform(0, LATEST)
+            data = folder / f"driver{number}"
+            killed = _driver_killed(data, vault, address, share, later)
             pending = asyncio.run(_pending(data))
             unfinished += pending > 0
             stored = asyncio.run(_ingested(data, vault, address))
-            drivers_die.add(f"driver at {moment:.1f} s, {pending} pending", stored, killed)
+            drivers_die.add(f"driver at {share:.2f} and {later:.1f} s, {pending} pending", stored, killed)
     return [
         row(f"kills: workers killed, of {of_workers}", "rounds", workers_die.killed, bound="min"),
         row("kills: rows that differ after them", "rows", len(workers_die.unlike), floor=0),
