@@ -25,7 +25,7 @@ from distributed_runs import Watched, short_notes, watched
 from distributed_simulation import Ingest, most_workers, seconds
 from figures import Row, row
 
-NOTES, QUICK_NOTES = 1_024, 320
+NOTES, QUICK_NOTES = 768, 320
 SHARE = 64
 """Documents."""
 EFFICIENCY_FLOOR, PREDICTED_FLOOR = 0.85, 0.15
