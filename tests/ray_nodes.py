@@ -13,7 +13,7 @@ from pathlib import Path
 from agentic_rag.distributed.cluster import imported
 
 HERE = Path(__file__).parent
-WORKER = "PreparingWorker"
+WORKER = "Map(Worker)"
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from agentic_rag import tracing
 from agentic_rag.backup import VECTORS, changing
+from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import MEMORY_PREFIX, digest, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
@@ -63,7 +64,8 @@ if TYPE_CHECKING:
     from agentic_rag.boards.checking import CheckReport
     from agentic_rag.boards.files import BoardReport
     from agentic_rag.boards.reviews import Reviews
-    from agentic_rag.distributed.worker import Opened
+    from agentic_rag.distributed.cluster import Cluster
+    from agentic_rag.distributed.preparing import Opened
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
@@ -86,9 +88,6 @@ Model = TypeVar("Model")
 
 
 logger = logging.getLogger(__name__)
-
-ENGINES = ("local", "ray")
-"""That do an ingest's work."""
 
 STEPS = ("rerank", "rewrite", "answer")
 """That may be done by a model, which may fail."""
@@ -436,28 +435,25 @@ class Rag:
         """
         given = _as_paths(paths)
         notes_dataset(dataset)
-        async with self._engine(engine, address) as prepares, self._pipeline(dataset, prepares) as pipeline:
+        async with (
+            joined(engine, address) as cluster,
+            self._pipeline(dataset, self._on(cluster)) as pipeline,
+        ):
             return await pipeline.run(given, dataset, kind, progress)
 
-    @asynccontextmanager
-    async def _engine(self, name: str, address: str | None) -> AsyncIterator[IngestEngine | None]:
-        if name not in ENGINES:
-            raise InputError(f"unknown engine {name!r}; use one of: {', '.join(ENGINES)}")
-        if name == "local":
-            if address is not None:
-                raise InputError("the address is of a Ray cluster; give the engine 'ray' too")
-            yield None
-            return
-        from agentic_rag.distributed.cluster import Cluster, imported
-        from agentic_rag.distributed.engine import RayEngine
+    @property
+    def given_embedding(self) -> Embedding | None:
+        """What a worker has to be given to embed as this one does: nothing where the configuration names the model."""
+        return None if self.is_configured_embedding else self.embedding
 
-        await asyncio.to_thread(imported)  # told now where it is not installed
-        cluster = Cluster(address)
-        given = None if self.is_configured_embedding else self.embedding
-        try:
-            yield RayEngine(cluster, partial(open_worker, self.config, given), self.chunks)
-        finally:
-            await asyncio.to_thread(cluster.leave)
+    def _on(self, cluster: Cluster | None) -> IngestEngine | None:
+        if cluster is None:
+            return None
+        from agentic_rag.distributed.engine import RayEngine
+        from agentic_rag.distributed.pool import Pool
+
+        opened = partial(open_worker, self.config, self.given_embedding)
+        return RayEngine(Pool(cluster), opened, self.chunks)
 
     async def watch(
         self,
@@ -506,15 +502,22 @@ class Rag:
             return await pipeline.remove(given, dataset, progress)
 
     async def reindex(
-        self, dataset: str = DEFAULT_DATASET, *, progress: Progress | None = None
+        self,
+        dataset: str = DEFAULT_DATASET,
+        *,
+        progress: Progress | None = None,
+        engine: str = "local",
+        address: str | None = None,
     ) -> ReindexReport:
         """Embed a dataset anew with the model of this ``Rag`` and switch to it; see ``stores.lancedb.reindex``.
 
-        Others may search with the model until now while it runs, and write.
+        Others may search with the model until now while it runs, and write. ``engine`` and ``address``: as in
+        ``ingest``; the workers embed.
 
         Raises:
             UnknownDataset: nothing was ever ingested under the name.
             ConfigError: the vectors are not in LanceDB.
+            InputError, MissingExtra, RunError: as in ``ingest``.
             StoreError, ModelError: something failed; nothing has changed.
         """
         from agentic_rag.stores.lancedb.reindex import Reindexable, reindexed
@@ -525,8 +528,14 @@ class Rag:
             raise ConfigError(
                 "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
             )
-        async with changing(self.config.data_dir):
-            return await reindexed(stores, self.embedding, dataset, progress)
+        async with joined(engine, address) as cluster, changing(self.config.data_dir):
+            if cluster is None:
+                return await reindexed(stores, self.embedding, dataset, progress)
+            from agentic_rag.distributed.embedding import ray_embedding
+
+            opened = partial(opened_embedding, self.config, self.given_embedding)
+            embedding = await asyncio.to_thread(ray_embedding, cluster, opened, self.embedding)
+            return await reindexed(stores, embedding, dataset, progress, at_once=embedding.at_once)
 
     async def backup(self, target: str | Path) -> BackupReport:
         """Copy the data folder while it is in use; see ``backup.back_up``."""
@@ -727,12 +736,18 @@ async def open_rag(
 @asynccontextmanager
 async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
     """What a worker of the engine ``ray`` prepares documents by; raises as ``open_rag``."""
-    from agentic_rag.distributed.worker import Opened
+    from agentic_rag.distributed.preparing import Opened
 
+    async with AsyncExitStack() as stack, opened_embedding(config, embedding) as model:
+        _, chunks, knowledge, _ = await _open_stores(config, model, stack)
+        yield Opened(chunks, knowledge, model, token_counter())
+
+
+@asynccontextmanager
+async def opened_embedding(config: RagConfig, given: Embedding | None) -> AsyncIterator[Embedding]:
+    """The given model, or the configured one; raises as ``embedding_from_config``."""
     async with AsyncExitStack() as stack:
-        embedding = embedding or _closed_by(stack, await embedding_from_config(config))
-        _, chunks, knowledge, _ = await _open_stores(config, embedding, stack)
-        yield Opened(chunks, knowledge, embedding, token_counter())
+        yield given or _closed_by(stack, await embedding_from_config(config))
 
 
 def _spending(config: RagConfig, *, chats: bool) -> Spending:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
 import socket
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from agentic_rag.errors import InputError, MissingExtra, RunError
 
+ENGINES = ("local", "ray")
+"""That do bulk work."""
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -63,6 +66,29 @@ class Cluster:
         if self._ray is not None and self._is_ours:
             self._ray.shutdown()
         self._ray = None
+
+
+@asynccontextmanager
+async def joined(engine: str, address: str | None) -> AsyncIterator[Cluster | None]:
+    """The cluster that an engine works on, left at the end; None for ``local``, which is this process.
+
+    Raises:
+        InputError: no such engine, or an address without a cluster.
+        MissingExtra: Ray is not installed.
+    """
+    if engine not in ENGINES:
+        raise InputError(f"unknown engine {engine!r}; use one of: {', '.join(ENGINES)}")
+    if engine == "local":
+        if address is not None:
+            raise InputError("the address is of a Ray cluster; give the engine 'ray' too")
+        yield None
+        return
+    await asyncio.to_thread(imported)  # told now where it is not installed
+    cluster = Cluster(address)
+    try:
+        yield cluster
+    finally:
+        await asyncio.to_thread(cluster.leave)
 
 
 def imported() -> Any:

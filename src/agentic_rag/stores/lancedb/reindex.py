@@ -22,7 +22,7 @@ from agentic_rag.domain.identity import dataset_name, group_id
 from agentic_rag.domain.ports import Embedding, PassageVectors
 from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
-from agentic_rag.ingest.preparing import TEXT_OVERHEAD, embedded, embedding_work
+from agentic_rag.ingest.preparing import CALLS, TEXT_OVERHEAD, embedded, embedding_work
 from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
@@ -101,6 +101,8 @@ async def reindexed(
     embedding: Embedding,
     dataset: str,
     progress: Progress | None = None,
+    *,
+    at_once: int = CALLS,
 ) -> ReindexReport:
     """Make all vectors of a dataset anew with the embedding, and switch to them.
 
@@ -111,6 +113,7 @@ async def reindexed(
         embedding: the model from now on.
         dataset: its name.
         progress: told ``embed``, rows done (weighed by work), rows in all.
+        at_once: calls of the embedding under way.
 
     Raises:
         UnknownDataset: nothing was ever written under the name.
@@ -126,7 +129,7 @@ async def reindexed(
     refusal = f"another process is reindexing dataset {dataset_name(dataset)!r}; wait until it is done"
     async with only_one(connection.locks, f"reindexing-{group}", refusal):
         parts = [part for store in stores for part in store.vector_tables(dataset)]
-        return await _Reindex(connection, manifests, embedding, parts, group, dataset).run(progress)
+        return await _Reindex(connection, manifests, embedding, at_once, parts, group, dataset).run(progress)
 
 
 @dataclass(slots=True)
@@ -136,6 +139,7 @@ class _Reindex:
     connection: LanceConnection
     manifests: Manifests
     embedding: Embedding
+    at_once: int
     parts: Sequence[VectorTable]
     group: str
     dataset: str
@@ -231,7 +235,9 @@ class _Reindex:
         for text, row in zip(texts, rows, strict=True):
             work[text] += embedding_work(row[part.measured])
         distinct = list(work)
-        found = await embedded(self.embedding, distinct, list(work.values()), meter, tokens=part.tokens)
+        found = await embedded(
+            self.embedding, distinct, list(work.values()), meter, tokens=part.tokens, at_once=self.at_once
+        )
         place = {text: number for number, text in enumerate(distinct)}
         self.embedding_seconds += time.perf_counter() - began
         self.embedded += len(distinct)
