@@ -7,9 +7,9 @@ import logging
 import os
 import re
 import socket
-import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import InputError, MissingExtra, RunError
@@ -116,15 +116,27 @@ def _join(ray: Any, address: str | None) -> None:
     here = {} if address else {"include_dashboard": False, "num_cpus": os.cpu_count()}
     try:
         _check_answers(address)
-        with warnings.catch_warnings():
-            # LanceDB warns of forks: Ray's become other programs at once.
-            warnings.simplefilter("ignore")
+        with _silenced():
             ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **here)
     except (OSError, ValueError, RuntimeError) as error:
         raise RunError(
             f"no Ray cluster can be used at {address or 'this machine'}: {_last_line(error)}; "
             "start one with `ray start --head`, or leave the address out"
         ) from error
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """While Ray starts: it tells on stderr that it was told to be quiet, and LanceDB warns of its forks, which become
+    other programs at once."""
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _check_answers(address: str | None) -> None:

@@ -25,23 +25,25 @@ class EmbeddingWorker:
     def __init__(self, opened: Open[Embedding]) -> None:
         bundled.use_threads(THREADS)
         self._open = opened
-        self._runner = asyncio.Runner()
+        self._opening = asyncio.Lock()
         self._held = AsyncExitStack()
         self._embedding: Embedding | None = None
 
-    def passages(self, texts: list[str], tokens: bool) -> PassageVectors | AgenticRagError:
+    async def passages(self, texts: list[str], tokens: bool) -> PassageVectors | AgenticRagError:
         """Vectors of the texts, and their tokens where they are asked for."""
         try:
-            return self._runner.run(self._passages(texts, tokens))
+            embedding = await self._opened()
+            if tokens and isinstance(embedding, TokenEmbedding):
+                return await embedding.embed_passage_tokens(texts)
+            return PassageVectors(await embedding.embed_passages(texts), (b"",) * len(texts))
         except AgenticRagError as error:
             return error
 
-    async def _passages(self, texts: list[str], tokens: bool) -> PassageVectors:
-        if self._embedding is None:
-            self._embedding = await self._held.enter_async_context(self._open())
-        if tokens and isinstance(self._embedding, TokenEmbedding):
-            return await self._embedding.embed_passage_tokens(texts)
-        return PassageVectors(await self._embedding.embed_passages(texts), (b"",) * len(texts))
+    async def _opened(self) -> Embedding:
+        async with self._opening:
+            if self._embedding is None:
+                self._embedding = await self._held.enter_async_context(self._open())
+            return self._embedding
 
 
 class RayEmbedding:
@@ -52,7 +54,9 @@ class RayEmbedding:
         self.name, self.dimension = here.name, here.dimension
         self._here = here
         count = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(EmbeddingWorker)
+        made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1, max_concurrency=CALLS)(
+            EmbeddingWorker
+        )
         self._workers = [made.remote(opened) for _ in range(count)]
         self._turns = cycle(self._workers)
 
