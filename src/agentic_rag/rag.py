@@ -450,10 +450,11 @@ class Rag:
         if cluster is None:
             return None
         from agentic_rag.distributed.engine import RayEngine
+        from agentic_rag.distributed.indexing import RayBuilder
         from agentic_rag.distributed.pool import Pool
 
         opened = partial(open_worker, self.config, self.given_embedding)
-        return RayEngine(Pool(cluster), opened, self.chunks)
+        return RayEngine(Pool(cluster), opened, self.chunks, RayBuilder(cluster))
 
     async def watch(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,13 @@ import numpy as np
 import pytest
 
 from agentic_rag import RagConfig, open_rag
+from agentic_rag.distributed import indexing
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ModelError
 from agentic_rag.evaluation.bench.run import BenchOptions, run_bench
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.lab.config import parse_pipeline
+from agentic_rag.stores.lancedb import chunk_store, indexes
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
 from beam_files import write
 from example_vault import EXAMPLE_VAULT
@@ -54,6 +57,42 @@ async def test_a_model_that_fails_leaves_the_dataset_as_it_is(address: str, tmp_
         with pytest.raises(ModelError, match="the model is out of order"):
             await rag.reindex(engine="ray", address=address)
     assert (await tables(config.data_dir)).rows == before.rows
+
+
+async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They find what one index finds, and later rows are taken in."""
+    monkeypatch.setattr(indexing, "INDEXED_APART", 200)
+    monkeypatch.setattr(indexes, "VECTOR_INDEX_FROM", 200)
+    monkeypatch.setattr(chunk_store, "VECTOR_INDEX_FROM", 200)
+    built: list[str] = []
+    build = indexing.RayBuilder._build
+    monkeypatch.setattr(
+        indexing.RayBuilder,
+        "_build",
+        lambda self, kind, *given: (built.append(kind), build(self, kind, *given))[1],
+    )
+    vault = Path(shutil.copytree(EXAMPLE_VAULT, tmp_path / "vault"))
+    here, there = RagConfig(data_dir=tmp_path / "here"), RagConfig(data_dir=tmp_path / "there")
+    async with (
+        open_rag(here, embedding=HashingEmbedding()) as alone,
+        open_rag(there, embedding=HashingEmbedding()) as many,
+    ):
+        await alone.ingest(vault)
+        await many.ingest(vault, engine="ray", address=address)
+        assert {"FTS", "IvfSq"} <= set(built)
+        (vault / "Kettle.md").write_text("# Kettle\n\nA kettle boils water.\n", "utf-8")
+        for rag in (alone, many):
+            await rag.ingest(vault)
+            await rag.chunks.optimize("default")
+            (chunks,) = (await rag.chunks.stats("default")).tables
+            assert chunks.unindexed_rows == 0
+        for question in ("kettle", "oolong oxidation", "杀青"):
+            for strategy in ("sparse", "dense"):
+                one, two = [
+                    {(hit.id, round(hit.score, 6)) for hit in await rag.search(question, strategy=strategy)}
+                    for rag in (alone, many)
+                ]
+                assert one == two
 
 
 async def test_systems_are_evaluated(address: str, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def _join(ray: Any, address: str | None) -> None:
     try:
         _check_answers(address)
         with _silenced():
-            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **here)
+            ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **here)
     except (OSError, ValueError, RuntimeError) as error:
         raise RunError(
             f"no Ray cluster can be used at {address or 'this machine'}: {_last_line(error)}; "

@@ -13,13 +13,15 @@ from functools import partial
 
 from agentic_rag.distributed.pool import Open, Pool
 from agentic_rag.distributed.preparing import Made, Opened, Share, parse, preparation, prepare
-from agentic_rag.domain.ports import ChunkStore, PieceStore
+from agentic_rag.domain.ports import ChunkStore, ChunkWriter, GraphStore, PieceStore
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, Order, grouped
 from agentic_rag.ingest.names import TitleIndex
 from agentic_rag.ingest.planning import Action, FileReport, Work, parsed
 from agentic_rag.ingest.preparing import Prepared, PreparedDocument
 from agentic_rag.ingest.sources import SourceItem
+from agentic_rag.stores.lancedb.indexes import IndexBuilder
+from agentic_rag.stores.lancedb.reindex import Reindexable
 
 PARSED_TOGETHER = 128
 """Sources a worker parses at a time."""
@@ -34,10 +36,12 @@ class RayEngine:
         pool: its workers.
         opened: opens a worker's own stores and model.
         chunks: the store of this process.
+        builder: of large indexes.
     """
 
-    def __init__(self, pool: Pool, opened: Open[Opened], chunks: ChunkStore) -> None:
+    def __init__(self, pool: Pool, opened: Open[Opened], chunks: ChunkStore, builder: IndexBuilder) -> None:
         self._pool = pool
+        self._builder = builder
         self._opened = opened
         self._chunks = chunks
 
@@ -66,6 +70,12 @@ class RayEngine:
             lap("prepare")
             meter.add(sum(work.text_bytes for work in batch.works if work.action != "relinked"))
             yield batch
+
+    async def optimize(self, store: ChunkWriter | GraphStore, dataset: str) -> None:
+        if isinstance(store, Reindexable):
+            await store.optimize(dataset, builder=self._builder)
+        else:
+            await store.optimize(dataset)
 
     def _batches(self, dataset: str, orders: Sequence[Order], titles: TitleIndex | None) -> Iterator[Batch]:
         shares = list(_shares(orders))

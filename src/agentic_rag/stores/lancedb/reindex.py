@@ -24,7 +24,7 @@ from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.preparing import CALLS, TEXT_OVERHEAD, embedded, embedding_work
 from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated, upsert
-from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
+from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder, IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import only_one, switching
 
@@ -66,12 +66,17 @@ class VectorTable:
 
 @runtime_checkable
 class Reindexable(Protocol):
-    """A store whose vectors ``reindexed`` can make anew."""
+    """A store on LanceDB's tables, whose vectors ``reindexed`` can make anew."""
 
     @property
     def connection(self) -> LanceConnection: ...
 
     def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]: ...
+
+    async def optimize(
+        self, dataset: str, *, purge: bool = False, builder: IndexBuilder = BUILT_HERE
+    ) -> None:
+        """As ``ports.ChunkWriter`` says; the builder makes the indexes."""
 
 
 @dataclass(frozen=True, slots=True)
