@@ -21,7 +21,7 @@ from agentic_rag.errors import (
     StoreLocked,
     UnknownDataset,
 )
-from agentic_rag.serving.access import Refused, TooLarge, error_body
+from agentic_rag.serving.access import OnlyAnswers, Refused, TooLarge, error_body
 from agentic_rag.serving.jobs import UnknownJob
 from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
 
@@ -31,6 +31,7 @@ _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (UnknownDataset, 404),
     (UnknownJob, 404),
     (TooLarge, 413),
+    (OnlyAnswers, 421),
     (InputError, 400),
     (StoreLocked, 409),
     (Busy, 503),
@@ -62,6 +63,7 @@ _MEANS = {
     404: "there is no such thing",
     409: "something else is writing",
     413: "too large",
+    421: "another replica writes",
     422: "the request has not the documented form",
     500: "a store failed",
     502: "a model failed",

@@ -207,6 +207,12 @@ class LanceConnection:
         with translated(f"dropping table {name}"):
             await database.drop_table(name, ignore_missing=True)
 
+    async def reach(self) -> None:
+        """Raises ``StoreError`` where the database cannot be listed."""
+        database = await self.database()
+        with translated("listing tables"):
+            await database.list_tables(limit=1)
+
     async def table_names(self) -> list[str]:
         database = await self.database()
         with translated("listing tables"):
