@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from agentic_rag import Answer, RagConfig, open_rag
-from agentic_rag.errors import AllSourcesFailed, ConfigError, StoreError
+from agentic_rag.errors import AllSourcesFailed, ConfigError, StoreAway, StoreError
 from agentic_rag.stores.checkpoints import Kept, kept_conversations
 from service_server import running_service
 from vector_stores import emptied_postgres
@@ -68,7 +68,7 @@ async def test_a_server_that_goes_away_meanwhile_is_told_in_a_line(
     async with kept_conversations(config) as kept, open_rag(config, checkpointer=kept.saver) as rag:
         await rag.ask("What is kill-green?", thread_id="one")
         await kept.pool.close()  # type: ignore[attr-defined]
-        with pytest.raises(StoreError, match=r"service\.conversations failed: .*; ask without thread_id"):
+        with pytest.raises(StoreAway, match=r"service\.conversations failed: .*; ask without thread_id"):
             await rag.ask("Why is it done?", thread_id="one")
 
 

@@ -14,13 +14,22 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.config import STARTUP_FAILURE
+from uvicorn.config import LOGGING_CONFIG, STARTUP_FAILURE
 
 from agentic_rag.rag import open_rag
 from agentic_rag.serving.app import create_app
 from agentic_rag.serving.mcp_server import mcp_server
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.settings.config import RagConfig
+
+_LOGGED: dict[str, Any] = {
+    **LOGGING_CONFIG,
+    "loggers": {
+        **LOGGING_CONFIG["loggers"],
+        # The MCP server would silence what is no error. Only of the doors: others name notes.
+        "agentic_rag.serving": {"handlers": ["default"], "level": "WARNING", "propagate": False},
+    },
+}
 
 
 class DrainingServer(uvicorn.Server):
@@ -77,6 +86,7 @@ def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> No
         host=host,
         port=port,
         log_level="info",
+        log_config=_LOGGED,
         access_log=False,  # paths name notes
         timeout_graceful_shutdown=math.ceil(config.service.timeout_seconds),
         server_header=False,

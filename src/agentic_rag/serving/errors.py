@@ -18,6 +18,7 @@ from agentic_rag.errors import (
     InputError,
     ModelError,
     RunError,
+    StoreAway,
     StoreLocked,
     UnknownDataset,
 )
@@ -35,6 +36,7 @@ _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (InputError, 400),
     (StoreLocked, 409),
     (Busy, 503),
+    (StoreAway, 503),
     (TooLate, 504),
     (AllSourcesFailed, 503),
     (ModelError, 502),
@@ -67,7 +69,7 @@ _MEANS = {
     422: "the request has not the documented form",
     500: "a store failed",
     502: "a model failed",
-    503: "busy, or no source can be searched",
+    503: "busy, a store is away, or no source can be searched",
     504: "too late",
 }
 DOCUMENTED: dict[int | str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakValueDictionary
 
-from agentic_rag.errors import ConfigError, MissingExtra, StoreError
+from agentic_rag.errors import ConfigError, MissingExtra, StoreAway, StoreError
 from agentic_rag.stores.batch import first_line
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncI
         # A pool would try again and again, and not say why.
         await (await psycopg.AsyncConnection.connect(uri, connect_timeout=CONNECTING_SECONDS)).close()
     except psycopg.Error as error:
-        raise StoreError(
+        raise StoreAway(
             f"the PostgreSQL server of service.conversations cannot be used: {first_line(error)}; "
             "start it (docker compose --profile postgres up -d), or correct the URI"
         ) from error
@@ -224,7 +224,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise StoreError(
+        raise StoreAway(
             f"the PostgreSQL server of service.conversations failed: {first_line(error)}; "
             "ask without thread_id, or start it"
         ) from error
