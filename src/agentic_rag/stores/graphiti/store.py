@@ -197,6 +197,11 @@ class GraphitiStore:
         """For ``reindex``; a graph server holds no vectors."""
         return self._tables.vector_tables(group_id(dataset))
 
+    async def reach(self) -> None:
+        """Raises ``StoreError`` where the graph server cannot be used; searches do without it."""
+        with translated_failure("reaching the graph"):
+            await self._engine.graphiti.driver.reach()
+
     async def close(self) -> None:
         """Close the graph, and the LanceDB connection if it was opened here."""
         with translated_failure("closing the graph"):
