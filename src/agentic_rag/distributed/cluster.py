@@ -27,6 +27,7 @@ _QUIET = {
 
 ANSWERS_WITHIN = 5.0
 """Seconds in which the head must take a connection."""
+_RAISED = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception): .+)$", re.MULTILINE)
 _HOST = re.compile(r"(?:ray://)?\[?(?P<host>[^\]/]+)\]?:(?P<port>\d+)")
 
 
@@ -120,7 +121,7 @@ def _join(ray: Any, address: str | None) -> None:
             ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **here)
     except (OSError, ValueError, RuntimeError) as error:
         raise RunError(
-            f"no Ray cluster can be used at {address or 'this machine'}: {_last_line(error)}; "
+            f"no Ray cluster can be used at {address or 'this machine'}: {_reason(error)}; "
             "start one with `ray start --head`, or leave the address out"
         ) from error
 
@@ -163,10 +164,12 @@ def translated(doing: str) -> Iterator[None]:
         yield
     except ray.exceptions.RayError as error:
         raise RunError(
-            f"the Ray cluster failed while {doing}: {_last_line(error)}; run it again to finish"
+            f"the Ray cluster failed while {doing}: {_reason(error)}; run it again to finish"
         ) from error
 
 
-def _last_line(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
+    """What was raised first, of all that Ray tells of it; else its first line."""
+    raised = [line for line in _RAISED.findall(str(error)) if not line.startswith("ray.")]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    return (raised or lines or [type(error).__name__])[0]
