@@ -35,7 +35,7 @@ pictures: $(VENV)/.installed  ## the pictures of docs/, taken anew in the browse
 test-mcp: $(VENV)/.installed  ## the official MCP conformance suite
 	@BIN=$(BIN) TOOLS=$(VENV)/node sh scripts/test_mcp.sh
 
-test-servers: $(VENV)/.installed  ## the stores on real Neo4j and FalkorDB servers
+test-servers: $(VENV)/.installed  ## the stores on real Neo4j and FalkorDB servers, two replicas behind nginx
 	@BIN=$(BIN) BUILT=$(VENV)/neo4j sh scripts/test_servers.sh
 
 test-distributed: $(VENV)/.installed  ## ingest, reindex and evaluation on a Ray cluster of two nodes on this machine

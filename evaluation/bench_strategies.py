@@ -28,8 +28,9 @@ from scipy.stats import spearmanr
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.progress import silent
+from agentic_rag.evaluation.asking import ranking_of
 from agentic_rag.evaluation.datasets import load_dataset
-from agentic_rag.evaluation.run import dataset_of, ingested, ranking_of
+from agentic_rag.evaluation.run import dataset_of, ingested
 from agentic_rag.evaluation.statistics import bootstrap_interval
 from agentic_rag.evaluation.systems import Systems, Task
 from agentic_rag.evaluation.tuning.run import collect

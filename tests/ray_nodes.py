@@ -14,7 +14,7 @@ from pathlib import Path
 from agentic_rag.distributed.cluster import imported
 
 HERE = Path(__file__).parent
-WORKER = "PreparingWorker"
+WORKER = "Map(Worker)"
 
 
 @contextmanager

@@ -9,6 +9,7 @@
     │   └── MissingExtra          an optional dependency is needed and not installed
     └── RunError                  the run failed though the input was right (exit code 1)
         ├── StoreError            a store refused, broke or could not be reached
+        │   ├── StoreAway         its server cannot be reached, for now
         │   ├── StoreLocked       another process is writing
         │   └── ManifestMismatch  the stored vectors come from another model, dimension or metric
         ├── ModelError            an embedding, chat or rerank model failed
@@ -76,6 +77,10 @@ class RunError(AgenticRagError, RuntimeError):
 
 class StoreError(RunError):
     """A store refused, broke or could not be reached."""
+
+
+class StoreAway(StoreError):
+    """The server of a store cannot be reached, or does not answer; the same call may succeed once it is back."""
 
 
 class StoreLocked(StoreError):

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from agentic_rag import tracing
 from agentic_rag.backup import VECTORS, changing
+from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain import is_own_note
 from agentic_rag.domain.identity import MEMORY_PREFIX, digest, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
@@ -58,12 +59,14 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AnyMessage
     from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import StateSnapshot
 
     from agentic_rag.backup import BackupReport
     from agentic_rag.boards.checking import CheckReport
     from agentic_rag.boards.files import BoardReport
     from agentic_rag.boards.reviews import Reviews
-    from agentic_rag.distributed.worker import Opened
+    from agentic_rag.distributed.cluster import Cluster
+    from agentic_rag.distributed.preparing import Opened
     from agentic_rag.domain.filters import Expression
     from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingest.watching import Followed
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult
+    from agentic_rag.stores.graphiti.store import GraphitiStore
     from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
@@ -83,13 +87,14 @@ LOCAL_USER = "local"
 WARM_UP = "Where is it warm? 哪里暖和？"
 """In both scripts, whose dictionaries are loaded when they are first met."""
 Model = TypeVar("Model")
+Reach = Callable[[], Awaitable[object]]
+"""Raises ``StoreError`` where a store cannot be used."""
 
 
 logger = logging.getLogger(__name__)
 
-ENGINES = ("local", "ray")
-"""That do an ingest's work."""
-
+_REQUEST = "request_id"
+"""In the metadata of a checkpoint."""
 STEPS = ("rerank", "rewrite", "answer")
 """That may be done by a model, which may fail."""
 
@@ -223,6 +228,8 @@ class Rag:
     """What the endpoints of models used since it was opened, and may use."""
     is_configured_embedding: bool = True
     """Whether the configuration names the embedding model, so that another process can open it too."""
+    reach: Mapping[str, Reach] = field(default_factory=dict)
+    """By the name of each store that it stands on, what sees whether that answers."""
 
     @property
     def embedding(self) -> Embedding:
@@ -302,14 +309,26 @@ class Rag:
         user_id: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         thread_id: str | None = None,
+        request_id: str | None = None,
     ) -> AsyncGenerator[Step | str | Answer]:
         """``ask`` as it happens: each node when it has ended, the chat model's words as it writes, then the answer.
 
         Arguments and errors are those of ``ask``.
+
+        Args:
+            request_id: where the kept conversation's last answer is this request's, that answer is given again: a
+                request whose answer got lost may be sent once more.
         """
         run = await self._run(
             question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id
         )
+        if thread_id is not None and request_id is not None:
+            run["config"]["metadata"] = {_REQUEST: request_id}
+            last = await self._last(thread_id)
+            same = (last.metadata or {}).get(_REQUEST) == request_id and not last.next
+            if same and _question(last.values) == question:
+                yield Answer.of(last.values)
+                return
         started = time.perf_counter()
         state: dict[str, Any] = {}
         parts = self.graph.astream(**run, stream_mode=["updates", "messages", "values"])
@@ -326,6 +345,27 @@ class Rag:
                     for node, written in part.items():
                         yield Step(node, ms, _told(node, written or {}))
         yield Answer.of(state)
+
+    async def said(self, thread_id: str) -> list[AnyMessage]:
+        """The questions that a kept conversation answered and the answers, in order."""
+        last = await self._last(thread_id)
+        return [] if last.next else list(last.values.get("messages") or [])
+
+    async def _last(self, thread_id: str) -> StateSnapshot:
+        """What the last question that was answered left. One that failed in its middle left a state with a ``next``."""
+        last = await self.graph.aget_state({"configurable": {"thread_id": thread_id}})
+        while last.next and last.parent_config is not None:
+            last = await self.graph.aget_state(last.parent_config)
+        return last
+
+    async def _resumed(self, thread_id: str) -> dict[str, Any]:
+        """The config of a run that goes on from there."""
+        last = await self._last(thread_id)
+        if last.next:  # nothing was answered yet
+            await self.graph.checkpointer.adelete_thread(thread_id)  # type: ignore[union-attr]
+        elif last.created_at is not None:
+            return {"configurable": dict(last.config["configurable"])}
+        return {"configurable": {"thread_id": thread_id}}
 
     async def _run(
         self,
@@ -356,7 +396,11 @@ class Rag:
             "messages": list(messages),
             "user_id": user_id,
         }
-        thread: Any = {"configurable": {"thread_id": thread_id or str(uuid4())}}
+        thread: Any = (
+            {"configurable": {"thread_id": str(uuid4())}}
+            if thread_id is None
+            else await self._resumed(thread_id)
+        )
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
         kept: Any = {"durability": "exit"} if self.graph.checkpointer else {}
         return {"input": asked, "config": thread, "context": parameters, **kept}
@@ -436,28 +480,26 @@ class Rag:
         """
         given = _as_paths(paths)
         notes_dataset(dataset)
-        async with self._engine(engine, address) as prepares, self._pipeline(dataset, prepares) as pipeline:
+        async with (
+            joined(engine, address) as cluster,
+            self._pipeline(dataset, self._on(cluster)) as pipeline,
+        ):
             return await pipeline.run(given, dataset, kind, progress)
 
-    @asynccontextmanager
-    async def _engine(self, name: str, address: str | None) -> AsyncIterator[IngestEngine | None]:
-        if name not in ENGINES:
-            raise InputError(f"unknown engine {name!r}; use one of: {', '.join(ENGINES)}")
-        if name == "local":
-            if address is not None:
-                raise InputError("the address is of a Ray cluster; give the engine 'ray' too")
-            yield None
-            return
-        from agentic_rag.distributed.cluster import Cluster, imported
-        from agentic_rag.distributed.engine import RayEngine
+    @property
+    def given_embedding(self) -> Embedding | None:
+        """What a worker has to be given to embed as this one does: nothing where the configuration names the model."""
+        return None if self.is_configured_embedding else self.embedding
 
-        await asyncio.to_thread(imported)  # told now where it is not installed
-        cluster = Cluster(address)
-        given = None if self.is_configured_embedding else self.embedding
-        try:
-            yield RayEngine(cluster, partial(open_worker, self.config, given), self.chunks)
-        finally:
-            await asyncio.to_thread(cluster.leave)
+    def _on(self, cluster: Cluster | None) -> IngestEngine | None:
+        if cluster is None:
+            return None
+        from agentic_rag.distributed.engine import RayEngine
+        from agentic_rag.distributed.indexing import RayBuilder
+        from agentic_rag.distributed.pool import Pool
+
+        opened = partial(open_worker, self.config, self.given_embedding)
+        return RayEngine(Pool(cluster), opened, self.chunks, RayBuilder(cluster))
 
     async def watch(
         self,
@@ -506,15 +548,22 @@ class Rag:
             return await pipeline.remove(given, dataset, progress)
 
     async def reindex(
-        self, dataset: str = DEFAULT_DATASET, *, progress: Progress | None = None
+        self,
+        dataset: str = DEFAULT_DATASET,
+        *,
+        progress: Progress | None = None,
+        engine: str = "local",
+        address: str | None = None,
     ) -> ReindexReport:
         """Embed a dataset anew with the model of this ``Rag`` and switch to it; see ``stores.lancedb.reindex``.
 
-        Others may search with the model until now while it runs, and write.
+        Others may search with the model until now while it runs, and write. ``engine`` and ``address``: as in
+        ``ingest``; the workers embed.
 
         Raises:
             UnknownDataset: nothing was ever ingested under the name.
             ConfigError: the vectors are not in LanceDB.
+            InputError, MissingExtra, RunError: as in ``ingest``.
             StoreError, ModelError: something failed; nothing has changed.
         """
         from agentic_rag.stores.lancedb.reindex import Reindexable, reindexed
@@ -525,8 +574,14 @@ class Rag:
             raise ConfigError(
                 "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
             )
-        async with changing(self.config.data_dir):
-            return await reindexed(stores, self.embedding, dataset, progress)
+        async with joined(engine, address) as cluster, changing(self.config.data_dir):
+            if cluster is None:
+                return await reindexed(stores, self.embedding, dataset, progress)
+            from agentic_rag.distributed.embedding import ray_embedding
+
+            opened = partial(opened_embedding, self.config, self.given_embedding)
+            embedding = await asyncio.to_thread(ray_embedding, cluster, opened, self.embedding)
+            return await reindexed(stores, embedding, dataset, progress, at_once=embedding.at_once)
 
     async def backup(self, target: str | Path) -> BackupReport:
         """Copy the data folder while it is in use; see ``backup.back_up``."""
@@ -648,6 +703,12 @@ class Rag:
         return extractor_from_config(self.knowledge, self.config.chat, self.spending)
 
 
+def _question(values: Mapping[str, Any]) -> str | None:
+    """The last one of a state."""
+    asked = [str(message.text) for message in values.get("messages") or [] if message.type == "human"]
+    return asked[-1] if asked else None
+
+
 def _as_paths(given: Any) -> list[Path]:
     """One path or several; ``InputError`` for anything else."""
     several = [given] if isinstance(given, str | Path) else given
@@ -721,18 +782,25 @@ async def open_rag(
             memory,
             spending,
             is_configured,
+            _reach(config, connection, chunks, knowledge),
         )
 
 
 @asynccontextmanager
 async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
     """What a worker of the engine ``ray`` prepares documents by; raises as ``open_rag``."""
-    from agentic_rag.distributed.worker import Opened
+    from agentic_rag.distributed.preparing import Opened
 
+    async with AsyncExitStack() as stack, opened_embedding(config, embedding) as model:
+        _, chunks, knowledge, _ = await _open_stores(config, model, stack)
+        yield Opened(chunks, knowledge, model, token_counter())
+
+
+@asynccontextmanager
+async def opened_embedding(config: RagConfig, given: Embedding | None) -> AsyncIterator[Embedding]:
+    """The given model, or the configured one; raises as ``embedding_from_config``."""
     async with AsyncExitStack() as stack:
-        embedding = embedding or _closed_by(stack, await embedding_from_config(config))
-        _, chunks, knowledge, _ = await _open_stores(config, embedding, stack)
-        yield Opened(chunks, knowledge, embedding, token_counter())
+        yield given or _closed_by(stack, await embedding_from_config(config))
 
 
 def _spending(config: RagConfig, *, chats: bool) -> Spending:
@@ -775,9 +843,19 @@ def _closed_by(stack: AsyncExitStack, model: Model) -> Model:
     return model
 
 
+def _reach(
+    config: RagConfig, connection: LanceConnection, chunks: ChunkStore, knowledge: GraphitiStore
+) -> dict[str, Reach]:
+    """By the names that ``doctor`` gives them."""
+    tables: dict[str, Reach] = {"vectors": connection.reach, "graph": knowledge.reach}
+    if config.vectors.backend == "lancedb":
+        return tables
+    return {**tables, "tables": connection.reach, "vectors": chunks.datasets}
+
+
 async def _open_stores(
     config: RagConfig, embedding: Embedding, stack: AsyncExitStack
-) -> tuple[LanceConnection, ChunkStore, GraphStore, Ledger]:
+) -> tuple[LanceConnection, ChunkStore, GraphitiStore, Ledger]:
     from agentic_rag.stores.data_format import checked_format
     from agentic_rag.stores.graphiti.store import GraphitiStore
     from agentic_rag.stores.lancedb.connection import LanceConnection

@@ -316,6 +316,22 @@ async def test_each_distinct_text_is_embedded_once(store: GraphStore, embedding:
     assert sorted(embedding.embedded) == sorted(set(embedding.embedded))
 
 
+async def test_vectors_that_were_made_elsewhere_are_taken(
+    store: GraphStore, embedding: HashingEmbedding
+) -> None:
+    texts = await store.new_texts("notes", [tea(), travel()])
+    assert embedding.embedded == []
+    other = HashingEmbedding(embedding.dimension)
+    vectors = dict(zip(texts, await other.embed_passages(texts), strict=True))
+    left_out = texts[0]
+    del vectors[left_out]
+    await store.replace_documents("notes", [tea(), travel()], vectors)
+    assert embedding.embedded == [left_out]
+    assert sorted(other.embedded) == texts
+    assert await store.new_texts("notes", [tea(), travel()]) == []
+    assert await find(store, embedding, "Oolong Fujian")
+
+
 async def test_replacing_drops_what_is_gone(store: GraphStore, embedding: HashingEmbedding) -> None:
     await store.replace_documents("notes", [tea(), travel()])
     smaller = DocumentGraph(

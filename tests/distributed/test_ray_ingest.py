@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +19,8 @@ from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, ModelError, RunError
 from agentic_rag.testing import HashingEmbedding
 from example_vault import EXAMPLE_VAULT
-from ray_nodes import kill, ray_nodes, workers
-from stored import WHEN_WRITTEN, Stored, tables
+from ray_nodes import kill, workers
+from stored import tables
 
 QUESTIONS = ("How does polyphenol oxidase act on catechins?", "杀青为什么能停止氧化？", "bitter gyokuro")
 
@@ -38,29 +38,13 @@ class BrokenEmbedding(HashingEmbedding):
         raise ModelError("the model is out of order")
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with ray_nodes(2) as address:
-        yield address
-
-
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLE_VAULT, tmp_path / "vault"))
 
 
-async def content(data: Path) -> Stored:
-    """Rows without the moment when they were written."""
-    stored = await tables(data)
-    for rows in stored.rows.values():
-        for row in rows.values():
-            for column in WHEN_WRITTEN:
-                row.pop(column, None)
-    return stored
-
-
 async def assert_alike(data: Path, other: Path) -> None:
-    one, two = await content(data), await content(other)
+    one, two = await tables(data), await tables(other)
     assert one.rows == two.rows
     assert one.vectors.keys() == two.vectors.keys()
     for name, vectors in one.vectors.items():

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+from collections import defaultdict
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
-from agentic_rag import RagConfig, open_rag
-from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag.stores.checkpoints import kept_conversations
+from agentic_rag import Answer, RagConfig, open_rag
+from agentic_rag.errors import AllSourcesFailed, ConfigError, StoreAway, StoreError
+from agentic_rag.stores.checkpoints import Kept, kept_conversations
 from service_server import running_service
+from vector_stores import emptied_postgres
 
 
-def _config(data: Path, uri: str) -> RagConfig:
+def _config(data: Path, uri: str | None) -> RagConfig:
     return RagConfig.model_validate({"data_dir": data, "service": {"conversations": uri}})
 
 
@@ -63,5 +68,125 @@ async def test_a_server_that_goes_away_meanwhile_is_told_in_a_line(
     async with kept_conversations(config) as kept, open_rag(config, checkpointer=kept.saver) as rag:
         await rag.ask("What is kill-green?", thread_id="one")
         await kept.pool.close()  # type: ignore[attr-defined]
-        with pytest.raises(StoreError, match=r"service\.conversations failed: .*; ask without thread_id"):
+        with pytest.raises(StoreAway, match=r"service\.conversations failed: .*; ask without thread_id"):
             await rag.ask("Why is it done?", thread_id="one")
+
+
+@pytest.mark.parametrize("of", ["sqlite", "postgres"])
+async def test_questions_of_a_conversation_wait_for_each_other(
+    of: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """In PostgreSQL also those of two services, more at once than may run, which started at once."""
+    uris = [None] if of == "sqlite" else [request.getfixturevalue("postgres_uri")] * 2
+    running: dict[str, int] = defaultdict(int)
+    most: dict[str, int] = defaultdict(int)
+
+    async def question(kept: Kept, thread: str) -> None:
+        async with kept.turn(thread):
+            running[thread] += 1
+            most[thread] = max(most[thread], running[thread])
+            await asyncio.sleep(0.01)
+            running[thread] -= 1
+
+    async with AsyncExitStack() as stack:
+        services = await asyncio.gather(
+            *(stack.enter_async_context(kept_conversations(_config(tmp_path, uri))) for uri in uris)
+        )
+        threads = ("one", "two")
+        await asyncio.gather(*(question(kept, one) for kept in services for one in threads for _ in range(4)))
+        for kept in services:
+            await kept.reach()
+    assert most == {"one": 1, "two": 1}
+
+
+async def test_two_services_that_start_at_once_make_the_tables_once(
+    tmp_path: Path, postgres_uri: str
+) -> None:
+    config = _config(tmp_path, emptied_postgres(postgres_uri))
+
+    async def opened() -> None:
+        async with kept_conversations(config) as kept:
+            await kept.threads("")
+
+    await asyncio.gather(*(opened() for _ in range(4)))
+
+
+async def test_the_turn_of_a_question_that_is_ended_is_free(tmp_path: Path, postgres_uri: str) -> None:
+    async with kept_conversations(_config(tmp_path, postgres_uri)) as kept:
+
+        async def question(held: asyncio.Event) -> None:
+            async with kept.turn("one"):
+                held.set()
+                await asyncio.Event().wait()
+
+        for _ in range(2):
+            held = asyncio.Event()
+            asked, waits = asyncio.create_task(question(held)), asyncio.create_task(question(held))
+            await held.wait()
+            waits.cancel()
+            asked.cancel()
+            await asyncio.gather(asked, waits, return_exceptions=True)
+        async with asyncio.timeout(30), kept.turn("one"):
+            pass
+
+
+@pytest.mark.parametrize("of", ["sqlite", "postgres"])
+def test_a_request_sent_twice_is_answered_once(
+    of: str, example_data: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    uri = None if of == "sqlite" else emptied_postgres(request.getfixturevalue("postgres_uri"))
+    config = _config(Path(shutil.copytree(example_data, tmp_path / "data")), uri)
+    question = {"query": "What is kill-green?", "thread_id": "one"}
+    with running_service(config) as address, httpx.Client(base_url=address, timeout=60) as client:
+
+        def asked(key: str, query: str = "") -> dict[str, Any]:
+            sent = question | ({"query": query} if query else {})
+            answer = client.post("/ask", json=sent, headers={"Idempotency-Key": key})
+            assert answer.status_code == 200
+            return {name: value for name, value in answer.json().items() if name != "seconds"}
+
+        def turns() -> int:
+            return int(client.get("/threads").json()["conversations"][0]["turns"])
+
+        assert asked("a") == asked("a")
+        headers = {"Idempotency-Key": "a", "Accept": "text/event-stream"}
+        events = client.post("/ask", json=question, headers=headers).text
+        assert ("event: answer" in events, "event: step" in events, turns()) == (True, False, 1)
+        asked("b")
+        assert turns() == 2
+        asked("b", "What is withering?")  # another question, whatever its key
+        assert turns() == 3
+
+
+@pytest.mark.parametrize("of", ["sqlite", "postgres"])
+async def test_a_question_that_failed_leaves_nothing_and_may_be_sent_again(
+    of: str,
+    example_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    uri = None if of == "sqlite" else emptied_postgres(request.getfixturevalue("postgres_uri"))
+    config = _config(Path(shutil.copytree(example_data, tmp_path / "data")), uri)
+
+    async def away(*_: object, **__: object) -> None:
+        raise StoreError("it is away")
+
+    async with kept_conversations(config) as kept, open_rag(config, checkpointer=kept.saver) as rag:
+
+        async def asked(question: str) -> str:
+            parts = rag.stream(question, thread_id="one", request_id=question)
+            texts = [part.text async for part in parts if isinstance(part, Answer)]
+            return texts[-1]
+
+        for number, question in enumerate(("What is kill-green?", "Why is it done?")):
+            with monkeypatch.context() as patched:
+                for engine in (rag.retrieval, rag.graph_engine):
+                    patched.setattr(type(engine), "find", away)
+                for _ in range(2):
+                    with pytest.raises(AllSourcesFailed):
+                        await asked(question)
+            assert len(await rag.said("one")) == 2 * number
+            answer = await asked(question)
+            assert answer == await asked(question)
+            assert len(await rag.said("one")) == 2 * number + 2

@@ -168,6 +168,8 @@ def remove(
 def reindex(
     config: RagConfig,
     dataset: Dataset = "default",
+    engine: Engine = "local",
+    address: Address = None,
     as_json: Json = False,
 ) -> None:
     """Embed a dataset anew with the configured model.
@@ -176,7 +178,7 @@ def reindex(
     """
     from agentic_rag.cli.datasets import print_reindex, reindex_dataset
 
-    report = run(reindex_dataset(config, dataset, quiet=as_json))
+    report = run(reindex_dataset(config, dataset, engine=engine, address=address, quiet=as_json))
     if as_json:
         print_json(report.to_dict())
     else:
@@ -503,6 +505,8 @@ def evaluate(
         Path | None, typer.Option(metavar="FILE", help="Where answers are kept; default: in the data folder.")
     ] = None,
     fresh: Fresh = False,
+    engine: Engine = "local",
+    address: Address = None,
 ) -> None:
     """Score systems on labelled queries.
 
@@ -525,6 +529,8 @@ def evaluate(
         control=control,
         records=records,
         fresh=fresh,
+        engine=engine,
+        address=address,
     )
     run(
         evaluate_source(config, source, options, ReportFiles(output, markdown, charts)),
@@ -619,6 +625,8 @@ def bench(
     ] = None,
     control: Control = False,
     fresh: Fresh = False,
+    engine: Engine = "local",
+    address: Address = None,
     as_json: Json = False,
 ) -> None:
     """Run a memory design on LoCoMo or BEAM: insert turn by turn, ask, score, record.
@@ -634,7 +642,9 @@ def bench(
     from agentic_rag.cli.bench import bench_design, print_bench
     from agentic_rag.evaluation.bench.run import BenchOptions
 
-    options = BenchOptions(data=data, task_id=task_id, out=out, fresh=fresh, control=control)
+    options = BenchOptions(
+        data=data, task_id=task_id, out=out, fresh=fresh, control=control, engine=engine, address=address
+    )
     report = run(
         bench_design(load(), config, options, quiet=as_json),
         goes_on=True,

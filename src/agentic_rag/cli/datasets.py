@@ -97,7 +97,9 @@ async def remove_paths(
             return await rag.remove(paths, dataset=dataset, progress=progress)
 
 
-async def reindex_dataset(config: RagConfig, dataset: str, *, quiet: bool) -> ReindexReport:
+async def reindex_dataset(
+    config: RagConfig, dataset: str, *, engine: str, address: str | None, quiet: bool
+) -> ReindexReport:
     """Reindex with a bar on stderr, unless quiet or not a terminal.
 
     Raises:
@@ -106,7 +108,7 @@ async def reindex_dataset(config: RagConfig, dataset: str, *, quiet: bool) -> Re
     prepare(config, dataset)
     with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
-            return await rag.reindex(dataset, progress=progress)
+            return await rag.reindex(dataset, progress=progress, engine=engine, address=address)
 
 
 def print_ingest(report: IngestReport) -> None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import signal
+import sys
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
+from uvicorn.config import LOGGING_CONFIG, STARTUP_FAILURE
 
 from agentic_rag.rag import open_rag
 from agentic_rag.serving.app import create_app
@@ -14,8 +22,42 @@ from agentic_rag.serving.mcp_server import mcp_server
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.settings.config import RagConfig
 
-ENDING_SECONDS = 30
-"""Time that what runs has to finish once the service is told to end."""
+_LOGGED: dict[str, Any] = {
+    **LOGGING_CONFIG,
+    "loggers": {
+        **LOGGING_CONFIG["loggers"],
+        # The MCP server would silence what is no error. Only of the doors: others name notes.
+        "agentic_rag.serving": {"handlers": ["default"], "level": "WARNING", "propagate": False},
+    },
+}
+
+
+class DrainingServer(uvicorn.Server):
+    """A server that SIGTERM ends in two steps: first it is no longer ready, then it takes no more requests.
+
+    Args:
+        config: of uvicorn.
+        app: the service.
+        seconds: between the two. Ctrl-C, and a second signal, do not wait.
+    """
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, seconds: float) -> None:
+        super().__init__(config)
+        self._app, self._seconds = app, seconds
+        self._ends_at: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if (service := getattr(self._app.state, "service", None)) is not None:
+            service.closing = True
+        if sig == signal.SIGTERM and self._ends_at is None and self.started:
+            self._ends_at = time.monotonic() + self._seconds
+        else:
+            super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._ends_at is not None and not self.should_exit and time.monotonic() >= self._ends_at:
+            super().handle_exit(signal.SIGTERM, None)
+        return await super().on_tick(counter)
 
 
 async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *, write: bool) -> None:
@@ -30,19 +72,27 @@ async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *,
 
 
 def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> None:
-    """Serve until a signal ends it; what runs is finished first. ``options`` are those of ``create_app``.
+    """Serve until a signal ends it; what runs is finished first, for a question takes no longer than it may.
+
+    ``options`` are those of ``create_app``.
 
     Raises:
         ConfigError: another address than loopback, and no API key.
         InputError: a root is no folder.
     """
     app = create_app(config, host=host, **options)
-    uvicorn.run(
+    settings = uvicorn.Config(
         app,
         host=host,
         port=port,
         log_level="info",
+        log_config=_LOGGED,
         access_log=False,  # paths name notes
-        timeout_graceful_shutdown=ENDING_SECONDS,
+        timeout_graceful_shutdown=math.ceil(config.service.timeout_seconds),
         server_header=False,
     )
+    server = DrainingServer(settings, app, config.service.drain_seconds)
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
 import socket
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 from agentic_rag.errors import InputError, MissingExtra, RunError
 
+ENGINES = ("local", "ray")
+"""That do bulk work."""
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -24,6 +27,7 @@ _QUIET = {
 
 ANSWERS_WITHIN = 5.0
 """Seconds in which the head must take a connection."""
+_RAISED = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception): .+)$", re.MULTILINE)
 _HOST = re.compile(r"(?:ray://)?\[?(?P<host>[^\]/]+)\]?:(?P<port>\d+)")
 
 
@@ -65,6 +69,29 @@ class Cluster:
         self._ray = None
 
 
+@asynccontextmanager
+async def joined(engine: str, address: str | None) -> AsyncIterator[Cluster | None]:
+    """The cluster that an engine works on, left at the end; None for ``local``, which is this process.
+
+    Raises:
+        InputError: no such engine, or an address without a cluster.
+        MissingExtra: Ray is not installed.
+    """
+    if engine not in ENGINES:
+        raise InputError(f"unknown engine {engine!r}; use one of: {', '.join(ENGINES)}")
+    if engine == "local":
+        if address is not None:
+            raise InputError("the address is of a Ray cluster; give the engine 'ray' too")
+        yield None
+        return
+    await asyncio.to_thread(imported)  # told now where it is not installed
+    cluster = Cluster(address)
+    try:
+        yield cluster
+    finally:
+        await asyncio.to_thread(cluster.leave)
+
+
 def imported() -> Any:
     """The module ``ray``; raises ``MissingExtra``."""
     for name, value in _QUIET.items():
@@ -90,15 +117,27 @@ def _join(ray: Any, address: str | None) -> None:
     here = {} if address else {"include_dashboard": False, "num_cpus": os.cpu_count()}
     try:
         _check_answers(address)
-        with warnings.catch_warnings():
-            # LanceDB warns of forks: Ray's become other programs at once.
-            warnings.simplefilter("ignore")
-            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, **here)
+        with _silenced():
+            ray.init(address=address or "local", logging_level=logging.ERROR, log_to_driver=False, **here)
     except (OSError, ValueError, RuntimeError) as error:
         raise RunError(
-            f"no Ray cluster can be used at {address or 'this machine'}: {_last_line(error)}; "
+            f"no Ray cluster can be used at {address or 'this machine'}: {_reason(error)}; "
             "start one with `ray start --head`, or leave the address out"
         ) from error
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
+    """While Ray starts: it tells on stderr that it was told to be quiet, and LanceDB warns of its forks, which become
+    other programs at once."""
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _check_answers(address: str | None) -> None:
@@ -125,10 +164,12 @@ def translated(doing: str) -> Iterator[None]:
         yield
     except ray.exceptions.RayError as error:
         raise RunError(
-            f"the Ray cluster failed while {doing}: {_last_line(error)}; run it again to finish"
+            f"the Ray cluster failed while {doing}: {_reason(error)}; run it again to finish"
         ) from error
 
 
-def _last_line(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
+    """What was raised first, of all that Ray tells of it; else its first line."""
+    raised = [line for line in _RAISED.findall(str(error)) if not line.startswith("ray.")]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    return (raised or lines or [type(error).__name__])[0]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.domain.identity import chunk_id, digest
+from agentic_rag.distributed.cluster import Cluster, joined
+from agentic_rag.distributed.pool import Pool
+from agentic_rag.domain.identity import digest
 from agentic_rag.domain.progress import Progress, silent
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
+from agentic_rag.evaluation.asking import Asked, Question, asked, records
 from agentic_rag.evaluation.beam_scores import score
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery, Selection, absent
 from agentic_rag.evaluation.locomo import Repair, repair_lines
-from agentic_rag.evaluation.metrics import document_ranking
 from agentic_rag.evaluation.records import DEPTH, Record, Records, file_name, fingerprint, versions
 from agentic_rag.evaluation.report import EvalReport
 from agentic_rag.evaluation.scores import (
@@ -26,7 +30,7 @@ from agentic_rag.evaluation.scores import (
     not_mentioned,
     system_figures,
 )
-from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Results, Systems, Task, is_whole
+from agentic_rag.evaluation.systems import DEFAULT_OPERATION, NO_CLOCK, Systems, Task, is_whole
 from agentic_rag.fusion.strategy_selector import parse_operation
 from agentic_rag.ingest.sources import SourceKind
 from agentic_rag.rag import Rag
@@ -34,6 +38,8 @@ from agentic_rag.rerank import BY_MODEL
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.settings.parameters import Parameters
 
+ASKED_TOGETHER = 8
+"""Questions that a worker is given at a time."""
 RECORDS = "evaluation"
 """Folder of the records, in the data folder."""
 
@@ -50,6 +56,10 @@ class EvalOptions(Selection):
     """File of the records; None: in the data folder, named after all they depend on."""
     fresh: bool = False
     """Run all questions again, including those with saved answers."""
+    engine: str = "local"
+    """What ingests and asks; see ``Rag.ingest``. Answers of several workers at once take longer each."""
+    address: str | None = None
+    """Of a Ray cluster's head."""
 
 
 async def evaluate(
@@ -80,14 +90,20 @@ async def evaluate(
             f"{source} has no query with a relevant document among those asked for{first_repairs(loaded)}"
         )
     dataset = await asyncio.to_thread(dataset_of, loaded.source, loaded.kind)
-    odd = await ingested(rag, loaded, dataset, progress)
+    odd = await ingested(rag, loaded, dataset, progress, options.engine, options.address)
     settings = _settings(rag, options)
     kept = await asyncio.to_thread(_records, rag, loaded, options, settings)
-    questions = [(name, query) for query in ranked for name in names]
-    questions += [(name, query) for query in unanswerable for name in names if is_whole(name)]
-    known = sum(kept.settled(name, query.id) for name, query in questions)
+    pairs = [(name, query) for query in ranked for name in names]
+    pairs += [(name, query) for query in unanswerable for name in names if is_whole(name)]
+    due = [(name, query) for name, query in pairs if not kept.settled(name, query.id)]
+    questions = [
+        Question(name, _task(query, chosen, dataset, options.operation), chosen.unit) for name, query in due
+    ]
+    known = len(pairs) - len(due)
+    told = _Told(progress, known, len(pairs))
     with counted() as used:
-        await _ask(systems, questions, chosen, dataset, options.operation, kept, progress)
+        async with joined(options.engine, options.address) as cluster:
+            await _ask(rag, systems, questions, kept, told, cluster)
     answers = {name: _of(kept, name, ranked) for name in names}
     progress("score", 0, 1)
     report = EvalReport(
@@ -133,9 +149,18 @@ def dataset_of(source: Path, kind: SourceKind = "auto") -> str:
     return f"eval-{digest(str(source.resolve()), *control, size=6)}"
 
 
-async def ingested(rag: Rag, loaded: EvalDataset, dataset: str, progress: Progress) -> list[Repair]:
+async def ingested(
+    rag: Rag,
+    loaded: EvalDataset,
+    dataset: str,
+    progress: Progress,
+    engine: str = "local",
+    address: str | None = None,
+) -> list[Repair]:
     """Ingest; what could not be, and which relevant things are not there to be found."""
-    report = await rag.ingest(loaded.source, dataset=dataset, kind=loaded.kind, progress=progress)
+    report = await rag.ingest(
+        loaded.source, dataset=dataset, kind=loaded.kind, progress=progress, engine=engine, address=address
+    )
     lost = [
         Repair(_within(file.path, loaded.source), "", (), f"not ingested: {file.reason}")
         for file in report.files
@@ -213,54 +238,47 @@ def _records(rag: Rag, loaded: EvalDataset, options: EvalOptions, settings: Mapp
     return Records(path, mark, fresh=options.fresh)
 
 
+def _task(query: EvalQuery, chosen: EvalDataset, dataset: str, operation: str | None) -> Task:
+    return Task(query, dataset, chosen.filters(query), operation or query.operation or DEFAULT_OPERATION)
+
+
+class _Told:
+    """How many answers there are."""
+
+    def __init__(self, progress: Progress, known: int, total: int) -> None:
+        self._progress, self._done, self._total = progress, known, total
+        progress("ask", known, total)
+
+    def add(self, more: int) -> None:
+        self._done += more
+        self._progress("ask", self._done, self._total)
+
+
 async def _ask(
+    rag: Rag,
     systems: Systems,
-    questions: Sequence[tuple[str, EvalQuery]],
-    loaded: EvalDataset,
-    dataset: str,
-    operation: str | None,
+    questions: Sequence[Question],
     kept: Records,
-    progress: Progress,
+    told: _Told,
+    cluster: Cluster | None,
 ) -> None:
     """Ask what is not kept yet, or was answered while something failed.
 
-    Systems take turns, so that a busy minute of the machine is all of theirs, and each embeds the question itself.
+    Systems take turns, so that a busy minute of the machine is all of theirs.
     """
-    warm: set[str] = set()
-    for number, (name, query) in enumerate(questions, start=1):
-        if not kept.settled(name, query.id):
-            asked = operation or query.operation or DEFAULT_OPERATION
-            task = Task(query, dataset, loaded.filters(query), asked)
-            if name not in warm:  # the first question opens tables and loads models
-                warm.add(name)
-                await systems.run(name, task)
-            systems.forget()
-            scored = await systems.run(name, task)
-            record = Record(
-                system=name,
-                query=query.id,
-                ranking=tuple(ranking_of(scored.results, loaded.unit)[:DEPTH]),
-                milliseconds=round(scored.milliseconds, 3),
-                model_calls=scored.model_calls,
-                confidence=scored.confidence,
-                abstained=scored.abstained,
-                degraded=scored.degraded,
-            )
-            kept.add(record)
-        progress("ask", number, len(questions))
-
-
-def ranking_of(results: Results, unit: str) -> list[str]:
-    """Ids of documents, or of chunks, each at its best place; all parts of a long turn are that turn."""
-    if unit == "document":
-        return document_ranking(results)
-    ranking: dict[str, None] = {}
-    for result in results:
-        metadata = result.get("metadata") or {}
-        document, turn = metadata.get("document_id"), metadata.get("dia_id")
-        known = document is not None and turn is not None
-        ranking.setdefault(chunk_id(str(document), str(turn)) if known else str(result["id"]))
-    return list(ranking)
+    if cluster is None:
+        here = Asked(systems)
+        for question in questions:
+            kept.add(await here.record(question))
+            told.add(1)
+        return
+    shares = [questions[n : n + ASKED_TOGETHER] for n in range(0, len(questions), ASKED_TOGETHER)]
+    opened = partial(asked, rag.config, rag.given_embedding)
+    async with aclosing(Pool(cluster).stream(opened, records, shares, "asking")) as answered:
+        async for some in answered:
+            for record in some:
+                kept.add(record)
+            told.add(len(some))
 
 
 def _of(kept: Records, name: str, queries: Sequence[EvalQuery]) -> list[Record]:

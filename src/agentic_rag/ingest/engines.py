@@ -1,4 +1,4 @@
-"""Where an ingest parses, chunks, derives and embeds: in this process, or by another engine. Stores are the pipeline's.
+"""Where an ingest parses, chunks, derives, embeds and indexes: in this process, or by another engine.
 
 An engine decides how much happens at once and where; what it yields is the same, in the same order and batches, so that
 the stores end up the same.
@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mappin
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from agentic_rag.domain.ports import ChunkWriter, GraphStore
 from agentic_rag.domain.progress import Meter
 from agentic_rag.ingest.names import TitleIndex
 from agentic_rag.ingest.planning import Action, FileReport, Work, parsed
@@ -43,7 +44,7 @@ class Batch:
 
 
 class IngestEngine(Protocol):
-    """The part of an ingest that changes no store."""
+    """The part of an ingest that another process can do; what is stored, the pipeline decides."""
 
     def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
         """Each item parsed, in order; for a thread to call."""
@@ -57,6 +58,9 @@ class IngestEngine(Protocol):
         lap: Callable[[str], None],
     ) -> AsyncGenerator[Batch]:
         """All documents in order, in batches of ``grouped``; see ``Preparer.prepare``."""
+
+    async def optimize(self, store: ChunkWriter | GraphStore, dataset: str) -> None:
+        """Compact and index a store; see ``ports.ChunkWriter.optimize``."""
 
 
 class InProcess:
@@ -83,6 +87,9 @@ class InProcess:
             documents = [one for _, one in batch]
             prepared = await self._preparer.prepare(dataset, documents, titles, meter, lap)
             yield Batch(tuple(order.work for order, _ in batch), prepared)
+
+    async def optimize(self, store: ChunkWriter | GraphStore, dataset: str) -> None:
+        await store.optimize(dataset)
 
     def _chunked(self, orders: Sequence[Order]) -> Iterator[tuple[Order, ChunkedDocument]]:
         """Unpacked and chunked one after the other: all of a vault would take six times the memory."""

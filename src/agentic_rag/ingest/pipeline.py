@@ -194,8 +194,8 @@ class IngestPipeline:
         clock.lap("remove")
         if len(plan.work) + len(plan.removed) > TIDIED_FROM * len(records):
             # One after the other: each takes hundreds of MB for a large dataset, and all cores.
-            await self._chunks.optimize(dataset)
-            await self._graph.optimize(dataset)
+            await self._engine.optimize(self._chunks, dataset)
+            await self._engine.optimize(self._graph, dataset)
         untouched = [replace(record, graph_hash=plan.graph_hash) for record in plan.untouched]
         await self._ledger.put(dataset, [*done, *untouched])
         await self._ledger.remove(dataset, gone)

@@ -199,10 +199,11 @@ async def embedded(
     meter: Meter,
     *,
     tokens: bool = False,
+    at_once: int = CALLS,
 ) -> PassageVectors:
     """Vectors of stored texts; each text's work is told when it is done.
 
-    ``tokens``: those of their tokens too, where the model tells them apart.
+    ``tokens``: those of their tokens too, where the model tells them apart. ``at_once``: calls under way.
 
     Raises ``ModelError``.
     """
@@ -223,7 +224,7 @@ async def embedded(
         for start in range(0, len(texts), EMBED_TEXTS):
             part = slice(start, start + EMBED_TEXTS)
             under_way.append((asyncio.ensure_future(call(texts[part])), sum(work[part])))
-            if len(under_way) == CALLS:
+            if len(under_way) == at_once:
                 await finish_first()
         while under_way:
             await finish_first()

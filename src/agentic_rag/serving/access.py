@@ -33,6 +33,16 @@ class Refused(InputError):
         super().__init__(message)
 
 
+class OnlyAnswers(InputError):
+    """Something to be written, at a replica that writes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this replica only answers questions (service.writes is false): another one ingests, remembers and keeps "
+            "reviews; call that one, or let the proxy choose it as configs/replicas.conf does"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who a request is from."""

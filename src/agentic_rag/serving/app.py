@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.errors import AgenticRagError, ConfigError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET
-from agentic_rag.rag import Rag, open_rag
+from agentic_rag.rag import Rag, Reach, open_rag
 from agentic_rag.serving import asking, boards, health, notes, openai_surface, people
 from agentic_rag.serving.access import LOOPBACK, Access, Gate
 from agentic_rag.serving.conversations import Conversations
@@ -25,6 +25,7 @@ from agentic_rag.serving.errors import add_error_handlers
 from agentic_rag.serving.limits import Places
 from agentic_rag.serving.mcp_server import http_door, mcp_server
 from agentic_rag.serving.page.routes import error_part, mount_page
+from agentic_rag.serving.readiness import Readiness
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.serving.service import Service
 from agentic_rag.settings.config import RagConfig
@@ -57,9 +58,14 @@ def create_app(
         opened: lends an open ``Rag``, which then keeps no conversations of this app; None: opens its own.
 
     Raises:
-        ConfigError: another address than loopback, and no API key.
+        ConfigError: another address than loopback, and no API key; or a replica that only answers would write.
         InputError: a root is no folder.
     """
+    if not config.service.writes and (watched or mcp_write):
+        raise ConfigError(
+            "service.writes is false, so this replica cannot follow folders (--watch) nor let MCP clients write "
+            "(--mcp-write); leave that to the replica that writes"
+        )
     if host not in LOOPBACK and not config.service.keys:
         raise ConfigError(
             f"{host} can be reached by others; set an API key first: "
@@ -79,7 +85,9 @@ def create_app(
                 kept, rag = None, await stack.enter_async_context(opened())
             limits = config.service
             places = Places(limits.most_running, limits.most_waiting, limits.timeout_seconds)
-            service = Service(rag, Access(limits.keys), places, Conversations(kept), allowed)
+            conversations = Conversations(kept)
+            readiness = Readiness(_needed(rag, conversations))
+            service = Service(rag, Access(limits.keys), places, conversations, allowed, readiness)
             stack.push_async_callback(service.jobs.close)
             server = mcp_server(rag, allowed, write=mcp_write, places=places)
             app.state.mcp = await stack.enter_async_context(http_door(server, service.access))
@@ -118,6 +126,14 @@ def create_app(
     app.add_middleware(Timed)
     app.add_middleware(Gate, config=config.service, host=host)
     return app
+
+
+def _needed(rag: Rag, conversations: Conversations) -> dict[str, Reach]:
+    """Stores without which requests would fail: searches never ask the graph server."""
+    reach: dict[str, Reach] = {**rag.reach, "conversations": conversations.reach}
+    if not rag.config.service.writes:
+        reach.pop("graph", None)
+    return reach
 
 
 def _kept_for_good() -> None:

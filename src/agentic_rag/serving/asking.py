@@ -8,9 +8,9 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,6 +28,14 @@ router = APIRouter(tags=["asking"])
 LONGEST = 20_000
 """Characters of a question."""
 EVENTS = "text/event-stream"
+RequestId = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        description="Sent again with it, a question of a kept conversation is answered once.",
+    ),
+]
 
 
 class Ask(BaseModel):
@@ -106,7 +114,11 @@ class Found(BaseModel):
 
 
 async def asked(
-    service: Service, caller: Caller, ask: Ask, messages: list[Any] | None = None
+    service: Service,
+    caller: Caller,
+    ask: Ask,
+    messages: list[Any] | None = None,
+    request_id: str | None = None,
 ) -> AsyncGenerator[Step | str | Answer]:
     """A question as it is answered, in a place of its own, counted."""
     said = [ask.model_dump(), *(message.content for message in messages or [])]
@@ -126,6 +138,7 @@ async def asked(
         "user_id": await _remembered(service.rag, caller),
         "parameters": ask.parameters,
         "thread_id": thread,
+        "request_id": request_id,
     }
     async with service.places.one(), service.conversations.turn(thread):
         async for part in service.rag.stream(ask.query, **options):
@@ -134,9 +147,15 @@ async def asked(
             yield part
 
 
-async def answer_to(service: Service, caller: Caller, ask: Ask, messages: list[Any] | None = None) -> Answer:
+async def answer_to(
+    service: Service,
+    caller: Caller,
+    ask: Ask,
+    messages: list[Any] | None = None,
+    request_id: str | None = None,
+) -> Answer:
     """The answer alone."""
-    async with aclosing(asked(service, caller, ask, messages)) as parts:
+    async with aclosing(asked(service, caller, ask, messages, request_id)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
                 return part
@@ -153,11 +172,11 @@ def event(name: str, value: Any) -> str:
     return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
 
 
-async def _events(service: Service, caller: Caller, ask: Ask) -> AsyncIterator[str]:
+async def _events(service: Service, caller: Caller, ask: Ask, request_id: str | None) -> AsyncIterator[str]:
     started = time.perf_counter()
     yield event("started", {"query": ask.query})
     try:
-        async with aclosing(asked(service, caller, ask)) as parts:
+        async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
             async for part in parts:
                 match part:
                     case Step():
@@ -175,7 +194,9 @@ async def _events(service: Service, caller: Caller, ask: Ask) -> AsyncIterator[s
 
 
 @router.post("/ask", response_model=Answered, responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
-async def ask(ask: Ask, request: Request, service: TheService, caller: TheCaller) -> Any:
+async def ask(
+    ask: Ask, request: Request, service: TheService, caller: TheCaller, request_id: RequestId = None
+) -> Any:
     """Ask a dataset; the answer cites a note for every claim.
 
     With ``Accept: text/event-stream`` as events: ``step`` when a node has ended, ``token`` where a chat model writes,
@@ -185,10 +206,12 @@ async def ask(ask: Ask, request: Request, service: TheService, caller: TheCaller
         caller.require(ask.dataset)
         await service.rag.require_dataset(ask.dataset)
         return StreamingResponse(
-            _events(service, caller, ask), media_type=EVENTS, headers={"Cache-Control": "no-store"}
+            _events(service, caller, ask, request_id),
+            media_type=EVENTS,
+            headers={"Cache-Control": "no-store"},
         )
     started = time.perf_counter()
-    answer = await answer_to(service, caller, ask)
+    answer = await answer_to(service, caller, ask, request_id=request_id)
     return {**answer.to_dict(), "seconds": round(time.perf_counter() - started, 3)}
 
 

@@ -13,9 +13,9 @@ from agentic_rag.boards.drawing import drawn
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.vault import Vault
 from agentic_rag.serving.access import Caller
-from agentic_rag.serving.asking import Ask, answer_to
+from agentic_rag.serving.asking import Ask, RequestId, answer_to
 from agentic_rag.serving.errors import DOCUMENTED
-from agentic_rag.serving.service import Service, TheCaller, TheService
+from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
 
 router = APIRouter(tags=["boards"], responses=DOCUMENTED)
 
@@ -71,11 +71,13 @@ async def checked(service: Service, caller: Caller, path: str) -> CheckReport:
 
 
 @router.post("/boards")
-async def make_board(request: BoardRequest, service: TheService, caller: TheCaller) -> BoardMade:
+async def make_board(
+    request: BoardRequest, service: TheService, caller: TheCaller, request_id: RequestId = None
+) -> BoardMade:
     """Ask, and draw the answer as a board (JSON Canvas)."""
     path = None if request.path is None else service.roots.writable(request.path, SUFFIX)
     ask = Ask(**request.model_dump(exclude={"path"}))
-    answer = await answer_to(service, caller, ask)
+    answer = await answer_to(service, caller, ask, request_id=request_id)
     if answer.abstained:
         return BoardMade(board={}, answer=answer.text, abstained=True, written=None)
     vault = Vault(None) if path is None else Vault.around(path, answer.citations)
@@ -88,7 +90,7 @@ async def make_board(request: BoardRequest, service: TheService, caller: TheCall
 
 
 @router.post("/boards/check")
-async def check(request: CheckRequest, service: TheService, caller: TheCaller) -> Checked:
+async def check(request: CheckRequest, service: TheWriter, caller: TheCaller) -> Checked:
     """Mark what was written into a verification board beneath the roots; colours it and writes mistake notes."""
     report = await checked(service, caller, request.path)
     return Checked(
@@ -100,7 +102,7 @@ async def check(request: CheckRequest, service: TheService, caller: TheCaller) -
 
 
 @router.get("/boards/due")
-async def due(service: TheService, caller: TheCaller) -> Due:
+async def due(service: TheWriter, caller: TheCaller) -> Due:
     """The caller's questions that are to be asked again."""
     found = service.rag.reviews(caller.user_id).due(datetime.now(UTC))
     return Due(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
 from agentic_rag.domain.identity import digest
 from agentic_rag.errors import InputError
@@ -40,7 +38,6 @@ class Conversations:
 
     def __init__(self, kept: Kept | None) -> None:
         self._kept = kept
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def thread(self, user_id: str, conversation_id: str | None) -> str | None:
         """The LangGraph thread of a user's conversation.
@@ -59,11 +56,10 @@ class Conversations:
     @asynccontextmanager
     async def turn(self, thread: str | None) -> AsyncIterator[None]:
         """Questions of one thread are answered one after another: each begins from the state that the last one left."""
-        if thread is None:
+        if thread is None or self._kept is None:
             yield
             return
-        lock = self._turns.setdefault(thread, asyncio.Lock())
-        async with lock:
+        async with self._kept.turn(thread):
             yield
 
     async def of(self, rag: Rag, user_id: str) -> list[Conversation]:
@@ -81,8 +77,7 @@ class Conversations:
     async def messages(self, rag: Rag, user_id: str, conversation_id: str) -> list[dict[str, Any]]:
         """What was said, in order: role, text, and an answer's citations."""
         thread = self.thread(user_id, conversation_id)
-        state = await rag.graph.aget_state({"configurable": {"thread_id": thread}})
-        return [_plain(message) for message in state.values.get("messages") or []]
+        return [] if thread is None else [_plain(message) for message in await rag.said(thread)]
 
     async def forget(self, user_id: str, conversation_id: str | None = None) -> int:
         """Delete a user's conversation, or all; how many there were."""
@@ -96,6 +91,11 @@ class Conversations:
         if threads:
             await self._kept.purge()
         return len(threads)
+
+    async def reach(self) -> None:
+        """Raises ``StoreError`` where they cannot be read."""
+        if self._kept is not None:
+            await self._kept.reach()
 
     async def _threads(self, user_id: str) -> list[str]:
         return [] if self._kept is None else await self._kept.threads(f"{_owner(user_id)}/")

@@ -18,10 +18,11 @@ from agentic_rag.errors import (
     InputError,
     ModelError,
     RunError,
+    StoreAway,
     StoreLocked,
     UnknownDataset,
 )
-from agentic_rag.serving.access import Refused, TooLarge, error_body
+from agentic_rag.serving.access import OnlyAnswers, Refused, TooLarge, error_body
 from agentic_rag.serving.jobs import UnknownJob
 from agentic_rag.serving.limits import RETRY_AFTER, Busy, TooLate
 
@@ -31,9 +32,11 @@ _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (UnknownDataset, 404),
     (UnknownJob, 404),
     (TooLarge, 413),
+    (OnlyAnswers, 421),
     (InputError, 400),
     (StoreLocked, 409),
     (Busy, 503),
+    (StoreAway, 503),
     (TooLate, 504),
     (AllSourcesFailed, 503),
     (ModelError, 502),
@@ -62,10 +65,11 @@ _MEANS = {
     404: "there is no such thing",
     409: "something else is writing",
     413: "too large",
+    421: "another replica writes",
     422: "the request has not the documented form",
     500: "a store failed",
     502: "a model failed",
-    503: "busy, or no source can be searched",
+    503: "busy, a store is away, or no source can be searched",
     504: "too late",
 }
 DOCUMENTED: dict[int | str, dict[str, Any]] = {

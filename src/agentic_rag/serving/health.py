@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
+from agentic_rag.serving.access import Refused
 from agentic_rag.serving.errors import DOCUMENTED
+from agentic_rag.serving.limits import RETRY_AFTER
 from agentic_rag.serving.service import TheCaller, TheService
 
 router = APIRouter(tags=["health"])
@@ -25,12 +27,25 @@ async def alive() -> Alive:
     return Alive(status="ok")
 
 
-@router.get("/readyz", responses={503: {"model": Alive}})
-async def ready(service: TheService) -> JSONResponse:
-    """Stores and models are open; 503 once the service is ending."""
-    if service.closing:
-        return JSONResponse({"status": "ending"}, status_code=503)
-    return JSONResponse({"status": "ok"})
+class Unready(Alive):
+    """That no requests should come here now, and why."""
+
+    stores: dict[str, str] = {}
+    """By the name of each that cannot be used, the reason; addresses only for callers with a key."""
+
+
+@router.get("/readyz", responses={503: {"model": Unready}})
+async def ready(request: Request, service: TheService) -> JSONResponse:
+    """Models are open, and the stores answer; 503 if one does not, and once the service is ending."""
+    problems = {} if service.closing else await service.readiness.problems()
+    if not service.closing and not problems:
+        return JSONResponse({"status": "ok"})
+    try:
+        service.access.caller(request.headers)
+    except Refused:
+        problems = dict.fromkeys(problems, "it cannot be used; the log says why")
+    told = {"status": "ending"} if service.closing else {"status": "unready", "stores": problems}
+    return JSONResponse(told, status_code=503, headers={"Retry-After": str(RETRY_AFTER)})
 
 
 @router.get(

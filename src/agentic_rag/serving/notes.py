@@ -22,7 +22,7 @@ from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Caller, only_theirs
 from agentic_rag.serving.errors import DOCUMENTED
 from agentic_rag.serving.jobs import Job
-from agentic_rag.serving.service import Service, TheCaller, TheService
+from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
 
 router = APIRouter(tags=["datasets"], responses=DOCUMENTED)
 UPLOADED = "uploads"
@@ -118,7 +118,7 @@ async def datasets(service: TheService, caller: TheCaller) -> Datasets:
 
 
 @router.delete("/datasets/{dataset}")
-async def empty(dataset: str, service: TheService, caller: TheCaller) -> JobState:
+async def empty(dataset: str, service: TheWriter, caller: TheCaller) -> JobState:
     """Take everything out of a dataset. The files it came from are not touched, copies that were uploaded are deleted."""
     name = caller.require(notes_dataset(dataset))
     await service.rag.require_dataset(name)
@@ -132,7 +132,7 @@ async def empty(dataset: str, service: TheService, caller: TheCaller) -> JobStat
 
 
 @router.post("/ingest", status_code=202)
-async def ingest(request: IngestRequest, service: TheService, caller: TheCaller) -> JobState:
+async def ingest(request: IngestRequest, service: TheWriter, caller: TheCaller) -> JobState:
     """Make a dataset hold what paths beneath the service's roots hold now."""
     paths = [service.roots.existing(path) for path in request.paths]
     return state_of(start_ingest(service, caller, request.dataset, paths))
@@ -140,7 +140,7 @@ async def ingest(request: IngestRequest, service: TheService, caller: TheCaller)
 
 @router.post("/ingest/files", status_code=202)
 async def ingest_files(
-    service: TheService,
+    service: TheWriter,
     caller: TheCaller,
     files: Annotated[
         list[UploadFile], File(description="Notes; the file names may have folders before them.")
@@ -159,19 +159,19 @@ async def ingest_files(
 
 
 @router.get("/ingest")
-async def jobs(service: TheService, caller: TheCaller) -> JobStates:
+async def jobs(service: TheWriter, caller: TheCaller) -> JobStates:
     """The caller's ingests."""
     return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller.user_id)])
 
 
 @router.get("/ingest/{job_id}")
-async def job(job_id: str, service: TheService, caller: TheCaller) -> JobState:
+async def job(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """How far an ingest is."""
     return state_of(service.jobs.get(job_id, caller.user_id))
 
 
 @router.delete("/ingest/{job_id}")
-async def cancel(job_id: str, service: TheService, caller: TheCaller) -> JobState:
+async def cancel(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """End an ingest; the next one of the dataset finishes what it began."""
     found = service.jobs.get(job_id, caller.user_id)
     await service.jobs.cancel(found)

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.serving.errors import DOCUMENTED
-from agentic_rag.serving.service import TheCaller, TheService
+from agentic_rag.serving.service import TheCaller, TheService, TheWriter
 
 router = APIRouter(tags=["people"], responses=DOCUMENTED)
 
@@ -80,14 +80,14 @@ async def forget_conversation(thread_id: str, service: TheService, caller: TheCa
 
 
 @router.post("/memory")
-async def remember(request: Remember, service: TheService, caller: TheCaller) -> Kept:
+async def remember(request: Remember, service: TheWriter, caller: TheCaller) -> Kept:
     """Remember what the caller says of themselves; later answers read it."""
     kept = await service.rag.memory.remember(request.text, caller.user_id)
     return Kept(ids=[kept.evidence_id, *(str(one["id"]) for one in kept.memories)])
 
 
 @router.delete("/memory")
-async def forget(service: TheService, caller: TheCaller) -> Gone:
+async def forget(service: TheWriter, caller: TheCaller) -> Gone:
     """Delete all that is kept of the caller: memories, conversations, questions that were answered."""
     conversations = await service.conversations.forget(caller.user_id)
     forgotten = await service.rag.memory.forget(caller.user_id)

@@ -119,6 +119,14 @@ class ServiceConfig(Section):
     most_running: int = Field(8, ge=1, description="questions answered at the same time")
     most_waiting: int = Field(64, ge=0, description="questions that may wait; more get status 503")
     timeout_seconds: float = Field(60.0, gt=0, description="longest time for a question; then status 504")
+    writes: bool = Field(
+        True, description="false: a replica that only answers, beside one that fills datasets and remembers"
+    )
+    drain_seconds: float = Field(
+        0.0,
+        ge=0,
+        description="time after SIGTERM in which requests are still taken and /readyz has status 503, for a load balancer to notice",
+    )
     max_body_mb: float = Field(1.0, gt=0, description="largest request")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakValueDictionary
 
-from agentic_rag.errors import ConfigError, MissingExtra, StoreError
+from agentic_rag.errors import ConfigError, MissingExtra, StoreAway, StoreError
 from agentic_rag.stores.batch import first_line
 
 if TYPE_CHECKING:
@@ -22,9 +24,15 @@ if TYPE_CHECKING:
 
 FILE = "conversations.sqlite"
 MOST_CONNECTIONS = 8
+"""Of a service, besides one for each question whose turn it is."""
 CONNECTING_SECONDS = 10
+LOST_SECONDS = 5
+"""A turn that lasts so much longer than a question may is of a machine that is gone."""
+SETTING_UP, FIRST_WAIT, LONGEST_WAIT = "agentic-rag: making the tables", 0.01, 0.5
 _THREADS = "SELECT thread_id FROM checkpoints WHERE thread_id LIKE {} GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
 """The savers themselves list every checkpoint whole; their table says enough."""
+_TURN = """SELECT set_config('idle_in_transaction_session_timeout', %s, true),
+pg_advisory_xact_lock(hashtextextended(%s, 0))"""
 
 
 class Kept(Protocol):
@@ -40,6 +48,12 @@ class Kept(Protocol):
     async def purge(self) -> None:
         """Leave as little as can be of what was deleted."""
 
+    def turn(self, thread: str) -> AbstractAsyncContextManager[None]:
+        """Held by one at a time, in every service that keeps its conversations here."""
+
+    async def reach(self) -> None:
+        """Raises ``StoreError`` where nothing can be read."""
+
 
 def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
     """As ``service.conversations`` says.
@@ -51,7 +65,9 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
     """
     uri = config.service.conversations
     if uri is not None:
-        return _in_postgres(uri.get_secret_value())
+        return _in_postgres(
+            uri.get_secret_value(), config.service.most_running, config.service.timeout_seconds
+        )
     config.data_dir.mkdir(parents=True, exist_ok=True)
     return _in_sqlite(config.data_dir / FILE)
 
@@ -67,7 +83,10 @@ def is_database(file: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sqlite:
+    """Of one service: two on one data folder would each answer a question of the same conversation."""
+
     saver: AsyncSqliteSaver
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def threads(self, prefix: str) -> list[str]:
         async with self.saver.conn.execute(_THREADS.format("?"), (f"{prefix}%",)) as rows:
@@ -77,6 +96,15 @@ class _Sqlite:
         # The write-ahead log still holds what was deleted.
         await self.saver.conn.commit()
         await self.saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @asynccontextmanager
+    async def turn(self, thread: str) -> AsyncIterator[None]:
+        lock = self._turns.setdefault(thread, asyncio.Lock())
+        async with lock:
+            yield
+
+    async def reach(self) -> None:
+        await self.saver.conn.execute_fetchall("SELECT 1 FROM checkpoints LIMIT 1")
 
 
 @asynccontextmanager
@@ -101,19 +129,37 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
 class _Postgres:
     saver: AsyncPostgresSaver
     pool: AsyncConnectionPool[Any]
+    longest_turn: float
+    """Seconds."""
 
     async def threads(self, prefix: str) -> list[str]:
-        async with self.pool.connection() as connection:
-            rows = await connection.execute(_THREADS.format("%s"), (f"{prefix}%",))
-            return [str(row["thread_id"]) for row in await rows.fetchall()]
+        with _told():
+            async with self.pool.connection() as connection:
+                rows = await connection.execute(_THREADS.format("%s"), (f"{prefix}%",))
+                return [str(row["thread_id"]) for row in await rows.fetchall()]
 
     async def purge(self) -> None:
-        async with self.pool.connection() as connection:
-            await connection.execute("VACUUM checkpoints, checkpoint_blobs, checkpoint_writes")
+        with _told():
+            async with self.pool.connection() as connection:
+                await connection.execute("VACUUM checkpoints, checkpoint_blobs, checkpoint_writes")
+
+    @asynccontextmanager
+    async def turn(self, thread: str) -> AsyncIterator[None]:
+        # The server frees it when the transaction ends, as it does with the process, and ends one whose machine is gone.
+        longest = round(1000 * (self.longest_turn + LOST_SECONDS))
+        with _told():
+            async with self.pool.connection() as connection, connection.transaction():
+                await connection.execute(_TURN, (str(longest), thread))
+                yield
+
+    async def reach(self) -> None:
+        with _told():
+            async with self.pool.connection() as connection:
+                await connection.execute("SELECT 1")
 
 
 @asynccontextmanager
-async def _in_postgres(uri: str) -> AsyncIterator[_Postgres]:
+async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncIterator[_Postgres]:
     if not uri.startswith(("postgresql://", "postgres://")):
         raise ConfigError(
             "service.conversations must be a URI like postgresql://user:password@host:5432/database"
@@ -130,7 +176,7 @@ async def _in_postgres(uri: str) -> AsyncIterator[_Postgres]:
         # A pool would try again and again, and not say why.
         await (await psycopg.AsyncConnection.connect(uri, connect_timeout=CONNECTING_SECONDS)).close()
     except psycopg.Error as error:
-        raise StoreError(
+        raise StoreAway(
             f"the PostgreSQL server of service.conversations cannot be used: {first_line(error)}; "
             "start it (docker compose --profile postgres up -d), or correct the URI"
         ) from error
@@ -138,45 +184,70 @@ async def _in_postgres(uri: str) -> AsyncIterator[_Postgres]:
     async with AsyncConnectionPool(
         uri,
         min_size=1,
-        max_size=MOST_CONNECTIONS,
+        max_size=MOST_CONNECTIONS + most_turns,
+        timeout=CONNECTING_SECONDS,
         kwargs=options,
         check=AsyncConnectionPool.check_connection,
         open=False,
     ) as pool:
         saver = _telling(AsyncPostgresSaver)(pool)
-        await saver.setup()
-        yield _Postgres(saver, pool)
+        await _set_up(pool, saver)
+        yield _Postgres(saver, pool, longest_turn)
+
+
+async def _set_up(pool: AsyncConnectionPool[Any], saver: AsyncPostgresSaver) -> None:
+    """Make the tables; services that start at once take turns.
+
+    They ask again and again: building an index waits for every statement that waits, and so for ever.
+    """
+    wait = FIRST_WAIT
+    async with pool.connection() as connection:
+        while True:
+            found = await connection.execute(
+                "SELECT pg_try_advisory_lock(hashtextextended(%s, 0)) AS mine", (SETTING_UP,)
+            )
+            if (row := await found.fetchone()) and row["mine"]:
+                break
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, LONGEST_WAIT)
+        try:
+            await saver.setup()
+        finally:
+            await connection.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (SETTING_UP,))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A server that goes away meanwhile, as our own error."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        raise StoreAway(
+            f"the PostgreSQL server of service.conversations failed: {first_line(error)}; "
+            "ask without thread_id, or start it"
+        ) from error
 
 
 def _telling(saver: type[AsyncPostgresSaver]) -> type[AsyncPostgresSaver]:
-    """The saver, with a server that goes away meanwhile told as our own error."""
-    import psycopg
-
-    @contextmanager
-    def told() -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            raise StoreError(
-                f"the PostgreSQL server of service.conversations failed: {first_line(error)}; "
-                "ask without thread_id, or start it"
-            ) from error
+    """The saver, which tells its server's failures so."""
 
     class Telling(saver):  # type: ignore[misc,valid-type]
         async def aget_tuple(self, *args: Any, **options: Any) -> Any:
-            with told():
+            with _told():
                 return await super().aget_tuple(*args, **options)
 
         async def aput(self, *args: Any, **options: Any) -> Any:
-            with told():
+            with _told():
                 return await super().aput(*args, **options)
 
         async def aput_writes(self, *args: Any, **options: Any) -> None:
-            with told():
+            with _told():
                 await super().aput_writes(*args, **options)
 
         async def adelete_thread(self, *args: Any, **options: Any) -> None:
-            with told():
+            with _told():
                 await super().adelete_thread(*args, **options)
 
     return Telling

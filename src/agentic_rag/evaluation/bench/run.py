@@ -8,11 +8,16 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
+from agentic_rag.distributed.cluster import joined
+from agentic_rag.distributed.pool import Pool
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.memory import ReturnsAll
 from agentic_rag.domain.progress import Progress, silent
@@ -56,6 +61,10 @@ class BenchOptions:
     """Run all questions again, including those with saved answers."""
     control: bool = False
     """Of BEAM: without the words "always" and "never" in the messages."""
+    engine: str = "local"
+    """What runs the conversations: ``ray``, each by a worker; see ``Rag.ingest``."""
+    address: str | None = None
+    """Of a Ray cluster's head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +122,8 @@ async def run_bench(
     refusal = f"another process is at the run in {folder}; wait for it, or name another folder with --out"
     async with only_one(str(folder), "running", refusal):
         run = _Run(config, folder, {task.task_id: task for task in tasks}, mark, options.fresh, progress)
-        inserts = await _run_all(run, rag_config, on_step)
+        async with joined(options.engine, options.address) as cluster:
+            inserts = await _run_all(run, rag_config, on_step, None if cluster is None else Pool(cluster))
         run.complete()
         found = _summary(run, task_id, inserts, time.perf_counter() - started, options.control)
         text = json.dumps(found, ensure_ascii=False, indent=2) + "\n"
@@ -130,6 +140,10 @@ def _check(tasks: Sequence[Conversation], path: Path) -> None:
             raise InputError(
                 f"{path}: {task.task_id!r} cannot be the folder of its records; give it another sample_id"
             )
+
+
+def _kept(question: int) -> dict[str, Any]:
+    return {"question_id": question, "status": "kept"}
 
 
 class _Run:
@@ -173,9 +187,11 @@ class _Run:
 
     def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
         """What the main graph is told of a question that is settled: nothing but that it is done."""
-        return (
-            {"question_id": question, "status": "kept"} if self.is_settled(task, question, packet) else None
-        )
+        return _kept(question) if self.is_settled(task, question, packet) else None
+
+    def settled(self, task: str) -> frozenset[tuple[str, int, int]]:
+        """Task, question and packet of what has a record of it."""
+        return frozenset(key for key in self._due if key[0] == task and self.is_settled(*key))
 
     def is_complete(self, task: str) -> bool:
         return all(self.is_settled(*key) for key in self._due if key[0] == task)
@@ -218,56 +234,141 @@ class _Run:
         return [record for _, record in found if record is not None]
 
 
-async def _run_all(run: _Run, rag_config: RagConfig, on_step: StepCallback | None) -> dict[str, Any]:
+async def _run_all(
+    run: _Run, rag_config: RagConfig, on_step: StepCallback | None, pool: Pool | None
+) -> dict[str, Any]:
     """Run every task that is not complete; what was inserted, by task."""
     earlier = run.earlier.get("inserts", {})
     waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
     inserts = {name: earlier[name] for name in run.tasks if name not in waiting}
-    stores, runtime = run.folder / STORES, run.config.runtime
     if not waiting:
         run.reader = str(run.earlier["reader"])
         return inserts
-    await asyncio.to_thread(shutil.rmtree, stores, ignore_errors=True)
-    try:
-        async with open_lab(
+    runs = (
+        _here(run, waiting, rag_config, on_step) if pool is None else _apart(run, waiting, rag_config, pool)
+    )
+    async with aclosing(runs) as ended:
+        inserts |= {name: inserted async for name, inserted in ended}
+    return {name: inserts[name] for name in run.tasks}
+
+
+async def _here(
+    run: _Run, waiting: Sequence[str], rag_config: RagConfig, on_step: StepCallback | None
+) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+    """One task after the other, each record kept as soon as it is there; name and what was inserted."""
+    runtime = run.config.runtime
+    async with (
+        _stores(run.folder / STORES) as stores,
+        open_lab(
             run.config,
             rag_config.model_copy(update={"data_dir": stores}),
             on_insert_step=on_step if runtime.memory_insert_verbose else None,
             on_test_step=on_step if runtime.memory_test_verbose else None,
-        ) as lab:
-            run.reader = lab.reader
-            for name in waiting:
-                inserts[name] = await _run_one(run, lab, name)
+        ) as lab,
+    ):
+        run.reader = lab.reader
+        for name in waiting:
+            yield name, await _run_one(run, run.tasks[name], run.config, lab)
+
+
+@asynccontextmanager
+async def _stores(folder: Path) -> AsyncIterator[Path]:
+    """Of a run, empty, and gone with it."""
+    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        yield folder
     finally:
-        await asyncio.to_thread(shutil.rmtree, stores, ignore_errors=True)
-    return {name: inserts[name] for name in run.tasks}
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-async def _run_one(run: _Run, lab: MemoryLab, name: str) -> dict[str, Any]:
+class Hearer(Protocol):
+    """Who hears of the results of a task."""
+
+    returns_all: bool
+
+    def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None: ...
+
+    def heard(self, task: str, packet: int, result: dict[str, Any]) -> None: ...
+
+
+async def _run_one(
+    hearer: Hearer, task: Conversation, config: PipelineConfig, lab: MemoryLab
+) -> dict[str, Any]:
     async def load(data: str | None, task_id: str) -> Conversation:
-        return run.tasks[task_id]
+        return task
 
     async def open_pipelines(conversation: Conversation) -> Pipelines:
         pipelines = lab.build(conversation.task_id)
         service = pipelines.service
-        run.returns_all = isinstance(service, ReturnsAll) and service.returns_all
+        hearer.returns_all = isinstance(service, ReturnsAll) and service.returns_all
         return pipelines
 
-    runtime = run.config.runtime
+    runtime = config.runtime
     runs = Runs(
         load,
         open_pipelines,
         segments=runtime.test_segments,
         retest=runtime.retest,
         parallel=runtime.parallel,
-        known=run.known,
-        heard=run.heard,
+        known=hearer.known,
+        heard=hearer.heard,
     )
     try:
-        state = await build_main_graph(runs).ainvoke({"task_id": name})
+        state = await build_main_graph(runs).ainvoke({"task_id": task.task_id})
     finally:
         await runs.close()
     return dict(state["inserts"])
+
+
+@dataclass(slots=True)
+class TaskResults:
+    """What a worker of a cluster found out about one task."""
+
+    task: Conversation
+    settled: frozenset[tuple[str, int, int]]
+    """Task, question and packet of what is known already."""
+    returns_all: bool = False
+    results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    """Packet and result, in order."""
+    inserts: dict[str, Any] = field(default_factory=dict)
+    reader: str = ""
+
+    def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
+        return _kept(question) if (task, question, packet) in self.settled else None
+
+    def heard(self, task: str, packet: int, result: dict[str, Any]) -> None:
+        self.results.append((packet, result))
+
+
+@asynccontextmanager
+async def _lab(
+    config: PipelineConfig, rag_config: RagConfig
+) -> AsyncIterator[tuple[MemoryLab, PipelineConfig]]:
+    """For a worker: stores in a folder of its own."""
+    with TemporaryDirectory() as folder:
+        async with open_lab(config, rag_config.model_copy(update={"data_dir": Path(folder)})) as lab:
+            yield lab, config
+
+
+async def _results(opened: tuple[MemoryLab, PipelineConfig], asked: TaskResults) -> TaskResults:
+    lab, config = opened
+    asked.inserts = await _run_one(asked, asked.task, config, lab)
+    asked.reader = lab.reader
+    return asked
+
+
+async def _apart(
+    run: _Run, waiting: Sequence[str], rag_config: RagConfig, pool: Pool
+) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+    """Each task by a worker, its records kept when it has ended."""
+    tasks = [TaskResults(run.tasks[name], run.settled(name)) for name in waiting]
+    ended = pool.stream(partial(_lab, run.config, rag_config), _results, tasks, "running the tasks")
+    async with aclosing(ended) as found:
+        async for one in found:
+            run.reader, run.returns_all = one.reader, one.returns_all
+            for packet, result in one.results:
+                run.heard(one.task.task_id, packet, result)
+            yield one.task.task_id, one.inserts
 
 
 def fingerprint(

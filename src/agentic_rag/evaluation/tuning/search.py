@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from agentic_rag.domain import Hit
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.odds import probabilities
+from agentic_rag.evaluation.asking import ranking_of
 from agentic_rag.evaluation.datasets import EvalQuery
 from agentic_rag.evaluation.metrics import measure
-from agentic_rag.evaluation.run import ranking_of
 from agentic_rag.evaluation.scores import MOST_REFUSED, refusal_threshold
 from agentic_rag.fusion.strategy_selector import DEFAULT_WEIGHTS, fuse_for_operation
 from agentic_rag.rerank import offline

@@ -32,7 +32,7 @@ from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Answer, Rag, Step
 from agentic_rag.serving.access import COOKIE, Caller, Refused
-from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, event
+from agentic_rag.serving.asking import EVENTS, Ask, RequestId, answer_to, asked, event
 from agentic_rag.serving.boards import checked
 from agentic_rag.serving.errors import request_of
 from agentic_rag.serving.notes import (
@@ -48,7 +48,7 @@ from agentic_rag.serving.openai_surface import note_url
 from agentic_rag.serving.page.answers import answer_parts
 from agentic_rag.serving.page.markdown import note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word
-from agentic_rag.serving.service import Service, TheCaller, TheService
+from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
 
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
@@ -205,6 +205,7 @@ async def page_ask(
     as_of: Annotated[str, Form()] = "",
     only: Annotated[str, Form()] = "",
     thread_id: Annotated[str, Form()] = "",
+    request_id: RequestId = None,
 ) -> StreamingResponse:
     """The run as events: stages as they end, words as they are written, the answer as a part of the page."""
     expression = parse_terms([only] if only.strip() else [])
@@ -223,7 +224,7 @@ async def page_ask(
         started = time.perf_counter()
         yield event("started", {})
         try:
-            async with aclosing(asked(service, caller, ask)) as parts:
+            async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
                 async for part in parts:
                     match part:
                         case Step():
@@ -364,7 +365,7 @@ def _shown_roots(service: Service, caller: Caller) -> list[str]:
 @router.post("/page/ingest")
 async def page_ingest(
     request: Request,
-    service: TheService,
+    service: TheWriter,
     caller: TheCaller,
     folder: Annotated[str, Form()],
     dataset: Annotated[str, Form()] = "default",
@@ -378,7 +379,7 @@ async def page_ingest(
 @router.post("/page/upload")
 async def page_upload(
     request: Request,
-    service: TheService,
+    service: TheWriter,
     caller: TheCaller,
     files: Annotated[list[UploadFile], File()],
     dataset: Annotated[str, Form()] = "default",
@@ -389,13 +390,13 @@ async def page_upload(
 
 
 @router.get("/page/jobs/{job_id}")
-async def page_job(job_id: str, request: Request, service: TheService, caller: TheCaller) -> HTMLResponse:
+async def page_job(job_id: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """How far an ingest is."""
     return _page(request, "job.html", job=service.jobs.get(job_id, caller.user_id), limit=SHOWN_SKIPPED)
 
 
 @router.delete("/page/jobs/{job_id}")
-async def page_cancel(job_id: str, request: Request, service: TheService, caller: TheCaller) -> HTMLResponse:
+async def page_cancel(job_id: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """End an ingest."""
     job = service.jobs.get(job_id, caller.user_id)
     await service.jobs.cancel(job)
@@ -403,7 +404,7 @@ async def page_cancel(job_id: str, request: Request, service: TheService, caller
 
 
 @router.delete("/page/datasets/{dataset}")
-async def page_empty(dataset: str, request: Request, service: TheService, caller: TheCaller) -> HTMLResponse:
+async def page_empty(dataset: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """Empty a dataset."""
     state = await empty(dataset, service, caller)
     return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
@@ -427,7 +428,7 @@ async def page_forget(conversation_id: str, service: TheService, caller: TheCall
 
 
 @router.get("/learn")
-async def learn_page(request: Request, service: TheService) -> Response:
+async def learn_page(request: Request, service: TheWriter) -> Response:
     """What is to be asked again, and boards to be checked."""
     caller = _visitor(service, request)
     if caller is None:
@@ -440,7 +441,7 @@ async def learn_page(request: Request, service: TheService) -> Response:
 
 @router.post("/page/check")
 async def page_check(
-    request: Request, service: TheService, caller: TheCaller, file: Annotated[str, Form()]
+    request: Request, service: TheWriter, caller: TheCaller, file: Annotated[str, Form()]
 ) -> HTMLResponse:
     """Mark a board."""
     report = await checked(service, caller, file)

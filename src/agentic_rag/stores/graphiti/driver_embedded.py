@@ -84,6 +84,9 @@ class EmbeddedDriver(GraphDriver):  # type: ignore[misc]
         for name, operations in KUZU_OPERATIONS.items():
             setattr(self, f"_{name}", operations())
 
+    async def reach(self) -> None:
+        """Nothing to reach: the graph is LanceDB's."""
+
     async def execute_query(self, cypher_query_: str, **kwargs: Any) -> tuple[Any, None, None]:
         """Rows of a statement that reads.
 

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from typing import Any
 from urllib.parse import urlsplit
 
-from agentic_rag.errors import ConfigError, MissingExtra, StoreError
+from agentic_rag.errors import ConfigError, MissingExtra, StoreAway
 from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.graphiti.change import Change
 from agentic_rag.stores.graphiti.commit import Committer
@@ -124,9 +124,9 @@ class LateIndexes:
         """Raises one of ``failures`` where the server cannot be used, without trying again and again."""
         raise NotImplementedError
 
-    def unusable(self, reason: str) -> StoreError:
+    def unusable(self, reason: str) -> StoreAway:
         """What to say of it, in one line."""
-        return StoreError(
+        return StoreAway(
             f"{self.told} cannot be used: {reason}; start it (docker compose --profile {self.told.partition(' ')[0]} up -d), "
             "or correct graph.uri, graph.user and graph.password"
         )
@@ -136,7 +136,7 @@ class LateIndexes:
             await super().build_indices_and_constraints(delete_existing)  # type: ignore[misc]
 
     async def reach(self) -> None:
-        """Raises ``StoreError`` where the server cannot be used."""
+        """Raises ``StoreAway`` where the server cannot be used."""
         try:
             async with asyncio.timeout(GREETING_SECONDS):
                 await self.greet()

@@ -20,6 +20,7 @@ from agentic_rag.stores.graphiti.chunks import READ_BY, is_chunk, to_chunk
 from agentic_rag.stores.graphiti.schemas import Row
 from agentic_rag.stores.graphiti.tables import GraphTables
 from agentic_rag.stores.lancedb.connection import LanceConnection
+from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder
 from agentic_rag.stores.lancedb.reindex import VectorTable
 
 if TYPE_CHECKING:
@@ -179,11 +180,13 @@ class GraphitiStore:
                 mentions=await self._tables.count(group, "mentions"),
             )
 
-    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
+    async def optimize(
+        self, dataset: str, *, purge: bool = False, builder: IndexBuilder = BUILT_HERE
+    ) -> None:
         group = group_id(dataset)
         with translated_failure(f"indexing {dataset!r}"):
             async with self._tables.writing([group]):
-                await self._tables.optimize(group, purge=purge)
+                await self._tables.optimize(group, purge=purge, builder=builder)
                 await self._engine.links.keep(group)
 
     async def stats(self, dataset: str) -> StoreStats:
@@ -193,6 +196,11 @@ class GraphitiStore:
     def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]:
         """For ``reindex``; a graph server holds no vectors."""
         return self._tables.vector_tables(group_id(dataset))
+
+    async def reach(self) -> None:
+        """Raises ``StoreError`` where the graph server cannot be used; searches do without it."""
+        with translated_failure("reaching the graph"):
+            await self._engine.graphiti.driver.reach()
 
     async def close(self) -> None:
         """Close the graph, and the LanceDB connection if it was opened here."""

@@ -32,7 +32,9 @@ from agentic_rag.stores.graphiti.schemas import (
 from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, LanceConnection, translated, upsert
 from agentic_rag.stores.lancedb.full_text import full_text_index, searched
 from agentic_rag.stores.lancedb.indexes import (
+    BUILT_HERE,
     VECTOR_INDEX_FROM,
+    IndexBuilder,
     IndexPlan,
     PlannedIndex,
     planned,
@@ -245,12 +247,12 @@ class GraphTables:
             if await table.count_rows(where):
                 await table.delete(where)
 
-    async def optimize(self, group: str, *, purge: bool = False) -> None:
+    async def optimize(self, group: str, *, purge: bool = False, builder: IndexBuilder = BUILT_HERE) -> None:
         """Compact, and index what pays to be indexed; the caller is ``writing``. ``purge``: see ``indexes.tidied``."""
         for kind in KINDS:
             table = await self._opened(group, kind, any_model=True)
             if table is not None:
-                await tidied(table, _plan(kind), kind, purge=purge)
+                await tidied(table, _plan(kind), kind, purge=purge, builder=builder)
         await self._manifests.drop_superseded(group, [table_name(group, kind) for kind in WITH_VECTOR])
 
     @asynccontextmanager

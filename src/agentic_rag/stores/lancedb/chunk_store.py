@@ -29,7 +29,9 @@ from agentic_rag.stores.batch import check_query, checked_ids, checked_vectors, 
 from agentic_rag.stores.lancedb.connection import LanceConnection, is_one_of, translated
 from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.stores.lancedb.indexes import (
+    BUILT_HERE,
     VECTOR_INDEX_FROM,
+    IndexBuilder,
     IndexPlan,
     PlannedIndex,
     table_stats,
@@ -235,14 +237,16 @@ class LanceChunkStore:
     async def datasets(self) -> list[str]:
         return await self._manifests.names()
 
-    async def optimize(self, dataset: str, *, purge: bool = False) -> None:
+    async def optimize(
+        self, dataset: str, *, purge: bool = False, builder: IndexBuilder = BUILT_HERE
+    ) -> None:
         group = group_id(dataset)
         async with process_lock(self._connection.locks, f"indexing-{group}"):
             async with writing(self._connection.locks, [group]):
                 table = await self._opened(dataset, now=True)
                 if table is None:
                     return
-                await tidied(table, _plan(), repr(dataset), purge=purge)
+                await tidied(table, _plan(), repr(dataset), purge=purge, builder=builder)
                 await self._values.tidy(dataset, table, purge=purge)
             await self._manifests.drop_superseded(group, [_chunks_name(dataset)])
 

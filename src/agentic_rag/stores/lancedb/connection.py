@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.compaction import cleaned
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
@@ -40,7 +40,9 @@ KEYS_PER_CONDITION = 4_000
 """Most texts that one condition names."""
 
 _AWAY = re.compile(
-    r"RetryError.*?uri: Some\((\w+://[^/)]+).*?HttpError \{ kind: (?:Connect|Timeout)", re.DOTALL
+    r"RetryError.*?uri: Some\((\w+://[^/)]+).*?HttpError \{ kind: (?:Connect|Timeout)|"
+    r"Error performing \w+ (\w+://[^/\s]+).*?HTTP error: error sending request",
+    re.DOTALL,
 )
 
 REPAIR = "agentic-rag repair"
@@ -73,14 +75,15 @@ def translated(doing: str) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, _FAILURES) and type(error).__name__ != _PANIC:
             raise
-        raise StoreError(f"LanceDB failed while {doing}: {_reason(error)}") from error
+        kind = StoreAway if _AWAY.search(str(error)) else StoreError
+        raise kind(f"LanceDB failed while {doing}: {_reason(error)}") from error
 
 
 def _reason(error: Exception) -> str:
     """The library's words, and what to do: of an object store that does not answer, and of damaged files."""
     away = _AWAY.search(str(error))
     if away is not None:
-        return f"the object store at {away[1]} cannot be reached; start it, or correct lancedb_uri and storage_options"
+        return f"the object store at {away[1] or away[2]} cannot be reached; start it, or correct lancedb_uri and storage_options"
     reason = _IN_ITS_SOURCE.sub("", first_line(error))
     is_damaged = type(error).__name__ == _PANIC or _DAMAGED.search(str(error))
     return f"{reason}; run: {REPAIR}" if is_damaged else reason
@@ -206,6 +209,12 @@ class LanceConnection:
             held.close()
         with translated(f"dropping table {name}"):
             await database.drop_table(name, ignore_missing=True)
+
+    async def reach(self) -> None:
+        """Raises ``StoreError`` where the database cannot be listed."""
+        database = await self.database()
+        with translated("listing tables"):
+            await database.list_tables(limit=1)
 
     async def table_names(self) -> list[str]:
         database = await self.database()

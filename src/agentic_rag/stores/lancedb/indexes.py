@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
@@ -103,7 +104,37 @@ class IndexPlan:
     """Rows from which an approximate vector index beats the exact scan; None: no vectors."""
 
 
-async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = False) -> None:
+class IndexBuilder(Protocol):
+    """Who builds indexes."""
+
+    @property
+    def least(self) -> float:
+        """Rows without an index from which it is built anew, where fewer are taken in."""
+
+    async def build(self, table: Any, column: str, config: Any, name: str | None = None) -> None:
+        """An index of all rows, in place of the one that the column has; ``config`` is LanceDB's."""
+
+
+class _BuiltHere:
+    """By LanceDB."""
+
+    least = math.inf
+
+    async def build(self, table: Any, column: str, config: Any, name: str | None = None) -> None:
+        await table.create_index(column, config=config, replace=True, name=name)
+
+
+BUILT_HERE: IndexBuilder = _BuiltHere()
+
+
+async def tidied(
+    table: Any,
+    plan: IndexPlan,
+    called: str,
+    *,
+    purge: bool = False,
+    builder: IndexBuilder = BUILT_HERE,
+) -> None:
     """Compact a table, index what was written since, and build or renew what pays now.
 
     ``purge``: no file holds rows that were removed either. Without, LanceDB keeps them in older versions, in pieces
@@ -115,7 +146,7 @@ async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = Fals
     for attempt in range(TRIES):
         try:
             with translated(f"indexing {called}"):
-                await _tidy(table, plan, purge)
+                await _tidy(table, plan, purge, builder)
             await asyncio.to_thread(trim_memory)
             return
         except StoreError as error:
@@ -127,7 +158,7 @@ async def tidied(table: Any, plan: IndexPlan, called: str, *, purge: bool = Fals
     _LOGGER.info("%s is written to all the time; its indexes are left to a later write", called)
 
 
-async def _tidy(table: Any, plan: IndexPlan, purge: bool) -> None:
+async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder) -> None:
     if purge:
         key = (await table.schema()).names[0]
         if await table.count_rows():
@@ -137,18 +168,22 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool) -> None:
             await table.delete(f"{key} IS NULL")
     found = await table.list_indices()
     stale = await _counting_removed(table, found)
-    slow = [index for index in found if index.index_type == _LABELS]
+    slow = [
+        index
+        for index in found
+        if index.index_type == _LABELS or (index.num_unindexed_rows or 0) >= builder.least
+    ]
     stale.update(index.columns[0] for index in slow if index.num_unindexed_rows)
     await compacted(table, KEEP_VERSIONS, leaving=[index.name for index in slow])
     rows = await table.count_rows()
     have = {index.columns[0]: index.name for index in found}
     for planned in plan.columns:
         if rows >= planned.rows and (purge or planned.column not in have or planned.column in stale):
-            await table.create_index(planned.column, config=planned.make(), replace=True)
+            await builder.build(table, planned.column, planned.make())
         elif purge and planned.column in have:
             await table.drop_index(have[planned.column])
     if plan.vector_from is not None and rows >= plan.vector_from:
-        await _vector_index(table, rows, anew=purge)
+        await _vector_index(table, rows, builder, anew=purge or _VECTOR in stale)
     elif purge and _VECTOR in have:
         await table.drop_index(have[_VECTOR])
     if purge:
@@ -177,7 +212,7 @@ async def _counting_removed(table: Any, indexes: Sequence[Any]) -> set[str]:
     }
 
 
-async def _vector_index(table: Any, rows: int, *, anew: bool) -> None:
+async def _vector_index(table: Any, rows: int, builder: IndexBuilder, *, anew: bool) -> None:
     """Its name says how many rows it was built for: new rows join its clusters, which fit them less and less."""
     from lancedb.index import IvfSq
 
@@ -189,7 +224,7 @@ async def _vector_index(table: Any, rows: int, *, anew: bool) -> None:
     if anew or rows > STALE_FACTOR * best or segments > MOST_SEGMENTS:
         name = f"{_BUILT_FOR}{rows}"
         config = IvfSq(distance_type="cosine", num_partitions=partitions(rows))
-        await table.create_index(_VECTOR, config=config, name=name)
+        await builder.build(table, _VECTOR, config, name)
     for other in sorted(built.keys() - {name}):
         await table.drop_index(other)
 

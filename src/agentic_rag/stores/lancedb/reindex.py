@@ -22,9 +22,9 @@ from agentic_rag.domain.identity import dataset_name, group_id
 from agentic_rag.domain.ports import Embedding, PassageVectors
 from agentic_rag.domain.progress import Meter, Progress
 from agentic_rag.errors import UnknownDataset
-from agentic_rag.ingest.preparing import TEXT_OVERHEAD, embedded, embedding_work
+from agentic_rag.ingest.preparing import CALLS, TEXT_OVERHEAD, embedded, embedding_work
 from agentic_rag.stores.lancedb.connection import LanceConnection, Prepare, delete_keys, translated, upsert
-from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
+from agentic_rag.stores.lancedb.indexes import BUILT_HERE, IndexBuilder, IndexPlan, tidied
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.process_lock import only_one, switching
 
@@ -66,12 +66,17 @@ class VectorTable:
 
 @runtime_checkable
 class Reindexable(Protocol):
-    """A store whose vectors ``reindexed`` can make anew."""
+    """A store on LanceDB's tables, whose vectors ``reindexed`` can make anew."""
 
     @property
     def connection(self) -> LanceConnection: ...
 
     def vector_tables(self, dataset: str) -> tuple[VectorTable, ...]: ...
+
+    async def optimize(
+        self, dataset: str, *, purge: bool = False, builder: IndexBuilder = BUILT_HERE
+    ) -> None:
+        """As ``ports.ChunkWriter`` says; the builder makes the indexes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,8 @@ async def reindexed(
     embedding: Embedding,
     dataset: str,
     progress: Progress | None = None,
+    *,
+    at_once: int = CALLS,
 ) -> ReindexReport:
     """Make all vectors of a dataset anew with the embedding, and switch to them.
 
@@ -111,6 +118,7 @@ async def reindexed(
         embedding: the model from now on.
         dataset: its name.
         progress: told ``embed``, rows done (weighed by work), rows in all.
+        at_once: calls of the embedding under way.
 
     Raises:
         UnknownDataset: nothing was ever written under the name.
@@ -126,7 +134,7 @@ async def reindexed(
     refusal = f"another process is reindexing dataset {dataset_name(dataset)!r}; wait until it is done"
     async with only_one(connection.locks, f"reindexing-{group}", refusal):
         parts = [part for store in stores for part in store.vector_tables(dataset)]
-        return await _Reindex(connection, manifests, embedding, parts, group, dataset).run(progress)
+        return await _Reindex(connection, manifests, embedding, at_once, parts, group, dataset).run(progress)
 
 
 @dataclass(slots=True)
@@ -136,6 +144,7 @@ class _Reindex:
     connection: LanceConnection
     manifests: Manifests
     embedding: Embedding
+    at_once: int
     parts: Sequence[VectorTable]
     group: str
     dataset: str
@@ -231,7 +240,9 @@ class _Reindex:
         for text, row in zip(texts, rows, strict=True):
             work[text] += embedding_work(row[part.measured])
         distinct = list(work)
-        found = await embedded(self.embedding, distinct, list(work.values()), meter, tokens=part.tokens)
+        found = await embedded(
+            self.embedding, distinct, list(work.values()), meter, tokens=part.tokens, at_once=self.at_once
+        )
         place = {text: number for number, text in enumerate(distinct)}
         self.embedding_seconds += time.perf_counter() - began
         self.embedded += len(distinct)

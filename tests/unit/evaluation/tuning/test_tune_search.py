@@ -12,9 +12,9 @@ import pytest
 
 from agentic_rag.domain import Hit
 from agentic_rag.errors import ConfigError
+from agentic_rag.evaluation.asking import ranking_of
 from agentic_rag.evaluation.datasets import EvalDataset, EvalQuery
 from agentic_rag.evaluation.metrics import measure
-from agentic_rag.evaluation.run import ranking_of
 from agentic_rag.evaluation.tuning.run import FEWEST, TUNED, TuneOptions, TuneReport, _tuned, default_settings
 from agentic_rag.evaluation.tuning.search import (
     FOLDS,

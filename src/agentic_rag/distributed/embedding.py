@@ -1,0 +1,100 @@
+"""An embedding whose stored texts are embedded by workers of a Ray cluster; for work that has many calls under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from itertools import cycle
+from typing import Any
+
+from agentic_rag.distributed.cluster import Cluster, translated
+from agentic_rag.distributed.pool import THREADS, Open
+from agentic_rag.domain.ports import Embedding, FloatArray, PassageVectors, TokenEmbedding
+from agentic_rag.domain.token_vectors import QuestionTokens
+from agentic_rag.errors import AgenticRagError
+from agentic_rag.models import bundled
+
+CALLS = 2
+"""Under way at a time for a worker: while one is sent, it works on the other."""
+
+
+class EmbeddingWorker:
+    """A Ray actor; what fails as it may is given back, as by ``pool.Worker``."""
+
+    def __init__(self, opened: Open[Embedding]) -> None:
+        bundled.use_threads(THREADS)
+        self._open = opened
+        self._opening = asyncio.Lock()
+        self._held = AsyncExitStack()
+        self._embedding: Embedding | None = None
+
+    async def passages(self, texts: list[str], tokens: bool) -> PassageVectors | AgenticRagError:
+        """Vectors of the texts, and their tokens where they are asked for."""
+        try:
+            embedding = await self._opened()
+            if tokens and isinstance(embedding, TokenEmbedding):
+                return await embedding.embed_passage_tokens(texts)
+            return PassageVectors(await embedding.embed_passages(texts), (b"",) * len(texts))
+        except AgenticRagError as error:
+            return error
+
+    async def _opened(self) -> Embedding:
+        async with self._opening:
+            if self._embedding is None:
+                self._embedding = await self._held.enter_async_context(self._open())
+            return self._embedding
+
+
+class RayEmbedding:
+    """``ports.Embedding``: passages by the workers, who each have the model; questions by the model here."""
+
+    def __init__(self, cluster: Cluster, opened: Open[Embedding], here: Embedding) -> None:
+        ray = cluster.joined()
+        self.name, self.dimension = here.name, here.dimension
+        self._here = here
+        count = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1, max_concurrency=CALLS)(
+            EmbeddingWorker
+        )
+        self._workers = [made.remote(opened) for _ in range(count)]
+        self._turns = cycle(self._workers)
+
+    @property
+    def at_once(self) -> int:
+        """Calls that keep all workers busy."""
+        return CALLS * len(self._workers)
+
+    async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
+        return await self._here.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        return (await self._passages(texts, tokens=False)).vectors
+
+    async def _passages(self, texts: Sequence[str], *, tokens: bool) -> PassageVectors:
+        with translated("embedding"):
+            found: Any = await next(self._turns).passages.remote(list(texts), tokens)
+        if isinstance(found, AgenticRagError):
+            raise found
+        made: PassageVectors = found
+        return made
+
+
+class RayTokenEmbedding(RayEmbedding):
+    """``ports.TokenEmbedding``."""
+
+    def __init__(self, cluster: Cluster, opened: Open[Embedding], here: TokenEmbedding) -> None:
+        super().__init__(cluster, opened, here)
+        self._telling = here
+
+    async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
+        return await self._passages(texts, tokens=True)
+
+    async def question_tokens(self, text: str) -> QuestionTokens:
+        return await self._telling.question_tokens(text)
+
+
+def ray_embedding(cluster: Cluster, opened: Open[Embedding], here: Embedding) -> RayEmbedding:
+    """Of the kind of the model; takes seconds, so for a thread to call."""
+    kind = RayTokenEmbedding if isinstance(here, TokenEmbedding) else RayEmbedding
+    return kind(cluster, opened, here)  # type: ignore[arg-type]

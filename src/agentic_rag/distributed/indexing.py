@@ -1,0 +1,55 @@
+"""Indexes of large LanceDB tables built by many workers, a segment each, and put in force by one commit (lance-ray)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from agentic_rag.distributed.cluster import Cluster
+from agentic_rag.stores.lancedb.indexes import BUILT_HERE, MOST_SEGMENTS
+
+INDEXED_APART = 1_000_000
+"""Rows from which it pays: below, workers take longer to begin than one machine takes for the index."""
+_WORDS = ("with_position", "base_tokenizer", "language", "max_token_length", "lower_case", "stem",
+          "remove_stop_words", "ascii_folding")  # fmt: skip
+"""Settings of a full-text index that LanceDB and Lance call alike."""
+
+
+class RayBuilder:
+    """``stores.lancedb.indexes.IndexBuilder`` on a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    @property
+    def least(self) -> float:
+        return INDEXED_APART
+
+    async def build(self, table: Any, column: str, config: Any, name: str | None = None) -> None:
+        kind = type(config).__name__
+        if kind not in _KINDS or await table.count_rows() < INDEXED_APART:
+            await BUILT_HERE.build(table, column, config, name)
+            return
+        uri, options = await table.uri(), await table.latest_storage_options()
+        await asyncio.to_thread(self._build, kind, uri, options, column, config, name)
+        await table.checkout_latest()
+
+    def _build(
+        self, kind: str, uri: str, options: dict[str, str] | None, column: str, config: Any, name: str | None
+    ) -> None:
+        ray = self._cluster.joined()
+        import lance_ray
+
+        workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        common = {"column": column, "name": name, "num_workers": workers, "storage_options": options}
+        common |= {"num_segments": min(workers, MOST_SEGMENTS), "index_type": _KINDS[kind]}
+        if kind == "IvfSq":
+            of_vectors = {"metric": config.distance_type, "num_partitions": config.num_partitions}
+            lance_ray.create_index(uri, **common, **of_vectors)
+            return
+        words = {key: getattr(config, key) for key in _WORDS} if kind == "FTS" else {}
+        lance_ray.create_scalar_index(uri, **common, **words)
+
+
+_KINDS = {"FTS": "INVERTED", "BTree": "BTREE", "IvfSq": "IVF_SQ"}
+"""LanceDB's configuration → Lance's name, of the kinds that can be built in segments."""

@@ -1,0 +1,128 @@
+"""A pool of workers on the cluster, a core each (and a GPU, where it has them), that each open something and then work.
+
+Items stream through Ray Data: it keeps back what comes faster than its results are taken, and moves what waits to disk.
+A worker that dies is started anew and does its item again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any, TypeVar
+
+from agentic_rag.distributed.cluster import Cluster, translated
+from agentic_rag.errors import AgenticRagError
+from agentic_rag.models import bundled
+
+THREADS = 1
+"""That embed in a worker: it has one core."""
+Parts = TypeVar("Parts")
+Item = TypeVar("Item")
+Made = TypeVar("Made")
+Open = Callable[[], AbstractAsyncContextManager[Parts]]
+"""Opens what a worker works with; can be pickled."""
+Work = Callable[[Parts, Item], Awaitable[Made]]
+"""Can be pickled, as its items and results."""
+
+
+class Worker:
+    """A Ray actor: opens its parts for its first item, then works on one after the other.
+
+    What fails as it may, in opening or at work, is given back: of an error that it raises, Ray keeps the text.
+    """
+
+    def __init__(self, opened: Open[Any], work: Work[Any, Any, Any]) -> None:
+        bundled.use_threads(THREADS)
+        self._open = opened
+        self._work = work
+        self._runner = asyncio.Runner()
+        self._held = AsyncExitStack()
+        self._parts: Any = None
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The item's result, or the error."""
+        try:
+            made = self._runner.run(self._made(pickle.loads(row["item"])))
+        except AgenticRagError as error:
+            made = error
+        return {"made": packed(made)}
+
+    async def _made(self, item: Any) -> Any:
+        if self._parts is None:
+            self._parts = await self._held.enter_async_context(self._open())
+        return await self._work(self._parts, item)
+
+
+class Pool:
+    """Workers of a cluster, which is joined when there is something to do."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def kept(self, value: Any) -> list[Any]:
+        """A reference to what every worker is to have, in a list, as ``Worker`` can be given it; see ``taken``."""
+        return [self._cluster.joined().put(value)]
+
+    def results(
+        self, opened: Open[Parts], work: Work[Parts, Item, Made], items: Sequence[Item], doing: str
+    ) -> Iterator[Made]:
+        """Of each item, in order, as they are ready; for a thread to call.
+
+        Raises:
+            RunError: the cluster failed.
+            AgenticRagError: what a worker raised.
+        """
+        if not items:
+            return
+        ray = self._cluster.joined()
+        gpus = _gpus(ray)
+        rows = ray.data.from_items([{"item": packed(item)} for item in items], override_num_blocks=len(items))
+        made = rows.map(
+            Worker,
+            compute=_actors(ray, len(items), gpus),
+            num_cpus=1,
+            num_gpus=gpus,
+            fn_constructor_args=(opened, work),
+        )
+        with translated(doing):
+            for row in made.iter_rows():
+                one: Made | AgenticRagError = pickle.loads(row["made"])
+                if isinstance(one, AgenticRagError):
+                    raise one
+                yield one
+
+    async def stream(
+        self, opened: Open[Parts], work: Work[Parts, Item, Made], items: Sequence[Item], doing: str
+    ) -> AsyncGenerator[Made]:
+        """``results``, for an event loop."""
+        results = self.results(opened, work, items, doing)
+        for _ in items:
+            yield await asyncio.to_thread(next, results)
+
+
+def taken(kept: Sequence[Any]) -> Any:
+    """In a worker, what ``Pool.kept`` was given."""
+    import ray
+
+    return ray.get(kept[0])
+
+
+def packed(value: Any) -> bytes:
+    """For ``pickle.loads``; functions too, which pickle itself cannot name."""
+    from ray import cloudpickle
+
+    made: bytes = cloudpickle.dumps(value)
+    return made
+
+
+def _actors(ray: Any, items: int, gpus: int) -> Any:
+    """As many workers as there are cores, or GPUs, and not more than items."""
+    found = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 1))
+    return ray.data.ActorPoolStrategy(size=max(1, min(found, items)))
+
+
+def _gpus(ray: Any) -> int:
+    """Of each worker: 1 where the cluster has some and the bundled model can use one."""
+    return int(bool(ray.cluster_resources().get("GPU")) and bundled.can_use_gpu())

@@ -1,0 +1,151 @@
+"""What a worker does for an ingest: documents chunked, their facts derived, their texts embedded, their rows written."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from agentic_rag.distributed.pool import Open, taken
+from agentic_rag.domain.ports import (
+    ChunkStore,
+    Embedding,
+    FloatArray,
+    GraphStore,
+    Piece,
+    PieceStore,
+    TokenCounter,
+)
+from agentic_rag.domain.progress import Meter
+from agentic_rag.ingest.names import TitleIndex
+from agentic_rag.ingest.planning import Action, FileReport, Work, parsed, unpacked
+from agentic_rag.ingest.preparing import Prepared, PreparedDocument, Preparer, Stored, embedded
+from agentic_rag.ingest.sources import SourceItem
+from agentic_rag.text.cache import TextCache
+
+TEXTS = 50_000
+"""Names and sentences whose vectors a worker remembers (80 MB): a name comes again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a worker reads and embeds by."""
+
+    chunks: ChunkStore
+    graph: GraphStore
+    embedding: Embedding
+    count_tokens: TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """A worker of one ingest."""
+
+    opened: Opened
+    dataset: str
+    titles: TitleIndex | None
+    vectors: TextCache[FloatArray] = field(default_factory=lambda: TextCache(TEXTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a worker is given at a time: documents as ``Work`` packs them."""
+
+    documents: tuple[tuple[bytes, Stored, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a worker made of a share, in order."""
+
+    documents: tuple[PreparedDocument, ...]
+    texts: tuple[str, ...]
+    vectors: FloatArray
+    """Of the texts: names and sentences of the graphs."""
+    piece: Piece | None
+    """Rows of the chunks, where the store takes pieces; else they are in the documents."""
+    seconds: dict[str, float]
+    """By stage, in this worker."""
+
+
+@asynccontextmanager
+async def preparation(
+    opened: Open[Opened], dataset: str, titles: Sequence[Any]
+) -> AsyncIterator[Preparation]:
+    """``titles``: the index, or None, as ``Pool.kept`` gives it."""
+    async with opened() as parts:
+        yield Preparation(parts, dataset, await asyncio.to_thread(taken, titles))
+
+
+async def prepare(worker: Preparation, share: Share) -> Made:
+    """Of a share all that can be done without changing a store."""
+    laps = _Laps()
+    parts = worker.opened
+    preparer = Preparer(parts.chunks, parts.embedding, parts.count_tokens)
+    documents = [
+        preparer.chunked(unpacked(packed), stored, moved) for packed, stored, moved in share.documents
+    ]
+    laps("chunk")
+    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _unheard(), laps)
+    is_new = all(one.stored == "none" and one.moved_from is None for one in documents)
+    texts = await _texts(worker, prepared, is_new=is_new)
+    laps("look up")
+    vectors = await worker.vectors.of(texts, lambda new: _vectors(parts.embedding, new))
+    laps("embed")
+    piece = await _piece(worker, prepared)
+    laps("write")
+    found = prepared.documents
+    if piece is not None:
+        found = tuple(replace(one, embedded=None) for one in found)
+    matrix = np.array(vectors, np.float32).reshape(len(texts), parts.embedding.dimension)
+    return Made(found, tuple(texts), matrix, piece, dict(laps.seconds))
+
+
+async def _texts(worker: Preparation, prepared: Prepared, *, is_new: bool) -> list[str]:
+    """Names and sentences to embed; what may be stored is looked for only where some of it may be."""
+    if worker.titles is None:
+        return []
+    if not is_new:
+        return await worker.opened.graph.new_texts(worker.dataset, prepared.graphs)
+    names = {entity.name for graph in prepared.graphs for entity in graph.entities}
+    return sorted(names | {fact.text for graph in prepared.graphs for fact in graph.facts})
+
+
+async def _vectors(embedding: Embedding, texts: list[str]) -> FloatArray:
+    return (await embedded(embedding, texts, [0.0] * len(texts), _unheard())).vectors
+
+
+async def _piece(worker: Preparation, prepared: Prepared) -> Piece | None:
+    documents = [one.embedded for one in prepared.documents if one.embedded is not None]
+    chunks = worker.opened.chunks
+    if not documents or not isinstance(chunks, PieceStore):
+        return None
+    return await chunks.write_piece(worker.dataset, documents)
+
+
+def _unheard() -> Meter:
+    return Meter(None, "store", units=0, work=0.0)
+
+
+class _Laps:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._last = time.perf_counter()
+
+    def __call__(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.seconds[stage] += now - self._last
+        self._last = now
+
+
+async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:
+    """Each source parsed, in order."""
+    return [parsed(item, action) for item, action in sources]

@@ -1,0 +1,80 @@
+"""Evaluation, the asking: a system's answer to a query as a record, here or by a worker of a Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentic_rag.domain.identity import chunk_id
+from agentic_rag.domain.ports import Embedding
+from agentic_rag.evaluation.metrics import document_ranking
+from agentic_rag.evaluation.records import DEPTH, Record
+from agentic_rag.evaluation.systems import Systems, Task
+from agentic_rag.rag import open_rag
+from agentic_rag.settings.config import RagConfig
+
+Results = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a system."""
+
+    system: str
+    task: Task
+    unit: str
+    """Of the ranking: ``document`` or ``chunk``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The systems that are asked, and which of them were."""
+
+    systems: Systems
+    warm: set[str] = field(default_factory=set)
+
+    async def record(self, question: Question) -> Record:
+        """Each embeds the question itself, as a reader would ask it."""
+        name, task = question.system, question.task
+        if name not in self.warm:  # the first question opens tables and loads models
+            self.warm.add(name)
+            await self.systems.run(name, task)
+        self.systems.forget()
+        scored = await self.systems.run(name, task)
+        return Record(
+            system=name,
+            query=task.query.id,
+            ranking=tuple(ranking_of(scored.results, question.unit)[:DEPTH]),
+            milliseconds=round(scored.milliseconds, 3),
+            model_calls=scored.model_calls,
+            confidence=scored.confidence,
+            abstained=scored.abstained,
+            degraded=scored.degraded,
+        )
+
+
+@asynccontextmanager
+async def asked(config: RagConfig, embedding: Embedding | None) -> AsyncIterator[Asked]:
+    """For a worker, on stores and models of its own."""
+    async with open_rag(config, embedding=embedding) as rag:
+        yield Asked(Systems(rag))
+
+
+async def records(asked: Asked, questions: Sequence[Question]) -> list[Record]:
+    """A worker's share."""
+    return [await asked.record(question) for question in questions]
+
+
+def ranking_of(results: Results, unit: str) -> list[str]:
+    """Ids of documents, or of chunks, each at its best place; all parts of a long turn are that turn."""
+    if unit == "document":
+        return document_ranking(results)
+    ranking: dict[str, None] = {}
+    for result in results:
+        metadata = result.get("metadata") or {}
+        document, turn = metadata.get("document_id"), metadata.get("dia_id")
+        known = document is not None and turn is not None
+        ranking.setdefault(chunk_id(str(document), str(turn)) if known else str(result["id"]))
+    return list(ranking)

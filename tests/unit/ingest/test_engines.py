@@ -1,0 +1,20 @@
+"""Documents are put together into the same batches wherever they were prepared."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.ingest.engines import BATCH_CHUNKS, grouped
+
+
+@given(st.lists(st.integers(0, 2 * BATCH_CHUNKS)), st.integers(1, 5))
+def test_a_batch_is_as_large_as_it_may_be(chunks: list[int], most: int) -> None:
+    batches = list(grouped(chunks, lambda count: count, most))
+    assert [count for batch in batches for count in batch] == chunks
+    for batch in batches:
+        assert len(batch) == 1 or (len(batch) <= most and sum(batch) <= BATCH_CHUNKS)
+    for batch, following in pairwise(batches):
+        assert len(batch) == most or sum(batch) + following[0] > BATCH_CHUNKS

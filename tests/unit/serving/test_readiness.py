@@ -1,0 +1,60 @@
+"""Readiness: which store is away and why, looked at once a second, for no longer than a store may take."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from agentic_rag.errors import StoreError
+from agentic_rag.serving import readiness
+from agentic_rag.serving.readiness import Readiness
+
+
+class Store:
+    """One that can be taken away."""
+
+    def __init__(self) -> None:
+        self.away = False
+        self.hangs = False
+        self.looks = 0
+
+    async def reach(self) -> None:
+        self.looks += 1
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.away:
+            raise StoreError("it is away; start it")
+
+
+async def test_a_store_that_is_away_is_named_until_it_is_back(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(readiness, "LOOKED_AT_EVERY", 0.0)
+    graph, vectors = Store(), Store()
+    ready = Readiness({"graph": graph.reach, "vectors": vectors.reach})
+    assert await ready.problems() == {}
+    graph.away = True
+    assert await ready.problems() == await ready.problems() == {"graph": "it is away; start it"}
+    graph.away = False
+    assert await ready.problems() == {}
+    told = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert told == [
+        "not ready, the graph cannot be used: it is away; start it",
+        "the graph can be used again",
+    ]
+
+
+async def test_callers_at_once_share_a_look() -> None:
+    store = Store()
+    ready = Readiness({"vectors": store.reach})
+    assert await asyncio.gather(*(ready.problems() for _ in range(20))) == [{}] * 20
+    assert store.looks == 1
+
+
+async def test_a_store_that_hangs_counts_as_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "LONGEST_LOOK", 0.01)
+    store = Store()
+    store.hangs = True
+    assert await Readiness({"vectors": store.reach}).problems() == {"vectors": "no answer within 0.01 s"}
