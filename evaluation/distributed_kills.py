@@ -2,8 +2,8 @@
 
 Notes of one passage are ingested by two nodes of one core, with a model that takes its time. In each of the first rounds
 a drawn worker is killed (SIGKILL), in each of the others the process that asked for the ingest, which is run again. The
-moments are spread over the run by its own progress, the first while workers parse, each put off by up to two seconds
-that are drawn with a fixed seed. At the end both stores are compared with those of a plain ingest.
+moments are spread over the run by its own progress, the first while workers parse, each put off by up to a second that
+is drawn with a fixed seed. At the end both stores are compared with those of a plain ingest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from stored import HALF_STEP, Stored, differences, everything, loose
 WORKERS_KILLED, QUICK_WORKERS_KILLED = 10, 2
 DRIVERS_KILLED, QUICK_DRIVERS_KILLED = 5, 1
 NOTES, QUICK_NOTES = 400, 200
-LATEST = 2.0
+LATEST = 1.0
 """Seconds."""
 SLEPT = 0.2
 """Seconds a call of the model."""
@@ -60,16 +60,25 @@ class Reached:
             self._then()
 
 
-async def _ingested(data: Path, vault: Path, address: str | None, progress: Progress | None = None) -> Stored:
+async def _ingest(data: Path, vault: Path, address: str | None, progress: Progress | None = None) -> None:
     async with open_rag(RagConfig(data_dir=data), embedding=SlowEmbedding()) as rag:
         await rag.ingest(vault, progress=progress, **by(address))
+
+
+async def _stored(data: Path) -> Stored:
+    async with open_rag(RagConfig(data_dir=data), embedding=HashingEmbedding()) as rag:
         return await everything(rag)
+
+
+async def _ingested(data: Path, vault: Path, address: str | None) -> Stored:
+    await _ingest(data, vault, address)
+    return await _stored(data)
 
 
 def drive(data: str, vault: str, address: str, share: float, later: float) -> None:
     """An ingest on the cluster by a process that is killed, seconds after a share of the work is done."""
     timer = Timer(later, kill, [os.getpid()])
-    asyncio.run(_ingested(Path(data), Path(vault), address, Reached(share, timer.start)))
+    asyncio.run(_ingest(Path(data), Path(vault), address, Reached(share, timer.start)))
     timer.cancel()
 
 
@@ -78,16 +87,17 @@ async def _worker_killed(
 ) -> tuple[Stored, bool]:
     """What is stored at the end, and whether one was killed."""
     reached = asyncio.Event()
-    ingest = asyncio.ensure_future(_ingested(data, vault, address, Reached(share, reached.set)))
+    ingest = asyncio.ensure_future(_ingest(data, vault, address, Reached(share, reached.set)))
     await reached.wait()
     await asyncio.sleep(later)
     killed = False
     while not killed and not ingest.done():
-        if found := [*workers(), *workers("parse_share")]:
+        if found := workers():
             kill(chance.choice(sorted(found)))
             killed = True
         await asyncio.sleep(0.02)
-    return await ingest, killed
+    await ingest
+    return await _stored(data), killed
 
 
 def _driver_killed(data: Path, vault: Path, address: str, share: float, later: float) -> bool:
