@@ -13,12 +13,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench_scale import written
+from distributed_efficiency import MEMORY_FLOOR
 from distributed_runs import Watched, one_core, short_notes, watched
 from figures import Row, row
 
 NOTES, QUICK_NOTES = 20_000, 500
 OVERHEAD_FLOOR = 1.15
-WORKER_MEMORY_FLOOR = 1_000.0
 
 
 def run(quick: bool) -> list[Row]:
@@ -44,7 +44,7 @@ def run(quick: bool) -> list[Row]:
         row("overhead: of processor time", "×", ray.processor / plain.processor),
         row("overhead: notes a second stored by the driver", "1/s",
             count / (ray.told.stages["vectors"] + ray.told.stages["graph"])),
-        row("overhead: most memory of the worker", "MB", max(ray.worker_memory), floor=WORKER_MEMORY_FLOOR),
+        row("overhead: most memory of the worker", "MB", max(ray.worker_memory), floor=MEMORY_FLOOR),
         row("overhead: most memory of the driver", "MB", ray.driver_memory, peer="plain",
             theirs=plain.driver_memory),
     ]  # fmt: skip
