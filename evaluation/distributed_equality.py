@@ -104,8 +104,10 @@ def _vectors(called: str, here: Path, there: Path) -> list[Row]:
     both = one.keys() & other.keys()
     most = max(float(np.abs(one[text] - other[text]).max()) for text in both)
     return [
-        row(f"{called}: texts embedded by one alone, of {len(both):,}", "texts", len(one.keys() ^ other.keys()),
+        row(f"{called}: texts of {len(both):,} that were not embedded there", "texts", len(one.keys() - other.keys()),
             floor=0),
+        # A worker does not know that a name has another spelling in a share before its own, which is the one stored.
+        row(f"{called}: texts that were embedded there alone", "texts", len(other.keys() - one.keys())),
         {**row(f"{called}: greatest difference of a vector as made", "", most, floor=VECTOR_FLOOR), "ours": most},
     ]  # fmt: skip
 
