@@ -236,7 +236,7 @@ async def _ingested(vault: Path, folder: Path, model: Model, address: str | None
 def _watched(vault: Path, folder: Path, model: Model, nodes: int) -> Watched:
     folder.mkdir()
     # Other work of the machine takes as much of Ray's workers as of the plain ingest: by themselves they give way to it.
-    os.environ["RAY_worker_niceness"] = "0"
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  as Ray spells it
     bundled.use_threads(1)
     with ray_nodes(nodes) if nodes else nullcontext(None) as address:
         return asyncio.run(_ingested(vault, folder, model, address))
