@@ -16,7 +16,7 @@ from lancedb.query import MatchQuery
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.distributed import indexing
-from agentic_rag.distributed.cluster import Cluster
+from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ModelError
 from agentic_rag.evaluation.bench.run import BenchOptions, run_bench
@@ -95,7 +95,10 @@ def some_rows(part: int) -> pa.Table:
 async def found(table: Any) -> list[Any]:
     """By words with scores, by vector and by key."""
     words = (
-        table.query().nearest_to_text(MatchQuery("oolong kettle", "text")).select(["id", "_score"]).limit(600)
+        table.query()
+        .nearest_to_text(MatchQuery("oolong kettle", "text"))
+        .select(["id", "_score"])
+        .limit(2_400)
     )
     near = table.query().nearest_to([1.0] * 16).distance_type("cosine").nprobes(12).refine_factor(5)
     return [
@@ -109,8 +112,8 @@ async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: py
     """They find what one index finds, and later rows are taken in."""
     monkeypatch.setattr(indexing, "INDEXED_APART", 1_000)
     monkeypatch.setattr(compaction, "MOST_ROWS", 600)
-    cluster = Cluster(address)
-    async with lance_connection(str(tmp_path)) as connection:
+    async with joined("ray", address) as cluster, lance_connection(str(tmp_path)) as connection:
+        assert cluster is not None
         tables = [await connection.create_table(name, SCHEMA, "id", None) for name in ("here", "there")]
         for table, builder in zip(tables, (indexes.BUILT_HERE, indexing.RayBuilder(cluster)), strict=True):
             await table.create_index("text", config=full_text_index())
@@ -129,7 +132,6 @@ async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: py
             await indexes.tidied(table, PLAN, table.name)
         assert {index.num_unindexed_rows for index in await there.list_indices()} == {0}
         assert await found(there) == await found(here)
-    cluster.leave()
 
 
 async def test_systems_are_evaluated(address: str, tmp_path: Path) -> None:
