@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +21,9 @@ WORKER = "Map(Worker)"
 def ray_nodes(count: int = 2) -> Iterator[str]:
     """The address of a cluster whose head does no work, with that many nodes of one core."""
     imported()
-    # So that workers find what the tests define.
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE / "distributed")])
+    # So that workers find what the tests and the benchmarks define.
+    places = (HERE, HERE / "distributed", HERE.parent / "evaluation")
+    os.environ["PYTHONPATH"] = os.pathsep.join(map(str, places))
     from ray.cluster_utils import Cluster
 
     with warnings.catch_warnings():
@@ -41,16 +43,31 @@ def ray_nodes(count: int = 2) -> Iterator[str]:
             cluster.shutdown()
 
 
-def workers(called: str = WORKER) -> list[int]:
-    """Process ids of Ray's workers whose title has the word."""
-    found = []
-    for folder in Path("/proc").iterdir():
+def descendants() -> list[int]:
+    """Process ids of what this process started, and of what that started: others may run Ray on this machine, too."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
-            title = (folder / "cmdline").read_text()
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:  # it has ended
+            continue
+        children[int(parent)].append(int(folder.name))
+    found = list(children[os.getpid()])
+    for one in found:
+        found += children[one]
+    return found
+
+
+def workers(called: str = WORKER) -> list[int]:
+    """Process ids of the workers of this process's clusters whose title has the word."""
+    found = []
+    for pid in descendants():
+        try:
+            title = Path(f"/proc/{pid}/cmdline").read_text()
         except OSError:
             continue
         if title.startswith("ray::") and called in title:
-            found.append(int(folder.name))
+            found.append(pid)
     return found
 
 
