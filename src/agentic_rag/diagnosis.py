@@ -34,6 +34,7 @@ EXTRAS = {
     "cross-encoder": ("sentence_transformers", "rerank"),
     "LangGraph Studio": ("langgraph_api", "studio"),
     "FalkorDB": ("falkordb", "falkordb"),
+    "Ray": ("ray", "distributed"),
 }
 REACH_SECONDS, STORE_SECONDS, WRITES_SECONDS = 3.0, 10.0, 60.0
 SCRIPTS = {"latin": "English", "cjk": "Chinese"}

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -84,6 +85,8 @@ REVIEWS = "reviews"
 """Folder in the data folder."""
 LOCAL_USER = "local"
 """Who answers boards where no user is named."""
+STATEMENTS = "agentic_rag.memory.reading.statements"
+"""What the first text that is remembered needs, and no question does."""
 WARM_UP = "Where is it warm? 哪里暖和？"
 """In both scripts, whose dictionaries are loaded when they are first met."""
 Model = TypeVar("Model")
@@ -244,11 +247,12 @@ class Rag:
     async def warm_up(self) -> None:
         """Search every dataset once, so that no question waits for models, dictionaries, tables and graph links.
 
-        Nothing where the embedding model is behind an endpoint: its calls are paid for.
+        No search where the embedding model is behind an endpoint: its calls are paid for.
 
         Raises:
             StoreError, ModelError: something cannot be loaded; a question will tell it too.
         """
+        await asyncio.to_thread(import_module, STATEMENTS)
         if self.config.embedding.base_url is None:
             for dataset in await self.ledger.datasets():
                 await asyncio.gather(

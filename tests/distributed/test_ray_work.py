@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import shutil
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from lancedb.index import BTree
+from lancedb.query import MatchQuery
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.distributed import indexing
+from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ModelError
 from agentic_rag.evaluation.bench.run import BenchOptions, run_bench
 from agentic_rag.evaluation.run import EvalOptions, evaluate
 from agentic_rag.lab.config import parse_pipeline
-from agentic_rag.stores.lancedb import chunk_store, indexes
+from agentic_rag.stores.lancedb import compaction, indexes
+from agentic_rag.stores.lancedb.connection import lance_connection
+from agentic_rag.stores.lancedb.full_text import full_text_index
 from agentic_rag.testing import HashingEmbedding, TokenHashingEmbedding
 from beam_files import write
 from example_vault import EXAMPLE_VAULT
@@ -59,40 +65,73 @@ async def test_a_model_that_fails_leaves_the_dataset_as_it_is(address: str, tmp_
     assert (await tables(config.data_dir)).rows == before.rows
 
 
+WORDS = "tea oolong leaf water kettle steam cup milk sugar honey lemon mint rose sencha matcha".split()
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("text", pa.string()),
+        pa.field("vector", pa.list_(pa.float16(), 16), nullable=False),
+    ]
+)
+PLAN = indexes.IndexPlan(
+    (indexes.PlannedIndex("text", full_text_index), indexes.PlannedIndex("id", BTree)), vector_from=1_000
+)
+
+
+def some_rows(part: int) -> pa.Table:
+    chance = random.Random(part)
+    vectors = np.random.default_rng(part).normal(size=600 * 16).astype(np.float16)
+    texts = [" ".join(chance.choices(WORDS, k=chance.randint(3, 20))) for _ in range(600)]
+    return pa.table(
+        {
+            "id": [f"{part}-{number}" for number in range(600)],
+            "text": texts,
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), 16),
+        },
+        schema=SCHEMA,
+    )
+
+
+async def found(table: Any) -> list[Any]:
+    """By words with scores, by vector and by key."""
+    words = (
+        table.query()
+        .nearest_to_text(MatchQuery("oolong kettle", "text"))
+        .select(["id", "_score"])
+        .limit(2_400)
+    )
+    near = table.query().nearest_to([1.0] * 16).distance_type("cosine").nprobes(12).refine_factor(5)
+    return [
+        {(row["id"], round(row["_score"], 4)) for row in await words.to_list()},
+        [row["id"] for row in await near.select(["id", "_distance"]).limit(10).to_list()],
+        [row["text"] for row in await table.query().where("id = '2-77'").to_list()],
+    ]
+
+
 async def test_indexes_of_segments(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They find what one index finds, and later rows are taken in."""
-    monkeypatch.setattr(indexing, "INDEXED_APART", 200)
-    monkeypatch.setattr(indexes, "VECTOR_INDEX_FROM", 200)
-    monkeypatch.setattr(chunk_store, "VECTOR_INDEX_FROM", 200)
-    built: list[str] = []
-    build = indexing.RayBuilder._build
-    monkeypatch.setattr(
-        indexing.RayBuilder,
-        "_build",
-        lambda self, kind, *given: (built.append(kind), build(self, kind, *given))[1],
-    )
-    vault = Path(shutil.copytree(EXAMPLE_VAULT, tmp_path / "vault"))
-    here, there = RagConfig(data_dir=tmp_path / "here"), RagConfig(data_dir=tmp_path / "there")
-    async with (
-        open_rag(here, embedding=HashingEmbedding()) as alone,
-        open_rag(there, embedding=HashingEmbedding()) as many,
-    ):
-        await alone.ingest(vault)
-        await many.ingest(vault, engine="ray", address=address)
-        assert {"FTS", "IvfSq"} <= set(built)
-        (vault / "Kettle.md").write_text("# Kettle\n\nA kettle boils water.\n", "utf-8")
-        for rag in (alone, many):
-            await rag.ingest(vault)
-            await rag.chunks.optimize("default")
-            (chunks,) = (await rag.chunks.stats("default")).tables
-            assert chunks.unindexed_rows == 0
-        for question in ("kettle", "oolong oxidation", "杀青"):
-            for strategy in ("sparse", "dense"):
-                one, two = [
-                    {(hit.id, round(hit.score, 6)) for hit in await rag.search(question, strategy=strategy)}
-                    for rag in (alone, many)
-                ]
-                assert one == two
+    monkeypatch.setattr(indexing, "INDEXED_APART", 1_000)
+    monkeypatch.setattr(compaction, "MOST_ROWS", 600)
+    async with joined("ray", address) as cluster, lance_connection(str(tmp_path)) as connection:
+        assert cluster is not None
+        tables = [await connection.create_table(name, SCHEMA, "id", None) for name in ("here", "there")]
+        for table, builder in zip(tables, (indexes.BUILT_HERE, indexing.RayBuilder(cluster)), strict=True):
+            await table.create_index("text", config=full_text_index())
+            for part in range(3):
+                await table.add(some_rows(part))
+            await indexes.tidied(table, PLAN, table.name, builder=builder)
+        here, there = tables
+        kinds = {
+            index.columns[0]: (index.num_segments, index.num_unindexed_rows)
+            for index in await there.list_indices()
+        }
+        assert kinds == {"text": (2, 0), "id": (2, 0), "vector": (2, 0)}
+        assert await found(there) == await found(here)
+        for table in tables:
+            await table.add(some_rows(3))
+            await indexes.tidied(table, PLAN, table.name)
+        assert {index.num_unindexed_rows for index in await there.list_indices()} == {0}
+        assert await found(there) == await found(here)
 
 
 async def test_systems_are_evaluated(address: str, tmp_path: Path) -> None:
@@ -119,7 +158,7 @@ async def test_conversations_are_benchmarked(address: str, tmp_path: Path) -> No
         write(chats / "100K" / number)
     design = parse_pipeline({"services": {"register_memory_service": "vector_memory"}}, name="vectors")
 
-    async def found(folder: str, **options: Any) -> dict[str, Any]:
+    async def figures_of(folder: str, **options: Any) -> dict[str, Any]:
         config = RagConfig(data_dir=tmp_path / folder)
         report = await run_bench(design, config, BenchOptions(data=chats, task_id="all", **options))
         again = await run_bench(design, config, BenchOptions(data=chats, task_id="all", **options))
@@ -129,4 +168,4 @@ async def test_conversations_are_benchmarked(address: str, tmp_path: Path) -> No
             for key in ("questions", "tested", "failed", "overall", "beam", "inserts")
         }
 
-    assert await found("here") == await found("there", engine="ray", address=address)
+    assert await figures_of("here") == await figures_of("there", engine="ray", address=address)

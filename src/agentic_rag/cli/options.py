@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -177,32 +177,38 @@ def warm(config: RagConfig) -> None:
         from agentic_rag.models.bundled import load_ahead
 
         load_ahead()
-    with _unfound("pandas"):
+    with _left_out():
         for name in STORES:
             importlib.import_module(name)
 
 
-class _Unfound(MetaPathFinder):
-    # None in sys.modules would be shorter, but compiled modules (pyarrow's) take it for the library.
+UNFOUND = frozenset({"pandas", "aiohttp"})
+"""Libraries that others take where they happen to be installed. pyarrow and neo4j convert to and from pandas (.5 s), and
+openai would send by aiohttp (.3 s), which nothing here asks them to."""
+BARE = frozenset({"lance_namespace_urllib3_client"})
+"""Packages of which only submodules are needed. This one makes 130 checked functions of a REST interface (.8 s)."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+
+class _LeftOut(MetaPathFinder):
+    # None in sys.modules would be shorter, but compiled modules (pyarrow's) take it for the library.
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == self._name:
+        if fullname in UNFOUND:
             raise ModuleNotFoundError(f"{fullname} is left out of this start", name=fullname)
-        return None
+        found = PathFinder.find_spec(fullname, path, target) if fullname in BARE else None
+        if found is None:
+            return None
+        bare = ModuleSpec(fullname, None, is_package=True)
+        bare.submodule_search_locations = found.submodule_search_locations
+        return bare
 
 
 @contextmanager
-def _unfound(name: str) -> Iterator[None]:
-    """Imports inside do not find a library that some of them take where it happens to be installed.
-
-    pyarrow and neo4j import pandas (0.8 s) to convert to and from it, which nothing here asks them to.
-    """
-    finder = _Unfound(name)
+def _left_out() -> Iterator[None]:
+    """Imports inside do not find ``UNFOUND``, and find ``BARE`` packages without what these import themselves."""
+    finder = _LeftOut()
     sys.meta_path.insert(0, finder)
     try:
         yield

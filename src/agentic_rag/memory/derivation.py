@@ -13,7 +13,7 @@ from typing import Any
 
 from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain.identity import digest, entity_key
-from agentic_rag.memory.reading.statements import MemoryStatement
+from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.records import MemoryRecord, slot_key
 from agentic_rag.memory.schemas import MemoryType, moment_text
 from agentic_rag.memory.timeline import Said, ValueInterval, id_of, intervals

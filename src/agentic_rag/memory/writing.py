@@ -23,7 +23,7 @@ from agentic_rag.memory.derivation import (
     says,
     slot_changes,
 )
-from agentic_rag.memory.reading.statements import MemoryStatement
+from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.records import MemoryRecord, without
 from agentic_rag.memory.schemas import MemoryType, Remembered
 from agentic_rag.memory.store import MemoryStore

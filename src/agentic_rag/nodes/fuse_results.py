@@ -42,7 +42,7 @@ def fuse_results(state: CanvasRAGState) -> dict[str, Any]:
     )
     chosen = {"operation": request.operation.value, "operation_reason": request.operation_reason}
     return {
-        "fused_results": shortened_results([result.to_dict() for result in fused.results], request.top_k),
+        "fused_results": shortened_results([result.shallow() for result in fused.results], request.top_k),
         "fusion": {**chosen, **fused.report},
         "outcomes": {name: outcome or SKIPPED for name, outcome in found.items()},
     }

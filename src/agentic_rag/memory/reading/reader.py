@@ -17,7 +17,7 @@ from typing import Any
 from agentic_rag.dates.instants import moment_of
 from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ModelError
-from agentic_rag.memory.reading.statements import MemoryStatement, statements
+from agentic_rag.memory.reading.schemas import MemoryStatement
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import asked_about, content_tokens
 from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
@@ -41,6 +41,9 @@ class RuleStatements:
         self, text: str, *, speaker: str, at: datetime | None, is_person: bool
     ) -> list[MemoryStatement]:
         """The statements of the rules, and the sentences in which a person says something."""
+        # Its patterns take longer to compile than all else that a question from the shell imports of this package.
+        from agentic_rag.memory.reading.statements import statements
+
         read = statements(text, speaker=speaker, at=at, is_person=is_person)
         # Of what fills no slot the whole sentence is a better memory than its clause: it is found by all of its words.
         found = [one for one in read if one.slot or one.memory_type is not MemoryType.SEMANTIC]

@@ -7,46 +7,18 @@ none than a wrong one: only what its speaker asserts of now fills a slot, and on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 import regex
 
 from agentic_rag.memory.reading.clauses import Clause, Sentence, inside, sentences
 from agentic_rag.memory.reading.instructions import how_tos, instruction
+from agentic_rag.memory.reading.schemas import Block, MemoryStatement
 from agentic_rag.memory.reading.slots import Filled, filled
 from agentic_rag.memory.reading.slots_zh import LEAD_ZH, filled_zh
 from agentic_rag.memory.reading.subjects import LEAD, subject_of
 from agentic_rag.memory.reading.when import held, since
 from agentic_rag.memory.schemas import MemoryType
-
-Block = Literal["persona", "human", "preferences"]
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryStatement:
-    """``text[start:end]`` of the message is ``text``."""
-
-    memory_type: MemoryType
-    text: str
-    start: int
-    end: int
-    subject: str
-    """Whom it is about: the speaker, a person it names, or "<speaker>'s sister"."""
-    slot: str | None
-    value: str | None
-    """Both None, or both given; ``value`` is "" only where it ``ends`` whatever held."""
-    ends: bool
-    block: Block | None
-    """Of core statements."""
-    trigger: str | None
-    """Of procedural statements: when, as written; "" is always."""
-    steps: tuple[str, ...]
-    valid_at: datetime | None
-    """Since when it holds (of one that ends: until when) where the statement says so; UTC."""
-    reason: str
-    """A sentence that names the rule."""
 
 
 def statements(

@@ -26,8 +26,13 @@ _PANIC = "PanicException"
 _CACHE = 64 << 20
 """Bytes of indexes and of what the table consists of, each, that are kept while it is compacted."""
 
-# Read when Lance is imported, which warns as LanceDB does; see ``connection``.
+IO_BUFFER = 32 << 20
+"""Most bytes that a scan reads ahead. With Lance's own 2 GB, to copy the 600 MB of 100,000 chunks takes 420 MB of memory,
+with these 210, and is as quick."""
+
+# Both are read when Lance is imported, which warns as LanceDB does; see ``connection``.
 os.environ.setdefault("LANCE_LOG", "error")
+os.environ.setdefault("LANCE_DEFAULT_IO_BUFFER_SIZE", str(IO_BUFFER))
 
 
 async def compacted(table: Any, keep: timedelta, *, leaving: Collection[str] = ()) -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.memory.reading.statements import MemoryStatement, statements
+from agentic_rag.memory.reading.schemas import MemoryStatement
+from agentic_rag.memory.reading.statements import statements
 from agentic_rag.memory.schemas import MemoryType
 
 AT = datetime(2024, 6, 12, 10, tzinfo=UTC)
