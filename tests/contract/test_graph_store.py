@@ -325,7 +325,7 @@ async def test_vectors_that_were_made_elsewhere_are_taken(
     vectors = dict(zip(texts, await other.embed_passages(texts), strict=True))
     left_out = texts[0]
     del vectors[left_out]
-    await store.replace_documents("notes", [tea(), travel()], vectors)
+    await store.replace_documents("notes", [tea(), travel()], vectors=vectors)
     assert embedding.embedded == [left_out]
     assert sorted(other.embedded) == texts
     assert await store.new_texts("notes", [tea(), travel()]) == []

@@ -452,7 +452,11 @@ async def test_facts_change_hands_when_the_way_of_extraction_does(small: World) 
     await small.ingest()
     by_chat, writer = small.pipeline, small.pipeline._writer
     small.pipeline = IngestPipeline(
-        writer._chunks, small.store, by_chat._ledger, writer._embedding, writer._count_tokens
+        writer._chunks,
+        small.store,
+        by_chat._ledger,
+        writer.preparer._embedding,
+        writer.preparer._count_tokens,
     )
     report = await small.ingest()
     assert report.count("relinked") == 2

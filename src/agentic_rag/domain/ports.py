@@ -349,6 +349,7 @@ class GraphStore(Protocol):
         self,
         dataset: str,
         graphs: Sequence[DocumentGraph],
+        *,
         vectors: Mapping[str, FloatArray] | None = None,
     ) -> None:
         """Make each document's episodes, facts and mentions exactly the given ones; idempotent.

@@ -97,7 +97,7 @@ class DocumentWriter:
         lap("vectors")
         extracted = Extracted(0, 0, 0, 0)
         if self._extractor is None:
-            await self._graph.replace_documents(dataset, prepared.graphs, prepared.vectors)
+            await self._graph.replace_documents(dataset, prepared.graphs, vectors=prepared.vectors)
         else:
             extracted = await self._extractor.extract(dataset, prepared.graphs)
         lap("graph")

@@ -50,6 +50,7 @@ class InMemoryGraphStore:
         self,
         dataset: str,
         graphs: Sequence[DocumentGraph],
+        *,
         vectors: Mapping[str, FloatArray] | None = None,
     ) -> None:
         if len({graph.document_id for graph in graphs}) != len(graphs):

@@ -128,7 +128,7 @@ async def test_bad_input(world: World) -> None:
 async def test_a_write_that_was_cut_short_is_put_right_by_the_next(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(*given: Any) -> None:
+    async def refuse(*given: Any, **more: Any) -> None:
         raise StoreError("gone")
 
     with monkeypatch.context() as broken:

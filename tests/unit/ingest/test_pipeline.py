@@ -287,12 +287,12 @@ def dying(ingest: IngestPipeline, writes: int) -> IngestPipeline:
             if name not in ("put", "remove", "replace_documents", "remove_documents", "optimize"):
                 return whole
 
-            async def write(*args: Any) -> Any:
+            async def write(*args: Any, **options: Any) -> Any:
                 nonlocal left
                 if left <= 0:
                     raise Killed
                 left -= 1
-                return await whole(*args)
+                return await whole(*args, **options)
 
             return write
 

@@ -105,8 +105,8 @@ class GraphitiStore:
         self,
         dataset: str,
         graphs: Sequence[DocumentGraph],
-        vectors: Mapping[str, FloatArray] | None = None,
         *,
+        vectors: Mapping[str, FloatArray] | None = None,
         keep: Collection[str] = (),
     ) -> None:
         """See ``ports.GraphStore``; waits while another process writes the graph.
