@@ -8,11 +8,12 @@ from contextlib import AsyncExitStack
 from itertools import cycle
 from typing import Any
 
-from agentic_rag.distributed.cluster import Cluster, translated
+from agentic_rag.distributed.cluster import Cluster, translated, units
 from agentic_rag.distributed.pool import THREADS, Open
 from agentic_rag.domain.ports import Embedding, FloatArray, PassageVectors, TokenEmbedding
 from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.errors import AgenticRagError
+from agentic_rag.ingest.preparing import passages
 from agentic_rag.models import bundled
 
 CALLS = 2
@@ -32,10 +33,7 @@ class EmbeddingWorker:
     async def passages(self, texts: list[str], tokens: bool) -> PassageVectors | AgenticRagError:
         """Vectors of the texts, and their tokens where they are asked for."""
         try:
-            embedding = await self._opened()
-            if tokens and isinstance(embedding, TokenEmbedding):
-                return await embedding.embed_passage_tokens(texts)
-            return PassageVectors(await embedding.embed_passages(texts), (b"",) * len(texts))
+            return await passages(await self._opened(), texts, tokens=tokens)
         except AgenticRagError as error:
             return error
 
@@ -53,11 +51,10 @@ class RayEmbedding:
         ray = cluster.joined()
         self.name, self.dimension = here.name, here.dimension
         self._here = here
-        count = max(1, int(ray.cluster_resources().get("CPU", 1)))
         made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1, max_concurrency=CALLS)(
             EmbeddingWorker
         )
-        self._workers = [made.remote(opened) for _ in range(count)]
+        self._workers = [made.remote(opened) for _ in range(units(ray))]
         self._turns = cycle(self._workers)
 
     @property

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, TypeVar
 
-from agentic_rag.distributed.cluster import Cluster, translated
+from agentic_rag.distributed.cluster import Cluster, translated, units
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.models import bundled
 
@@ -119,8 +119,7 @@ def packed(value: Any) -> bytes:
 
 def _actors(ray: Any, items: int, gpus: int) -> Any:
     """As many workers as there are cores, or GPUs, and not more than items."""
-    found = int(ray.cluster_resources().get("GPU" if gpus else "CPU", 1))
-    return ray.data.ActorPoolStrategy(size=max(1, min(found, items)))
+    return ray.data.ActorPoolStrategy(size=min(units(ray, "GPU" if gpus else "CPU"), items))
 
 
 def _gpus(ray: Any) -> int:

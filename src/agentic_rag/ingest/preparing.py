@@ -192,6 +192,13 @@ def embedding_work(text: str) -> float:
     return float(len(text.encode("utf-8", "replace")) + TEXT_OVERHEAD)
 
 
+async def passages(embedding: Embedding, texts: Sequence[str], *, tokens: bool) -> PassageVectors:
+    """One call of the model; the tokens too where they are asked for and told apart. Raises ``ModelError``."""
+    if tokens and isinstance(embedding, TokenEmbedding):
+        return await embedding.embed_passage_tokens(texts)
+    return PassageVectors(await embedding.embed_passages(texts), (b"",) * len(texts))
+
+
 async def embedded(
     embedding: Embedding,
     texts: Sequence[str],
@@ -210,11 +217,6 @@ async def embedded(
     parts = [PassageVectors(np.zeros((0, embedding.dimension), dtype=np.float32), ())]
     under_way: deque[tuple[asyncio.Future[PassageVectors], float]] = deque()
 
-    async def call(part: Sequence[str]) -> PassageVectors:
-        if tokens and isinstance(embedding, TokenEmbedding):
-            return await embedding.embed_passage_tokens(part)
-        return PassageVectors(await embedding.embed_passages(part), (b"",) * len(part))
-
     async def finish_first() -> None:
         part, done = under_way.popleft()
         parts.append(await part)
@@ -223,7 +225,9 @@ async def embedded(
     try:
         for start in range(0, len(texts), EMBED_TEXTS):
             part = slice(start, start + EMBED_TEXTS)
-            under_way.append((asyncio.ensure_future(call(texts[part])), sum(work[part])))
+            under_way.append(
+                (asyncio.ensure_future(passages(embedding, texts[part], tokens=tokens)), sum(work[part]))
+            )
             if len(under_way) == at_once:
                 await finish_first()
         while under_way:
