@@ -2,10 +2,13 @@
 
 The same notes, four passages each, are embedded by the bundled model on clusters of one, two and four nodes of one core
 beside a head without any. Counted are the seconds from the first embedded text until the last batch is stored: cluster,
-workers and model have started, and the tidying at the end is none of it. The machine's cores are shared by workers and
-driver; how much two busy cores do together is measured before, by the model alone, and what Ray's own processes take of
-that in the run of one worker. Where the machine has too few cores for that, the same with a model that takes time and no
-processor tells what the engine adds.
+workers and model have started, and the tidying at the end is none of it.
+
+One worker is measured twice: with everything on one core, as on one machine of one core, and with a second core that only
+the driver and Ray's own processes use. Two workers share both cores with them. So the first comparison is that of twice
+the machines, the second that of a worker more on the same ones. How much two busy cores do together is measured before, by
+the model alone, and what Ray's own processes take of that in the run of one worker on two cores. Where the machine has too
+few cores for that, the same with a model that takes time and no processor tells what the engine adds.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from tempfile import TemporaryDirectory
 from agentic_rag.models import bundled
 from bench_disk import bytes_of
 from bench_scale import notes, written
-from distributed_runs import Model, Watched, short_notes, watched
+from distributed_runs import Model, Watched, one_core, short_notes, watched
 from distributed_simulation import Ingest, most_workers, seconds
 from figures import Row, row
 
@@ -76,6 +79,8 @@ def run(quick: bool) -> list[Row]:
         print(f"two cores do {together:.2f} of the work of one", file=sys.stderr, flush=True)
         elsewhere = _runs(vault, folder, "waiting", (1, 2) if quick else (1, 2, 4))
         runs = _runs(vault, folder, "bundled", (1, 2) if quick else (1, 2, 4))
+        with one_core():
+            pinned = watched(vault, folder / "one_core", "bundled", 1)
         held = bytes_of(folder / "bundled1" / "data")
     ingest, one = _ingest(runs[1], count), runs[1]
     beside = max(0.0, one.processor - ingest.shares * (ingest.share_seconds + ingest.batch_seconds))
@@ -83,12 +88,16 @@ def run(quick: bool) -> list[Row]:
     return [
         row("efficiency: two cores do together", "cores", together),
         row("efficiency: what Ray takes of them", "cores", together - left),
-        *_rows(runs, ingest, quick),
+        *_rows(runs, ingest),
+        row("efficiency: one worker and everything else on one core", "s", pinned.stored_after),
+        row("efficiency: from one core to two", "share", pinned.stored_after / (2 * runs[2].stored_after), bound="min",
+            floor=None if quick else EFFICIENCY_FLOOR),
+        *_scaled("the model on these cores", runs),
         *_simulated("the model on these cores", runs, ingest, left, quick),
-        *_scaled("a model elsewhere", elsewhere, quick),
+        *_scaled("a model elsewhere", elsewhere, None if quick else EFFICIENCY_FLOOR),
         *_simulated("a model elsewhere", elsewhere, _ingest(elsewhere[1], count), math.inf, quick),
         *_disk(held, one.told.chunks),
-    ]
+    ]  # fmt: skip
 
 
 def _runs(vault: Path, folder: Path, model: Model, nodes: Sequence[int]) -> dict[int, Watched]:
@@ -107,11 +116,10 @@ def _ingest(one: Watched, count: int) -> Ingest:
     return Ingest(shares, _worker_seconds(one) / shares, (stages["vectors"] + stages["graph"]) / shares)
 
 
-def _scaled(called: str, runs: dict[int, Watched], quick: bool) -> list[Row]:
+def _scaled(called: str, runs: dict[int, Watched], floor: float | None = None) -> list[Row]:
     return [
         row(f"efficiency: {called}, from one worker to {many}", "share",
-            runs[1].stored_after / (many * run.stored_after), bound="min",
-            floor=EFFICIENCY_FLOOR if many == 2 and not quick else None)
+            runs[1].stored_after / (many * run.stored_after), bound="min", floor=floor if many == 2 else None)
         for many, run in runs.items() if many > 1
     ]  # fmt: skip
 
@@ -139,7 +147,7 @@ def _disk(held: dict[str, int], chunks: int) -> list[Row]:
     ]
 
 
-def _rows(runs: dict[int, Watched], ingest: Ingest, quick: bool) -> list[Row]:
+def _rows(runs: dict[int, Watched], ingest: Ingest) -> list[Row]:
     one = runs[1]
     called = f"efficiency: {one.told.chunks:,} chunks of {one.told.documents:,} notes"
     return [
@@ -148,7 +156,6 @@ def _rows(runs: dict[int, Watched], ingest: Ingest, quick: bool) -> list[Row]:
         row("efficiency: a worker's seconds for a share", "s", ingest.share_seconds),
         row("efficiency: the driver's for a batch", "s", ingest.batch_seconds),
         row("efficiency: workers that keep one driver busy", "workers", most_workers(ingest)),
-        *_scaled("the model on these cores", runs, quick),
         row("efficiency: most memory of a worker", "MB",
             max(memory for run in runs.values() for memory in run.worker_memory), floor=MEMORY_FLOOR),
         row("efficiency: most memory of the driver", "MB", max(run.driver_memory for run in runs.values())),
