@@ -155,9 +155,9 @@ def _settle(ray: Any) -> None:
     context.enable_progress_bars = False
 
 
-def units(ray: Any, of: str = "CPU") -> int:
-    """Cores, or GPUs, of the whole cluster; at least 1."""
-    return max(1, int(ray.cluster_resources().get(of, 1)))
+def cores(ray: Any) -> int:
+    """Of the whole cluster; at least 1."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
 @contextmanager

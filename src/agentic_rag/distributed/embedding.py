@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 from itertools import cycle
 from typing import Any
 
-from agentic_rag.distributed.cluster import Cluster, translated, units
-from agentic_rag.distributed.pool import THREADS, Open
+from agentic_rag.distributed.cluster import Cluster, translated
+from agentic_rag.distributed.pool import THREADS, Open, workers
 from agentic_rag.domain.ports import Embedding, FloatArray, PassageVectors, TokenEmbedding
 from agentic_rag.domain.token_vectors import QuestionTokens
 from agentic_rag.errors import AgenticRagError
@@ -51,10 +51,11 @@ class RayEmbedding:
         ray = cluster.joined()
         self.name, self.dimension = here.name, here.dimension
         self._here = here
-        made = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1, max_concurrency=CALLS)(
-            EmbeddingWorker
-        )
-        self._workers = [made.remote(opened) for _ in range(units(ray))]
+        many, gpus = workers(ray, embed=True)
+        made = ray.remote(
+            num_cpus=1, num_gpus=gpus, max_restarts=-1, max_task_retries=-1, max_concurrency=CALLS
+        )(EmbeddingWorker)
+        self._workers = [made.remote(opened) for _ in range(many)]
         self._turns = cycle(self._workers)
 
     @property

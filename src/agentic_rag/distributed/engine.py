@@ -6,10 +6,10 @@ What this process has stored is marked done, so a run that was killed goes on th
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
+from itertools import chain
 
 from agentic_rag.distributed.pool import Open, Pool
 from agentic_rag.distributed.preparing import Made, Opened, Share, parse, preparation, prepare
@@ -80,7 +80,9 @@ class RayEngine:
     def _batches(self, dataset: str, orders: Sequence[Order], titles: TitleIndex | None) -> Iterator[Batch]:
         shares = list(_shares(orders))
         opened = partial(preparation, self._opened, dataset, self._pool.kept(titles))
-        made = self._pool.results(opened, prepare, list(map(_packed, shares)), "preparing documents")
+        made = self._pool.results(
+            opened, prepare, list(map(_packed, shares)), "preparing documents", embeds=True
+        )
         documents = (
             (order.work, document, one)
             for one, share in zip(made, shares, strict=True)
@@ -116,13 +118,5 @@ def _batch(some: Sequence[tuple[Work, PreparedDocument, Made]]) -> Batch:
     return Batch(
         tuple(work for work, _, _ in some),
         Prepared(tuple(document for _, document, _ in some), vectors, pieces),
-        _added(one.seconds for one in first),
+        tuple(chain.from_iterable(one.seconds for one in first)),
     )
-
-
-def _added(seconds: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    total: defaultdict[str, float] = defaultdict(float)
-    for one in seconds:
-        for stage, taken in one.items():
-            total[stage] += taken
-    return total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agentic_rag.distributed.cluster import Cluster, units
+from agentic_rag.distributed.cluster import Cluster, cores
 from agentic_rag.stores.lancedb.indexes import BUILT_HERE, MOST_SEGMENTS
 
 INDEXED_APART = 1_000_000
@@ -40,7 +40,7 @@ class RayBuilder:
         ray = self._cluster.joined()
         import lance_ray
 
-        workers = units(ray)
+        workers = cores(ray)
         common = {"column": column, "name": name, "num_workers": workers, "storage_options": options}
         common |= {"num_segments": min(workers, MOST_SEGMENTS), "index_type": _KINDS[kind]}
         if kind == "IvfSq":

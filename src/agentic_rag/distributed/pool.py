@@ -1,4 +1,4 @@
-"""A pool of workers on the cluster, a core each (and a GPU, where it has them), that each open something and then work.
+"""A pool of workers on the cluster, a core each, that each open something and then work.
 
 Items stream through Ray Data: it keeps back what comes faster than its results are taken, and moves what waits to disk.
 A worker that dies is started anew and does its item again.
@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, TypeVar
 
-from agentic_rag.distributed.cluster import Cluster, translated, units
+from agentic_rag.distributed.cluster import Cluster, cores, translated
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.models import bundled
 
@@ -66,9 +66,22 @@ class Pool:
         return [self._cluster.joined().put(value)]
 
     def results(
-        self, opened: Open[Parts], work: Work[Parts, Item, Made], items: Sequence[Item], doing: str
+        self,
+        opened: Open[Parts],
+        work: Work[Parts, Item, Made],
+        items: Sequence[Item],
+        doing: str,
+        *,
+        embeds: bool = False,
     ) -> Iterator[Made]:
         """Of each item, in order, as they are ready; for a thread to call.
+
+        Args:
+            opened: opens what a worker works with.
+            work: makes the result of an item.
+            items: in order.
+            doing: what an error says that was being done.
+            embeds: whether texts to be stored are embedded; see ``workers``.
 
         Raises:
             RunError: the cluster failed.
@@ -77,11 +90,11 @@ class Pool:
         if not items:
             return
         ray = self._cluster.joined()
-        gpus = _gpus(ray)
+        many, gpus = workers(ray, embed=embeds)
         rows = ray.data.from_items([{"item": packed(item)} for item in items], override_num_blocks=len(items))
         made = rows.map(
             Worker,
-            compute=_actors(ray, len(items), gpus),
+            compute=ray.data.ActorPoolStrategy(size=min(many, len(items))),
             num_cpus=1,
             num_gpus=gpus,
             fn_constructor_args=(opened, work),
@@ -94,10 +107,16 @@ class Pool:
                 yield one
 
     async def stream(
-        self, opened: Open[Parts], work: Work[Parts, Item, Made], items: Sequence[Item], doing: str
+        self,
+        opened: Open[Parts],
+        work: Work[Parts, Item, Made],
+        items: Sequence[Item],
+        doing: str,
+        *,
+        embeds: bool = False,
     ) -> AsyncGenerator[Made]:
         """``results``, for an event loop."""
-        results = self.results(opened, work, items, doing)
+        results = self.results(opened, work, items, doing, embeds=embeds)
         for _ in items:
             yield await asyncio.to_thread(next, results)
 
@@ -117,11 +136,11 @@ def packed(value: Any) -> bytes:
     return made
 
 
-def _actors(ray: Any, items: int, gpus: int) -> Any:
-    """As many workers as there are cores, or GPUs, and not more than items."""
-    return ray.data.ActorPoolStrategy(size=min(units(ray, "GPU" if gpus else "CPU"), items))
+def workers(ray: Any, *, embed: bool) -> tuple[int, int]:
+    """How many the cluster has room for, and the GPUs of each.
 
-
-def _gpus(ray: Any) -> int:
-    """Of each worker: 1 where the cluster has some and the bundled model can use one."""
-    return int(bool(ray.cluster_resources().get("GPU")) and bundled.can_use_gpu())
+    Those that embed have one each, where the cluster has GPUs and the bundled model can use them: then they are as many as
+    the GPUs. Others are as many as the cores.
+    """
+    gpus = int(ray.cluster_resources().get("GPU", 0)) if embed and bundled.can_use_gpu() else 0
+    return (gpus, 1) if gpus else (cores(ray), 0)

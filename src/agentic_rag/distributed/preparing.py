@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +20,7 @@ from agentic_rag.domain.ports import (
     PieceStore,
     TokenCounter,
 )
-from agentic_rag.domain.progress import Meter
+from agentic_rag.domain.progress import Meter, StageClock
 from agentic_rag.ingest.names import TitleIndex
 from agentic_rag.ingest.planning import Action, FileReport, Work, parsed, unpacked
 from agentic_rag.ingest.preparing import Prepared, PreparedDocument, Preparer, Stored, embedded
@@ -70,8 +68,8 @@ class Made:
     """Of the texts: names and sentences of the graphs."""
     piece: Piece | None
     """Rows of the chunks, where the store takes pieces; else they are in the documents."""
-    seconds: dict[str, float]
-    """By stage, in this worker."""
+    seconds: tuple[tuple[str, float], ...]
+    """Of each stage, in this worker."""
 
 
 @asynccontextmanager
@@ -85,26 +83,26 @@ async def preparation(
 
 async def prepare(worker: Preparation, share: Share) -> Made:
     """Of a share all that can be done without changing a store."""
-    laps = _Laps()
+    clock = StageClock()
     parts = worker.opened
     preparer = Preparer(parts.chunks, parts.embedding, parts.count_tokens)
     documents = [
         preparer.chunked(unpacked(packed), stored, moved) for packed, stored, moved in share.documents
     ]
-    laps("chunk")
-    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _unheard(), laps)
+    clock.lap("chunk")
+    prepared = await preparer.prepare(worker.dataset, documents, worker.titles, _unheard(), clock.lap)
     is_new = all(one.stored == "none" and one.moved_from is None for one in documents)
     texts = await _texts(worker, prepared, is_new=is_new)
-    laps("look up")
+    clock.lap("look up")
     vectors = await worker.vectors.of(texts, lambda new: _vectors(parts.embedding, new))
-    laps("embed")
+    clock.lap("embed")
     piece = await _piece(worker, prepared)
-    laps("write")
+    clock.lap("write")
     found = prepared.documents
     if piece is not None:
         found = tuple(replace(one, embedded=None) for one in found)
     matrix = np.array(vectors, np.float32).reshape(len(texts), parts.embedding.dimension)
-    return Made(found, tuple(texts), matrix, piece, dict(laps.seconds))
+    return Made(found, tuple(texts), matrix, piece, tuple(clock.stages.items()))
 
 
 async def _texts(worker: Preparation, prepared: Prepared, *, is_new: bool) -> list[str]:
@@ -131,19 +129,6 @@ async def _piece(worker: Preparation, prepared: Prepared) -> Piece | None:
 
 def _unheard() -> Meter:
     return Meter(None, "store", units=0, work=0.0)
-
-
-class _Laps:
-    """Seconds by stage."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-        self._last = time.perf_counter()
-
-    def __call__(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.seconds[stage] += now - self._last
-        self._last = now
 
 
 async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int], None]
@@ -45,3 +46,24 @@ class Meter:
     def finish(self) -> None:
         """Everything is done, however much work it was."""
         self.add(self._work)
+
+
+class StageClock:
+    """Seconds by stage of a piece of work, rounded to .1 ms."""
+
+    def __init__(self) -> None:
+        self._started = self._last = time.perf_counter()
+        self.stages: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        """What has passed since the last lap was this stage's."""
+        now = time.perf_counter()
+        self.add(stage, now - self._last)
+        self._last = now
+
+    def add(self, stage: str, seconds: float) -> None:
+        """Passed elsewhere: none of the total."""
+        self.stages[stage] = round(self.stages.get(stage, 0.0) + seconds, 4)
+
+    def total(self) -> float:
+        return round(time.perf_counter() - self._started, 4)

@@ -7,8 +7,8 @@ the stores end up the same.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from agentic_rag.domain.ports import ChunkWriter, GraphStore
@@ -39,8 +39,8 @@ class Batch:
 
     works: tuple[Work, ...]
     prepared: Prepared
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    """That workers took for it, by stage, each in a process of its own."""
+    seconds: tuple[tuple[str, float], ...] = ()
+    """That workers took for its stages, each in a process of its own."""
 
 
 class IngestEngine(Protocol):

@@ -8,7 +8,6 @@ well. So a run that was killed leaves a mark, and whatever comes next writes or 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -26,7 +25,7 @@ from agentic_rag.domain.ports import (
     Ledger,
     TokenCounter,
 )
-from agentic_rag.domain.progress import Meter, Progress, in_this_loop, silent
+from agentic_rag.domain.progress import Meter, Progress, StageClock, in_this_loop, silent
 from agentic_rag.domain.usage import counted
 from agentic_rag.errors import InputError
 from agentic_rag.ingest.documents import DocumentWriter
@@ -139,7 +138,7 @@ class IngestPipeline:
             InputError: a path does not exist or is a part of what is held already, a bad dataset name or kind.
             StoreError, ModelError: a store or model failed; run again to finish.
         """
-        clock = _Clock()
+        clock = StageClock()
         progress = progress or silent
         await self._chunks.count(dataset)  # refuses another model's vectors before anything is marked pending
         records = await self._ledger.records(dataset)
@@ -164,7 +163,7 @@ class IngestPipeline:
             InputError: nothing was ingested from a path.
             StoreError: a store failed; run again to finish.
         """
-        clock = _Clock()
+        clock = StageClock()
         records = await self._ledger.records(dataset)
         held = sorted({record.root for record in records.values()})
         gone = held if paths is None else await asyncio.to_thread(_roots_under, paths, held, dataset)
@@ -178,7 +177,7 @@ class IngestPipeline:
         scan: SourceScan,
         records: Mapping[str, DocumentRecord],
         progress: Progress,
-        clock: _Clock,
+        clock: StageClock,
         remembered: Remembered[Any] | None = None,
     ) -> IngestReport:
         way = BY_CHAT if self._reads_by_chat else WRITTEN
@@ -215,7 +214,7 @@ class IngestPipeline:
         )
 
     async def _write(
-        self, dataset: str, plan: Plan, progress: Progress, clock: _Clock
+        self, dataset: str, plan: Plan, progress: Progress, clock: StageClock
     ) -> tuple[list[FileReport], ExtractionCounts, list[DocumentRecord]]:
         """What there is to tell, and the records of the last batch, which is still marked pending."""
         files: list[FileReport] = []
@@ -226,7 +225,8 @@ class IngestPipeline:
         batches = self._engine.prepared(dataset, _orders(plan), titles, meter, clock.lap)
         async with aclosing(batches) as prepared:
             async for batch in prepared:
-                clock.add(batch.seconds)
+                for stage, seconds in batch.seconds:
+                    clock.add(f"workers: {stage}", seconds)
                 await self._ledger.put(dataset, done)
                 found = await self._writer.store(dataset, batch.prepared, clock.lap)
                 extracted.append(found)
@@ -250,28 +250,6 @@ class IngestPipeline:
         """Of the documents to be stored, by their text; the bar waits until there is one."""
         total = sum((self._graph_work + (_STORED[one.action] != "all")) * one.text_bytes for one in work)
         return Meter(progress if work else None, "store", units=len(work), work=total)
-
-
-class _Clock:
-    """Seconds by stage."""
-
-    def __init__(self) -> None:
-        self._started = self._last = time.perf_counter()
-        self.stages: dict[str, float] = {}
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.stages[stage] = round(self.stages.get(stage, 0.0) + now - self._last, 4)
-        self._last = now
-
-    def add(self, of_workers: Mapping[str, float]) -> None:
-        """Seconds of other processes, which are none of the total."""
-        for stage, seconds in of_workers.items():
-            called = f"workers: {stage}"
-            self.stages[called] = round(self.stages.get(called, 0.0) + seconds, 4)
-
-    def total(self) -> float:
-        return round(time.perf_counter() - self._started, 4)
 
 
 def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], dataset: str) -> None:

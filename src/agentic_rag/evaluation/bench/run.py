@@ -362,7 +362,9 @@ async def _apart(
 ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     """Each task by a worker, its records kept when it has ended."""
     tasks = [TaskResults(run.tasks[name], run.settled(name)) for name in waiting]
-    ended = pool.stream(partial(_lab, run.config, rag_config), _results, tasks, "running the tasks")
+    ended = pool.stream(
+        partial(_lab, run.config, rag_config), _results, tasks, "running the tasks", embeds=True
+    )
     async with aclosing(ended) as found:
         async for one in found:
             run.reader, run.returns_all = one.reader, one.returns_all
