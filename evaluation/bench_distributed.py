@@ -2,7 +2,8 @@
 
     python evaluation/bench_distributed.py [--quick] [--part NAME] [--json FILE]
 
-``object_store``: writers and readers on one bucket. ``equality``: the stores and rankings after an ingest on a cluster,
+``object_store``: writers and readers on one bucket. ``copies``: questions that read a bucket, and such that read copies of
+its tables. ``equality``: the stores and rankings after an ingest on a cluster,
 beside those after one on this machine. ``kills``: the same after workers and drivers were killed. ``efficiency``: from
 one worker to two, the memory of each, and what a simulation says of two and four. ``overhead``: the cluster beside the
 plain ingest, both on one core. ``sizes``: what the driver keeps in memory. Each is a module ``distributed_NAME`` beside
@@ -18,6 +19,7 @@ from pathlib import Path
 from figures import Row, options, report
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+import distributed_copies
 import distributed_efficiency
 import distributed_equality
 import distributed_kills
@@ -27,6 +29,7 @@ import distributed_sizes
 
 PARTS = {
     "object_store": distributed_object_store.run,
+    "copies": distributed_copies.run,
     "equality": distributed_equality.run,
     "kills": distributed_kills.run,
     "efficiency": distributed_efficiency.run,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ import pytest
 
 Conditions = Literal["kept", "ignored", "refused"]
 BUCKET = "notes"
-REQUIRED = bool(os.environ.get("SERVERS_FOR_TESTS"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class ObjectStore:
     """A running server with one bucket."""
 
     endpoint: str
+    answered: Counter[str]
+    """Requests by their method, and ``bytes`` of what was sent."""
 
     @property
     def options(self) -> dict[str, str]:
@@ -66,6 +68,16 @@ class ObjectStore:
         return uri, {**self.options, "dynamodb_endpoint": self.endpoint}
 
 
+def _counted(app: Any, answered: Counter[str]) -> Any:
+    def called(environ: dict[str, Any], start: Any) -> Any:
+        answered[environ["REQUEST_METHOD"]] += 1
+        parts = list(app(environ, start))
+        answered["bytes"] += sum(map(len, parts))
+        return parts
+
+    return called
+
+
 def _without_conditions(app: Any, conditions: Conditions) -> Any:
     """The same, as stores are that know no ``If-None-Match``."""
 
@@ -87,18 +99,20 @@ def s3_server(conditions: Conditions = "kept") -> Iterator[ObjectStore]:
 
     ``conditions``: what it does with those on writes.
     """
-    if not REQUIRED:
+    if not os.environ.get("SERVERS_FOR_TESTS"):
         pytest.skip("make test-servers runs the tests on an object store")
     from moto.server import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
+    answered: Counter[str] = Counter()
     app = _without_conditions(DomainDispatcherApplication(create_backend_app), conditions)
+    app = _counted(app, answered)
     server = make_server("127.0.0.1", 0, app, threaded=True)
     running = Thread(target=server.serve_forever, daemon=True)
     running.start()
     try:
-        store = ObjectStore(f"http://127.0.0.1:{server.port}")
+        store = ObjectStore(f"http://127.0.0.1:{server.port}", answered)
         store.client("s3").create_bucket(Bucket=BUCKET)
         yield store
     finally:

@@ -109,7 +109,7 @@ def replicas(folder: Path, root: Path) -> Iterator[Replicas]:
             "AGENTIC_RAG_SERVICE__DRAIN_SECONDS": "1",
         }
         writer = Replica("replica-1", free_port(), folder, shared, ("--root", str(root)))
-        only_answers = {"AGENTIC_RAG_SERVICE__WRITES": "false"}
+        only_answers = {"AGENTIC_RAG_SERVICE__WRITES": "false", "AGENTIC_RAG_LANCEDB_COPIES": "true"}
         reader = Replica("replica-2", free_port(), folder, {**shared, **only_answers})
         both = (writer, reader)
         for one in both:

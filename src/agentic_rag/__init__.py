@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agentic_rag.answer import Answer
     from agentic_rag.blocking import BlockingRag, open_rag_blocking
     from agentic_rag.errors import AgenticRagError
     from agentic_rag.graph import GraphParts, build_rag_graph
-    from agentic_rag.rag import Answer, Rag, open_rag
+    from agentic_rag.rag import Rag, open_rag
     from agentic_rag.settings.config import RagConfig
     from agentic_rag.settings.parameters import Parameters
     from agentic_rag.state import CanvasRAGState
@@ -33,7 +34,7 @@ __all__ = [
 
 _HOMES = {
     "AgenticRagError": "errors",
-    "Answer": "rag",
+    "Answer": "answer",
     "BlockingRag": "blocking",
     "CanvasRAGState": "state",
     "GraphParts": "graph",

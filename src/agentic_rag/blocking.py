@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
+    from agentic_rag.answer import Answer
     from agentic_rag.ingest.pipeline import IngestReport
-    from agentic_rag.rag import Answer, Rag
+    from agentic_rag.rag import Rag
     from agentic_rag.retrieval.schemas import RetrievalResult
     from agentic_rag.settings.config import RagConfig
     from agentic_rag.stores.lancedb.reindex import ReindexReport

@@ -124,7 +124,7 @@ def _data_folder(config: RagConfig) -> Finding:
 
 
 async def _embedding(config: RagConfig) -> Finding:
-    from agentic_rag.rag import embedding_from_config
+    from agentic_rag.opening import embedding_from_config
 
     model = await embedding_from_config(config)
     try:

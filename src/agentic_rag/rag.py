@@ -1,26 +1,25 @@
-"""The composition for people in a hurry: stores, models and the compiled graph, opened and closed together."""
+"""``open_rag``: stores, models and the compiled graph, opened and closed together, and what can be done with them."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from agentic_rag import tracing
-from agentic_rag.backup import VECTORS, changing
+from agentic_rag.answer import Answer, Step, told_of
 from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain import is_own_note
-from agentic_rag.domain.identity import MEMORY_PREFIX, digest, entity_key, group_id, notes_dataset
+from agentic_rag.domain.identity import MEMORY_PREFIX, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
     Chat,
     ChunkStore,
@@ -37,22 +36,28 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
-from agentic_rag.memory.store import MemoryStore, Turn
+from agentic_rag.memory.store import MemoryStore
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K
-from agentic_rag.rerank import BY_MODEL, Rerankers
-from agentic_rag.retrieval.embedding_calibration import (
-    EmbeddingCalibration,
-    KeptLevels,
-    reference_pairs_text,
+from agentic_rag.opening import (
+    Reach,
+    changing_stores,
+    check_reranker,
+    closed_by,
+    embedding_from_config,
+    open_budget,
+    open_calibration,
+    open_stores,
+    open_worker,
+    opened_embedding,
+    token_counter,
+    word_nats,
 )
 from agentic_rag.retrieval.engine import RetrievalEngine
-from agentic_rag.retrieval.floor import Nats
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.state import AUTO
 
 if TYPE_CHECKING:
@@ -67,9 +72,7 @@ if TYPE_CHECKING:
     from agentic_rag.boards.files import BoardReport
     from agentic_rag.boards.reviews import Reviews
     from agentic_rag.distributed.cluster import Cluster
-    from agentic_rag.distributed.preparing import Opened
     from agentic_rag.domain.filters import Expression
-    from agentic_rag.domain.ports import TokenCounter
     from agentic_rag.domain.progress import Progress
     from agentic_rag.ingest.engines import IngestEngine
     from agentic_rag.ingest.pipeline import IngestPipeline, IngestReport
@@ -77,8 +80,6 @@ if TYPE_CHECKING:
     from agentic_rag.ingest.watching import Followed
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult
-    from agentic_rag.stores.graphiti.store import GraphitiStore
-    from agentic_rag.stores.lancedb.connection import LanceConnection
     from agentic_rag.stores.lancedb.reindex import ReindexReport
 
 REVIEWS = "reviews"
@@ -89,81 +90,11 @@ STATEMENTS = "agentic_rag.memory.reading.statements"
 """What the first text that is remembered needs, and no question does."""
 WARM_UP = "Where is it warm? 哪里暖和？"
 """In both scripts, whose dictionaries are loaded when they are first met."""
-Model = TypeVar("Model")
-Reach = Callable[[], Awaitable[object]]
-"""Raises ``StoreError`` where a store cannot be used."""
-
 
 logger = logging.getLogger(__name__)
 
 _REQUEST = "request_id"
 """In the metadata of a checkpoint."""
-STEPS = ("rerank", "rewrite", "answer")
-"""That may be done by a model, which may fail."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a question was answered with, and how it came about; shapes as in docs/state.md."""
-
-    question: str
-    text: str
-    """With ``[n]`` marks; an honest "not found" where ``abstained``."""
-    citations: list[dict[str, Any]]
-    """What the marks stand for, verbatim, with document, path and code points."""
-    abstained: bool
-    operation: str
-    dataset: str
-    results: list[dict[str, Any]]
-    """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
-    outcomes: dict[str, Any]
-    """By source its outcome, or ``skipped``; besides the steps whose model failed and was replaced."""
-    fusion: dict[str, Any]
-    quality: dict[str, Any]
-    rewrites: list[str]
-    usage: dict[str, Any]
-    """What the endpoints of models used (see ``domain.usage``); empty where none was asked."""
-    state: Mapping[str, Any] = field(repr=False, compare=False)
-    """All that the run left."""
-
-    @classmethod
-    def of(cls, state: Mapping[str, Any]) -> Answer:
-        """Of a finished run of the main graph."""
-        request = state["request"]
-        outcomes = {name: state[f"{name}_outcome"] for name in STEPS}
-        degraded = {name: one for name, one in outcomes.items() if one and one["status"] == "degraded"}
-        return cls(
-            question=request["query"],
-            text=state["answer"],
-            citations=state["citations"],
-            abstained=state["abstained"],
-            operation=request["operation"],
-            dataset=request["dataset"],
-            results=state["reranked_results"][: request["top_k"]],
-            outcomes={**state["outcomes"], **degraded},
-            fusion=state["fusion"],
-            quality=state["quality"],
-            rewrites=state["rewrites"],
-            usage=state.get("usage") or {},
-            state=state,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON values: what ``ask --json`` prints, the service answers, and a board is drawn from."""
-        return {
-            "query": self.question,
-            "operation": self.operation,
-            "dataset": self.dataset,
-            "answer": self.text,
-            "abstained": self.abstained,
-            "citations": self.citations,
-            "results": self.results,
-            "outcomes": self.outcomes,
-            "fusion": self.fusion,
-            "quality": self.quality,
-            "rewrites": self.rewrites,
-            "usage": self.usage,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,35 +110,6 @@ class RelatedFact:
     invalid_at: datetime | None
     documents: tuple[str, ...]
     """Ids of the notes that say so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A node of the graph that has ended."""
-
-    node: str
-    ms: float
-    """Since the question was asked."""
-    told: dict[str, Any]
-    """Counts and verdicts, for people: JSON values."""
-
-
-def _told(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
-    outcome = written.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
-    told = {key: outcome[key] for key in ("status", "reason", "count") if key in outcome}
-    match node:
-        case "prepare_query":
-            request = written.get("request") or {}
-            told |= {"operation": request.get("operation"), "reason": request.get("operation_reason")}
-        case "fuse_results":
-            told |= {"strategy": written["fusion"]["strategy"], "count": len(written["fused_results"])}
-        case "rerank":
-            told |= {"count": len(written["reranked_results"])}
-        case "check_quality":
-            told |= {key: written["quality"][key] for key in ("grade", "decision")}
-        case "answer":
-            told |= {"citations": len(written["citations"]), "abstained": written["abstained"]}
-    return told
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +249,7 @@ class Rag:
                 else:
                     ms = round((time.perf_counter() - started) * 1000, 1)
                     for node, written in part.items():
-                        yield Step(node, ms, _told(node, written or {}))
+                        yield Step(node, ms, told_of(node, written or {}))
         yield Answer.of(state)
 
     async def said(self, thread_id: str) -> list[AnyMessage]:
@@ -578,7 +480,7 @@ class Rag:
             raise ConfigError(
                 "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
             )
-        async with joined(engine, address) as cluster, changing(self.config.data_dir):
+        async with joined(engine, address) as cluster, changing_stores(self.config):
             if cluster is None:
                 return await reindexed(stores, self.embedding, dataset, progress)
             from agentic_rag.distributed.embedding import ray_embedding
@@ -681,7 +583,7 @@ class Rag:
         extractor = self._extractor()
         try:
             async with (
-                changing(self.config.data_dir),
+                changing_stores(self.config),
                 only_one(str(self.config.data_dir), f"ingesting-{group_id(dataset)}", refusal),
             ):
                 yield IngestPipeline(
@@ -746,33 +648,33 @@ async def open_rag(
         StoreError: a store cannot be opened.
     """
     config = config or RagConfig()
-    spending = _spending(config, chats=chat is not None or config.chat.base_url is not None)
+    spending = open_budget(config, chats=chat is not None or config.chat.base_url is not None)
     given = None if chat is None else as_chat(chat, config.chat, spending)
     is_configured = embedding is None
     if embedding is not None:
         embedding = await as_embedding(embedding)
     async with AsyncExitStack() as stack:
-        embedding = embedding or _closed_by(stack, await embedding_from_config(config, spending))
-        connection, chunks, knowledge, ledger = await _open_stores(config, embedding, stack)
-        talker = given or _closed_by(stack, chat_from_config(config.chat, spending))
-        calibration = EmbeddingCalibration(embedding)
-        if not calibration.is_fitted:
-            kept = await asyncio.to_thread(_kept_levels, config, embedding)
-            calibration = EmbeddingCalibration(embedding, kept=kept)
-        nats = _nats()
+        embedding = embedding or closed_by(stack, await embedding_from_config(config, spending))
+        stores = await open_stores(config, embedding, stack)
+        chunks, knowledge = stores.chunks, stores.knowledge
+        talker = given or closed_by(stack, chat_from_config(config.chat, spending))
+        calibration = await open_calibration(config, embedding)
+        nats, count_tokens = word_nats(), token_counter()
         engine = RetrievalEngine(chunks, embedding, calibration, config.retrieval.strategy, nats)
         graph_engine = GraphEngine(knowledge, chunks, embedding, calibration, nats)
         rerankers = ConfiguredRerankers(talker, reranker)
-        await _check_reranker(config.rerank, rerankers)
-        store = MemoryStore(
-            chunks, knowledge, embedding, token_counter(), _turns(connection, config.data_dir)
-        )
+        await check_reranker(config.rerank, rerankers)
         memory = Memories(
-            SearchParts(store, engine, graph_engine, config.rerank),
+            SearchParts(
+                MemoryStore(chunks, knowledge, embedding, count_tokens, stores.turn),
+                engine,
+                graph_engine,
+                config.rerank,
+            ),
             RuleStatements() if talker is None else ChatStatements(talker),
             Router({agent.memory_type: agent.strategies for agent in AGENTS}, talker),
         )
-        parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, token_counter(), memory)
+        parts = GraphParts(graph_engine, engine, embedding, talker, rerankers, count_tokens, memory)
         graph = build_rag_graph(parts, config).compile(checkpointer=checkpointer, name="agentic_rag")
         yield Rag(
             config,
@@ -782,174 +684,9 @@ async def open_rag(
             graph_engine,
             chunks,
             knowledge,
-            ledger,
+            stores.ledger,
             memory,
             spending,
             is_configured,
-            _reach(config, connection, chunks, knowledge),
+            stores.reach,
         )
-
-
-@asynccontextmanager
-async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
-    """What a worker of the engine ``ray`` prepares documents by; raises as ``open_rag``."""
-    from agentic_rag.distributed.preparing import Opened
-
-    async with AsyncExitStack() as stack, opened_embedding(config, embedding) as model:
-        _, chunks, knowledge, _ = await _open_stores(config, model, stack)
-        yield Opened(chunks, knowledge, model, token_counter())
-
-
-@asynccontextmanager
-async def opened_embedding(config: RagConfig, given: Embedding | None) -> AsyncIterator[Embedding]:
-    """The given model, or the configured one; raises as ``embedding_from_config``."""
-    async with AsyncExitStack() as stack:
-        yield given or _closed_by(stack, await embedding_from_config(config))
-
-
-def _spending(config: RagConfig, *, chats: bool) -> Spending:
-    if config.budget.is_set and chats and config.chat.max_tokens is None:
-        raise ConfigError(
-            "a budget needs chat.max_tokens: without it nobody knows beforehand what an answer may take"
-        )
-    return Spending(config.budget)
-
-
-async def embedding_from_config(config: RagConfig, spending: Spending | None = None) -> Embedding:
-    """The configured embedding model; the bundled one where no endpoint is configured.
-
-    Raises:
-        ConfigError: the endpoint's model is not named.
-        ModelError: ``embedding.dimension`` is unset and the endpoint does not tell it.
-    """
-    if config.embedding.base_url is None:
-        from agentic_rag.models.bundled import BundledEmbedding
-
-        return BundledEmbedding()
-    from agentic_rag.models.remote import OpenAIEmbedding
-
-    return await OpenAIEmbedding.open(config.embedding, spending)
-
-
-def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:
-    """Where the levels of the model's cosines are remembered, under the prefix its questions get."""
-    from agentic_rag.stores.embedding_levels import FILE, LevelsFile
-
-    told = digest(embedding.name, config.embedding.query_prefix, reference_pairs_text())
-    return LevelsFile(config.data_dir / FILE, f"{embedding.name} {told}")
-
-
-def _closed_by(stack: AsyncExitStack, model: Model) -> Model:
-    """The model; one that keeps connections is closed with the stack."""
-    close = getattr(model, "close", None)
-    if close is not None:
-        stack.push_async_callback(close)
-    return model
-
-
-def _reach(
-    config: RagConfig, connection: LanceConnection, chunks: ChunkStore, knowledge: GraphitiStore
-) -> dict[str, Reach]:
-    """By the names that ``doctor`` gives them."""
-    tables: dict[str, Reach] = {"vectors": connection.reach, "graph": knowledge.reach}
-    if config.vectors.backend == "lancedb":
-        return tables
-    return {**tables, "tables": connection.reach, "vectors": chunks.datasets}
-
-
-async def _open_stores(
-    config: RagConfig, embedding: Embedding, stack: AsyncExitStack
-) -> tuple[LanceConnection, ChunkStore, GraphitiStore, Ledger]:
-    from agentic_rag.stores.data_format import checked_format
-    from agentic_rag.stores.graphiti.store import GraphitiStore
-    from agentic_rag.stores.lancedb.connection import LanceConnection
-    from agentic_rag.stores.lancedb.ledger import LanceLedger
-
-    folder = await asyncio.to_thread(_made, config.data_dir)
-    await asyncio.to_thread(checked_format, folder)
-    uri = config.lancedb_uri or str(folder / VECTORS)
-    connection = LanceConnection(uri, config.storage_options, locks=str(folder))
-    stack.push_async_callback(connection.close)
-    chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
-    graph = config.graph
-    knowledge = await GraphitiStore.open(
-        uri=connection,
-        folder=folder,
-        embedding=embedding,
-        backend=graph.backend,
-        server_uri=graph.uri,
-        user=graph.user,
-        password=graph.password.get_secret_value() if graph.password else None,
-    )
-    stack.push_async_callback(knowledge.close)
-    return connection, chunks, knowledge, ledger
-
-
-def _turns(connection: LanceConnection, data_dir: Path) -> Turn:
-    """One at a time changes a user's memories, in any process, and sees what was written before."""
-    from agentic_rag.stores.lancedb.process_lock import process_lock
-
-    @asynccontextmanager
-    async def turn(dataset: str) -> AsyncIterator[None]:
-        async with (
-            changing(data_dir),
-            process_lock(connection.locks, f"remembering-{group_id(dataset)}"),
-        ):
-            connection.refresh()
-            yield
-
-    return turn
-
-
-async def _open_chunks(
-    config: RagConfig,
-    folder: Path,
-    connection: LanceConnection,
-    ledger: Ledger,
-    embedding: Embedding,
-    stack: AsyncExitStack,
-) -> tuple[ChunkStore, Ledger]:
-    """The configured chunk store, and the ledger as it is to be read beside that store."""
-    model, dimension = embedding.name, embedding.dimension
-    if config.vectors.backend == "lancedb":
-        if config.vectors.uri is not None:
-            raise ConfigError("vectors.uri is set but vectors.backend is 'lancedb'; its URI is lancedb_uri")
-        from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
-
-        return LanceChunkStore(connection, model=model, dimension=dimension), ledger
-    from agentic_rag.stores.vectorstores import CheckedLedger, open_vector_store
-
-    chunks = await open_vector_store(config.vectors, folder, model=model, dimension=dimension)
-    stack.push_async_callback(chunks.close)
-    return chunks, CheckedLedger(ledger, chunks)
-
-
-def _made(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"cannot make the data folder {folder}: {error.strerror or error}; choose another with --data-dir"
-        ) from error
-    if not os.access(folder, os.W_OK):
-        raise StoreError(f"the data folder {folder} is not writable; choose another with --data-dir")
-    return folder
-
-
-async def _check_reranker(parameters: RerankParameters, rerankers: Rerankers) -> None:
-    """Load the configured model, so that what is wrong with it is told now; it stays loaded."""
-    if parameters.method in BY_MODEL:
-        await asyncio.to_thread(rerankers.model, parameters)
-
-
-def _nats() -> Nats:
-    from agentic_rag.models.bundled import nats
-
-    return nats
-
-
-def token_counter() -> TokenCounter:
-    """The bundled model's tokens of a batch of texts; every counting of tokens goes by it."""
-    from agentic_rag.models.bundled import count_tokens_batch
-
-    return count_tokens_batch

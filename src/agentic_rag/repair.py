@@ -30,7 +30,8 @@ from agentic_rag.domain.progress import Meter
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
 from agentic_rag.ingest.preparing import embedded, embedding_work
 from agentic_rag.memory.store import MOST, MemoryStore
-from agentic_rag.rag import Rag, open_rag, token_counter
+from agentic_rag.opening import token_counter
+from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores import data_format
 from agentic_rag.stores.batch import batches

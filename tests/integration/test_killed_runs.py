@@ -17,7 +17,7 @@ from agentic_rag.domain import Document
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.markdown import parse_markdown
-from agentic_rag.rag import token_counter
+from agentic_rag.opening import token_counter
 from agentic_rag.testing import HashingEmbedding
 from stored import Stored, assert_same, assert_whole, everything, tables
 

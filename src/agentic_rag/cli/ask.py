@@ -8,13 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
+from agentic_rag.answer import Answer
 from agentic_rag.boards.files import require_board_name
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import SOURCES
 from agentic_rag.nodes.fuse_results import results_of, telling_of
 from agentic_rag.nodes.request import Request
-from agentic_rag.rag import Answer, open_rag
+from agentic_rag.rag import open_rag
 from agentic_rag.rerank.offline import moved
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.settings.config import RagConfig

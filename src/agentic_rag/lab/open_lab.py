@@ -23,8 +23,9 @@ from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
 from agentic_rag.lab.runs import Pipelines
 from agentic_rag.lab.services import build_service
 from agentic_rag.lab.services.parts import ServiceParts
+from agentic_rag.opening import token_counter
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
-from agentic_rag.rag import Rag, open_rag, token_counter
+from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
 
 if TYPE_CHECKING:

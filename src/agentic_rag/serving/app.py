@@ -17,7 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.errors import AgenticRagError, ConfigError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET
-from agentic_rag.rag import Rag, Reach, open_rag
+from agentic_rag.opening import Reach
+from agentic_rag.rag import Rag, open_rag
 from agentic_rag.serving import asking, boards, health, notes, openai_surface, people
 from agentic_rag.serving.access import LOOPBACK, Access, Gate
 from agentic_rag.serving.conversations import Conversations
@@ -65,6 +66,11 @@ def create_app(
         raise ConfigError(
             "service.writes is false, so this replica cannot follow folders (--watch) nor let MCP clients write "
             "(--mcp-write); leave that to the replica that writes"
+        )
+    if config.lancedb_copies and config.service.writes:
+        raise ConfigError(
+            "lancedb_copies is set, so this service only answers questions: set service.writes to false, too, and let "
+            "another replica write"
         )
     if host not in LOOPBACK and not config.service.keys:
         raise ConfigError(

@@ -14,10 +14,11 @@ from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentic_rag.answer import Answer, Step
 from agentic_rag.domain.identity import is_unicode
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.nodes.request import DEFAULT_DATASET, DEFAULT_TOP_K, MOST_TOP_K
-from agentic_rag.rag import Answer, Rag, Step
+from agentic_rag.rag import Rag
 from agentic_rag.retrieval.config import Strategy
 from agentic_rag.serving.access import Caller, error_body
 from agentic_rag.serving.errors import DOCUMENTED, error_of

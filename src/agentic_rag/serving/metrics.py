@@ -9,9 +9,10 @@ from contextlib import suppress
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
+from agentic_rag.answer import Answer
 from agentic_rag.domain.ports import StoreStats, TellingCache
 from agentic_rag.errors import AgenticRagError
-from agentic_rag.rag import Answer, Rag
+from agentic_rag.rag import Rag
 from agentic_rag.serving.limits import Places
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

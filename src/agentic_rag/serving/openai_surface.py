@@ -16,9 +16,9 @@ from fastapi.responses import StreamingResponse
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentic_rag.answer import Answer
 from agentic_rag.errors import AgenticRagError, InputError
 from agentic_rag.fusion import CanvasOperation
-from agentic_rag.rag import Answer
 from agentic_rag.serving.access import Caller
 from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked
 from agentic_rag.serving.errors import DOCUMENTED, error_of, request_of

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 
 from agentic_rag.errors import AgenticRagError
-from agentic_rag.rag import Reach
+from agentic_rag.opening import Reach
 
 logger = logging.getLogger(__name__)
 LOOKED_AT_EVERY = 1.0

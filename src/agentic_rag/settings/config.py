@@ -141,6 +141,9 @@ class RagConfig(Parameters):
     storage_options: dict[str, str] = Field(
         default_factory=dict, repr=False, description="options of the object store; may contain its keys"
     )
+    lancedb_copies: bool = Field(
+        False, description="answer from copies of the tables in data_dir; such a process writes nothing"
+    )
     vectors: VectorsConfig = VectorsConfig()
     graph: GraphConfig = GraphConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()

@@ -10,9 +10,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from agentic_rag.answer import Answer
 from agentic_rag.boards.parts import Said, clusters, passages, questions, relations
 from agentic_rag.fusion import CanvasOperation
-from agentic_rag.rag import Answer
 
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 

@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 from starlette.staticfiles import StaticFiles
 
+from agentic_rag.answer import Answer, Step
 from agentic_rag.answering.passages import arrow, is_plain
 from agentic_rag.boards.canvas import board_text, read_board
 from agentic_rag.boards.drawing import drawn
@@ -30,7 +31,7 @@ from agentic_rag.domain.identity import entity_key, notes_dataset
 from agentic_rag.errors import AgenticRagError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
-from agentic_rag.rag import Answer, Rag, Step
+from agentic_rag.rag import Rag
 from agentic_rag.serving.access import COOKIE, Caller, Refused
 from agentic_rag.serving.asking import EVENTS, Ask, RequestId, answer_to, asked, event
 from agentic_rag.serving.boards import checked

@@ -11,7 +11,7 @@ from pathlib import Path
 
 def version_files(folder: Path) -> list[Path]:
     """Of the table in a folder, the latest first."""
-    return sorted((folder / "_versions").glob("*.manifest"), key=_version, reverse=True)
+    return sorted((folder / "_versions").glob("*.manifest"), key=version_of, reverse=True)
 
 
 def has_data(folder: Path) -> bool:
@@ -29,12 +29,12 @@ def is_latest_gone(folder: Path) -> bool:
     try:
         # The note first: a version that is written in between is then no later than it.
         noted = json.loads(latest_hint(folder).read_bytes())["version"]
-        return bool(noted > _version(version_files(folder)[0]))
+        return bool(noted > version_of(version_files(folder)[0]))
     except (OSError, ValueError, LookupError, TypeError):
         return False
 
 
-def _version(file: Path) -> int:
+def version_of(file: Path) -> int:
     """LanceDB counts down from the largest number, so that the latest comes first; earlier releases counted up."""
     number = int(file.stem) if file.stem.isdecimal() else 0
     return 2**64 - 1 - number if len(file.stem) == 20 else number

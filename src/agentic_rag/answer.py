@@ -1,0 +1,104 @@
+"""What a question was answered with, and what is told of it on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+STEPS = ("rerank", "rewrite", "answer")
+"""That may be done by a model, which may fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a question was answered with, and how it came about; shapes as in docs/state.md."""
+
+    question: str
+    text: str
+    """With ``[n]`` marks; an honest "not found" where ``abstained``."""
+    citations: list[dict[str, Any]]
+    """What the marks stand for, verbatim, with document, path and code points."""
+    abstained: bool
+    operation: str
+    dataset: str
+    results: list[dict[str, Any]]
+    """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
+    outcomes: dict[str, Any]
+    """By source its outcome, or ``skipped``; besides the steps whose model failed and was replaced."""
+    fusion: dict[str, Any]
+    quality: dict[str, Any]
+    rewrites: list[str]
+    usage: dict[str, Any]
+    """What the endpoints of models used (see ``domain.usage``); empty where none was asked."""
+    state: Mapping[str, Any] = field(repr=False, compare=False)
+    """All that the run left."""
+
+    @classmethod
+    def of(cls, state: Mapping[str, Any]) -> Answer:
+        """Of a finished run of the main graph."""
+        request = state["request"]
+        outcomes = {name: state[f"{name}_outcome"] for name in STEPS}
+        degraded = {name: one for name, one in outcomes.items() if one and one["status"] == "degraded"}
+        return cls(
+            question=request["query"],
+            text=state["answer"],
+            citations=state["citations"],
+            abstained=state["abstained"],
+            operation=request["operation"],
+            dataset=request["dataset"],
+            results=state["reranked_results"][: request["top_k"]],
+            outcomes={**state["outcomes"], **degraded},
+            fusion=state["fusion"],
+            quality=state["quality"],
+            rewrites=state["rewrites"],
+            usage=state.get("usage") or {},
+            state=state,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values: what ``ask --json`` prints, the service answers, and a board is drawn from."""
+        return {
+            "query": self.question,
+            "operation": self.operation,
+            "dataset": self.dataset,
+            "answer": self.text,
+            "abstained": self.abstained,
+            "citations": self.citations,
+            "results": self.results,
+            "outcomes": self.outcomes,
+            "fusion": self.fusion,
+            "quality": self.quality,
+            "rewrites": self.rewrites,
+            "usage": self.usage,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A node of the graph that has ended."""
+
+    node: str
+    ms: float
+    """Since the question was asked."""
+    told: dict[str, Any]
+    """Counts and verdicts, for people: JSON values."""
+
+
+def told_of(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what a node wrote into the state, for a ``Step``."""
+    outcome = written.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
+    told = {key: outcome[key] for key in ("status", "reason", "count") if key in outcome}
+    match node:
+        case "prepare_query":
+            request = written.get("request") or {}
+            told |= {"operation": request.get("operation"), "reason": request.get("operation_reason")}
+        case "fuse_results":
+            told |= {"strategy": written["fusion"]["strategy"], "count": len(written["fused_results"])}
+        case "rerank":
+            told |= {"count": len(written["reranked_results"])}
+        case "check_quality":
+            told |= {key: written["quality"][key] for key in ("grade", "decision")}
+        case "answer":
+            told |= {"citations": len(written["citations"]), "abstained": written["abstained"]}
+    return told

@@ -1,0 +1,254 @@
+"""Opens what the configuration names, stores and models, and closes them with whoever opened them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from agentic_rag.backup import VECTORS, changing
+from agentic_rag.domain.identity import digest, group_id
+from agentic_rag.domain.ports import ChunkStore, Embedding, GraphStore, Ledger
+from agentic_rag.errors import ConfigError, StoreError
+from agentic_rag.memory.store import Turn
+from agentic_rag.models.endpoint import Spending
+from agentic_rag.rerank import BY_MODEL, Rerankers
+from agentic_rag.retrieval.embedding_calibration import (
+    EmbeddingCalibration,
+    KeptLevels,
+    reference_pairs_text,
+)
+from agentic_rag.retrieval.floor import Nats
+from agentic_rag.settings.config import RagConfig
+from agentic_rag.settings.parameters import RerankParameters
+
+if TYPE_CHECKING:
+    from agentic_rag.distributed.preparing import Opened
+    from agentic_rag.domain.ports import TokenCounter
+    from agentic_rag.stores.lancedb.connection import LanceConnection
+
+COPIES = "copies"
+"""Folder in the data folder."""
+Model = TypeVar("Model")
+Reach = Callable[[], Awaitable[object]]
+"""Raises ``StoreError`` where a store cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Everything that is written to."""
+
+    chunks: ChunkStore
+    knowledge: GraphStore
+    ledger: Ledger
+    turn: Turn
+    """One at a time changes a user's memories, in any process, and sees what was written before."""
+    reach: Mapping[str, Reach]
+    """By the names that ``doctor`` gives them."""
+
+
+async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitStack) -> Stores:
+    """The configured stores, closed with the stack.
+
+    Raises:
+        ConfigError: the configuration contradicts itself.
+        StoreError: one cannot be opened.
+    """
+    from agentic_rag.stores.data_format import checked_format
+    from agentic_rag.stores.graphiti.store import GraphitiStore
+    from agentic_rag.stores.lancedb.ledger import LanceLedger
+
+    folder = await asyncio.to_thread(_made, config.data_dir)
+    await asyncio.to_thread(checked_format, folder)
+    connection = _connection(config, folder)
+    stack.push_async_callback(connection.close)
+    chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
+    graph = config.graph
+    knowledge = await GraphitiStore.open(
+        uri=connection,
+        folder=folder,
+        embedding=embedding,
+        backend=graph.backend,
+        server_uri=graph.uri,
+        user=graph.user,
+        password=graph.password.get_secret_value() if graph.password else None,
+    )
+    stack.push_async_callback(knowledge.close)
+    reach: dict[str, Reach] = {"vectors": connection.reach, "graph": knowledge.reach}
+    if config.vectors.backend != "lancedb":
+        reach |= {"tables": connection.reach, "vectors": chunks.datasets}
+    return Stores(chunks, knowledge, ledger, _turns(connection, config), reach)
+
+
+def _connection(config: RagConfig, folder: Path) -> LanceConnection:
+    from agentic_rag.stores.lancedb.connection import LanceConnection
+
+    if not config.lancedb_copies:
+        uri = config.lancedb_uri or str(folder / VECTORS)
+        return LanceConnection(uri, config.storage_options, locks=str(folder))
+    if config.lancedb_uri is None:
+        raise ConfigError(
+            "lancedb_copies is set but lancedb_uri is not: tables in the data folder need no copies"
+        )
+    from agentic_rag.stores.lancedb.copies import CopiedConnection
+
+    return CopiedConnection(config.lancedb_uri, config.storage_options, folder / COPIES)
+
+
+@asynccontextmanager
+async def changing_stores(config: RagConfig) -> AsyncIterator[None]:
+    """Held while an ingest, a removal, a reindex or a memory changes what is stored; see ``backup.changing``.
+
+    Raises:
+        ConfigError: this process reads copies.
+    """
+    if config.lancedb_copies:
+        raise ConfigError(
+            "lancedb_copies is set, so this process only answers questions; write with one that has it unset"
+        )
+    async with changing(config.data_dir):
+        yield
+
+
+async def _open_chunks(
+    config: RagConfig,
+    folder: Path,
+    connection: LanceConnection,
+    ledger: Ledger,
+    embedding: Embedding,
+    stack: AsyncExitStack,
+) -> tuple[ChunkStore, Ledger]:
+    """The configured chunk store, and the ledger as it is to be read beside that store."""
+    model, dimension = embedding.name, embedding.dimension
+    if config.vectors.backend == "lancedb":
+        if config.vectors.uri is not None:
+            raise ConfigError("vectors.uri is set but vectors.backend is 'lancedb'; its URI is lancedb_uri")
+        from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
+
+        return LanceChunkStore(connection, model=model, dimension=dimension), ledger
+    from agentic_rag.stores.vectorstores import CheckedLedger, open_vector_store
+
+    chunks = await open_vector_store(config.vectors, folder, model=model, dimension=dimension)
+    stack.push_async_callback(chunks.close)
+    return chunks, CheckedLedger(ledger, chunks)
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the data folder {folder}: {error.strerror or error}; choose another with --data-dir"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise StoreError(f"the data folder {folder} is not writable; choose another with --data-dir")
+    return folder
+
+
+def _turns(connection: LanceConnection, config: RagConfig) -> Turn:
+    from agentic_rag.stores.lancedb.process_lock import process_lock
+
+    @asynccontextmanager
+    async def turn(dataset: str) -> AsyncIterator[None]:
+        async with (
+            changing_stores(config),
+            process_lock(connection.locks, f"remembering-{group_id(dataset)}"),
+        ):
+            connection.refresh()
+            yield
+
+    return turn
+
+
+async def embedding_from_config(config: RagConfig, spending: Spending | None = None) -> Embedding:
+    """The configured embedding model; the bundled one where no endpoint is configured.
+
+    Raises:
+        ConfigError: the endpoint's model is not named.
+        ModelError: ``embedding.dimension`` is unset and the endpoint does not tell it.
+    """
+    if config.embedding.base_url is None:
+        from agentic_rag.models.bundled import BundledEmbedding
+
+        return BundledEmbedding()
+    from agentic_rag.models.remote import OpenAIEmbedding
+
+    return await OpenAIEmbedding.open(config.embedding, spending)
+
+
+@asynccontextmanager
+async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
+    """What a worker of the engine ``ray`` prepares documents by; raises as ``open_rag``."""
+    from agentic_rag.distributed.preparing import Opened
+
+    async with AsyncExitStack() as stack, opened_embedding(config, embedding) as model:
+        stores = await open_stores(config, model, stack)
+        yield Opened(stores.chunks, stores.knowledge, model, token_counter())
+
+
+@asynccontextmanager
+async def opened_embedding(config: RagConfig, given: Embedding | None) -> AsyncIterator[Embedding]:
+    """The given model, or the configured one; raises as ``embedding_from_config``."""
+    async with AsyncExitStack() as stack:
+        yield given or closed_by(stack, await embedding_from_config(config))
+
+
+def closed_by(stack: AsyncExitStack, model: Model) -> Model:
+    """The model; one that keeps connections is closed with the stack."""
+    close = getattr(model, "close", None)
+    if close is not None:
+        stack.push_async_callback(close)
+    return model
+
+
+async def open_calibration(config: RagConfig, embedding: Embedding) -> EmbeddingCalibration:
+    """Of the model's cosines; of one that is not the bundled one their levels are remembered in the data folder."""
+    calibration = EmbeddingCalibration(embedding)
+    if calibration.is_fitted:
+        return calibration
+    return EmbeddingCalibration(embedding, kept=await asyncio.to_thread(_kept_levels, config, embedding))
+
+
+def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:
+    """Where the levels of the model's cosines are remembered, under the prefix its questions get."""
+    from agentic_rag.stores.embedding_levels import FILE, LevelsFile
+
+    told = digest(embedding.name, config.embedding.query_prefix, reference_pairs_text())
+    return LevelsFile(config.data_dir / FILE, f"{embedding.name} {told}")
+
+
+def open_budget(config: RagConfig, *, chats: bool) -> Spending:
+    """What the endpoints may use, and nothing used yet.
+
+    Raises:
+        ConfigError: an answer of the chat model has no bound.
+    """
+    if config.budget.is_set and chats and config.chat.max_tokens is None:
+        raise ConfigError(
+            "a budget needs chat.max_tokens: without it nobody knows beforehand what an answer may take"
+        )
+    return Spending(config.budget)
+
+
+async def check_reranker(parameters: RerankParameters, rerankers: Rerankers) -> None:
+    """Load the configured model, so that what is wrong with it is told now; it stays loaded."""
+    if parameters.method in BY_MODEL:
+        await asyncio.to_thread(rerankers.model, parameters)
+
+
+def word_nats() -> Nats:
+    """Of the bundled model's vocabulary."""
+    from agentic_rag.models.bundled import nats
+
+    return nats
+
+
+def token_counter() -> TokenCounter:
+    """The bundled model's tokens of a batch of texts; every counting of tokens goes by it."""
+    from agentic_rag.models.bundled import count_tokens_batch
+
+    return count_tokens_batch

@@ -1,0 +1,219 @@
+"""A process that answers from copies of tables, while others write them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.errors import ConfigError, StoreAway, StoreError
+from agentic_rag.opening import COPIES
+from agentic_rag.serving.app import create_app
+from agentic_rag.stores.lancedb import copies
+from agentic_rag.stores.lancedb.connection import lance_connection
+from agentic_rag.stores.lancedb.copies import CopiedConnection, TableCopies
+from agentic_rag.testing import HashingEmbedding
+from example_vault import EXAMPLE_VAULT
+from graph_servers import free_port
+
+QUESTION = "At what temperature and for how long is the second fire?"
+_SCHEMA = pa.schema([pa.field("key", pa.string(), nullable=False)])
+
+
+@pytest.fixture(params=["folder", "object_store"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """Where the tables lie, as settings."""
+    if request.param == "folder":
+        return {"lancedb_uri": str(tmp_path / "shared")}
+    server = request.getfixturevalue(request.param)
+    return {"lancedb_uri": server.empty_uri(), "storage_options": server.options}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLE_VAULT, tmp_path / "vault"))
+
+
+def _writes(place: dict[str, Any], tmp_path: Path) -> RagConfig:
+    return RagConfig(data_dir=tmp_path / "writer", **place)
+
+
+def _reads(place: dict[str, Any], tmp_path: Path) -> RagConfig:
+    return RagConfig(data_dir=tmp_path / "reader", lancedb_copies=True, **place)
+
+
+async def _until_found(rag: Rag, query: str, text: str) -> float:
+    """Seconds."""
+    began = time.monotonic()
+    while not any(text in one.content for one in await rag.search(query, top_k=5, threshold=0.0)):
+        assert time.monotonic() - began < 20, f"{text!r} is not found"
+        await asyncio.sleep(0.1)
+    return time.monotonic() - began
+
+
+async def test_it_answers_as_from_the_tables_and_follows_them(
+    place: dict[str, Any], vault: Path, tmp_path: Path
+) -> None:
+    async with (
+        open_rag(_writes(place, tmp_path)) as writer,
+        open_rag(_reads(place, tmp_path)) as reader,
+    ):
+        await writer.ingest(vault)
+        here, there = await writer.ask(QUESTION), await reader.ask(QUESTION)
+        assert (there.text, there.results) == (here.text, here.results)
+        assert not there.abstained
+
+        (vault / "Lantern.md").write_text("# Lantern\n\nThe lantern room is locked at dusk.\n", "utf-8")
+        await writer.ingest(vault)
+        await _until_found(reader, "When is the lantern room locked?", "locked at dusk")
+        (vault / "Lantern.md").write_text("# Lantern\n\nThe lantern room is locked at dawn.\n", "utf-8")
+        await writer.ingest(vault)
+        await _until_found(reader, "When is the lantern room locked?", "locked at dawn")
+        (vault / "Lantern.md").unlink()
+        await writer.ingest(vault)
+        await asyncio.sleep(2.5)
+        found = await reader.search("When is the lantern room locked?", top_k=50, threshold=0.0)
+        assert not any("lantern room" in one.content for one in found)
+        # The graph is read from copies, too.
+        assert await reader.related("kill-green") == await writer.related("kill-green")
+
+
+async def test_it_follows_a_reindex_and_a_dataset_that_is_taken_out(
+    place: dict[str, Any], vault: Path, tmp_path: Path
+) -> None:
+    async with open_rag(_writes(place, tmp_path), embedding=HashingEmbedding(16)) as writer:
+        await writer.ingest(vault)
+    async with open_rag(_reads(place, tmp_path), embedding=HashingEmbedding(32)) as reader:
+        async with open_rag(_writes(place, tmp_path), embedding=HashingEmbedding(32)) as writer:
+            await writer.reindex()
+            assert await reader.search("kill-green") == await writer.search("kill-green")
+            await writer.remove(None)
+        await asyncio.sleep(2.5)
+        assert await reader.search("kill-green", threshold=0.0) == []
+
+
+async def test_a_second_start_copies_only_what_is_new(
+    place: dict[str, Any], vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_rag(_writes(place, tmp_path), embedding=HashingEmbedding()) as writer:
+        await writer.ingest(vault)
+    config = _reads(place, tmp_path)
+    async with open_rag(config, embedding=HashingEmbedding()) as reader:
+        first = await reader.ask(QUESTION)
+    folder = config.data_dir / COPIES
+    held = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    copied: list[str] = []
+    real = TableCopies._copy
+
+    def noted(self: TableCopies, file: str) -> None:
+        copied.append(file)
+        real(self, file)
+
+    monkeypatch.setattr(TableCopies, "_copy", noted)
+    (folder / "chunks_default.lance" / "data" / "half.lance.part").write_bytes(b"cut off")
+    async with open_rag(config, embedding=HashingEmbedding()) as reader:
+        assert (await reader.ask(QUESTION)).text == first.text
+    assert any(file.startswith("chunks_default.lance/data/") for file in held)
+    assert not held.intersection(copied)
+
+
+async def test_nothing_can_be_written(
+    place: dict[str, Any], vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_rag(_writes(place, tmp_path), embedding=HashingEmbedding()) as writer:
+        await writer.ingest(vault)
+    async with open_rag(_reads(place, tmp_path), embedding=HashingEmbedding()) as reader:
+        for write in (
+            reader.ingest(vault),
+            reader.remove(vault),
+            reader.reindex(),
+            reader.memory.remember("The kettle is cast iron.", user_id="ann"),
+        ):
+            with pytest.raises(ConfigError, match="lancedb_copies is set"):
+                await write
+        with pytest.raises(StoreError, match="would be dropped"):
+            await reader.chunks.connection.drop_table("chunks_default")  # type: ignore[attr-defined]
+        assert (await reader.ask(QUESTION)).results
+
+
+def test_a_service_that_would_write_is_refused(tmp_path: Path) -> None:
+    config = RagConfig(data_dir=tmp_path, lancedb_uri="s3://notes/lancedb", lancedb_copies=True)
+    with pytest.raises(ConfigError, match=r"set service\.writes to false"):
+        create_app(config)
+
+
+async def test_tables_of_the_data_folder_are_not_copied(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="lancedb_uri is not"):
+        async with open_rag(RagConfig(data_dir=tmp_path, lancedb_copies=True)):
+            pass
+
+
+async def test_a_table_that_was_dropped_and_made_again_with_as_many_versions(
+    place: dict[str, Any], tmp_path: Path
+) -> None:
+    uri, options = place["lancedb_uri"], place.get("storage_options", {})
+    async with lance_connection(uri, options) as writer:
+        reader = CopiedConnection(uri, options, tmp_path / "copies")
+        try:
+            for text in ("old", "new"):
+                await writer.drop_table("notes")
+                table = await writer.create_table("notes", _SCHEMA, "key")
+                await table.add(pa.table({"key": [text]}, schema=_SCHEMA))
+                await asyncio.sleep(1.1)
+                copied = await reader.table("notes")
+                assert copied is not None
+                assert (await copied.query().to_list()) == [{"key": text}]
+            assert await reader.table_names() == ["notes"]
+            await writer.drop_table("notes")
+            await asyncio.sleep(1.1)
+            assert await reader.table("notes") is None
+            assert not (tmp_path / "copies" / "notes.lance").exists()
+        finally:
+            await reader.close()
+
+
+async def test_files_that_are_no_longer_needed_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = str(tmp_path / "shared")
+    copies_of = TableCopies(uri, {}, tmp_path / "copies")
+    async with lance_connection(uri) as writer:
+        table = await writer.create_table("notes", _SCHEMA, "key")
+        await table.add(pa.table({"key": ["one"]}, schema=_SCHEMA))
+        assert copies_of.follow("notes") == "later"
+        assert copies_of.follow("notes") == "same"
+        (before,) = (tmp_path / "copies" / "notes.lance" / "data").iterdir()
+        await table.delete("true")
+        await table.add(pa.table({"key": ["two"]}, schema=_SCHEMA))
+    assert copies_of.follow("notes") == "later"
+    assert before.exists()  # a reader may be in the middle of it
+    later = time.monotonic() + 61
+    monkeypatch.setattr(copies.time, "monotonic", lambda: later)
+    assert copies_of.follow("notes") == "same"
+    assert not before.exists()
+    copied = {file.name for file in (tmp_path / "copies").rglob("*.lance") if file.is_file()}
+    assert copied == {file.name for file in (tmp_path / "shared").rglob("*.lance") if file.is_file()}
+
+
+async def test_a_store_that_is_away_is_told(tmp_path: Path) -> None:
+    options = {
+        "aws_access_key_id": "test",
+        "aws_secret_access_key": "test",
+        "aws_region": "us-east-1",
+        "aws_endpoint": f"http://127.0.0.1:{free_port()}",
+        "allow_http": "true",
+    }
+    reader = CopiedConnection("s3://notes/x", options, tmp_path / "copies")
+    try:
+        with pytest.raises(StoreAway, match="cannot be reached; start it"):
+            await reader.table("notes")
+        with pytest.raises(StoreAway, match="cannot be reached; start it"):
+            await reader.reach()
+    finally:
+        await reader.close()
