@@ -131,7 +131,7 @@ def _simulated(called: str, runs: dict[int, Watched], ingest: Ingest, cores: flo
         off = abs(predicted / run.stored_after - 1)
         rows += [
             row(f"simulation: {called}, {many} workers", "s", predicted, peer="measured", theirs=run.stored_after),
-            row("simulation: off by", "share", off, floor=None if quick or many == 1 else PREDICTED_FLOOR),
+            row("simulation: off by", "share", off, floor=PREDICTED_FLOOR if many == 2 and not quick else None),
         ]  # fmt: skip
     return rows
 

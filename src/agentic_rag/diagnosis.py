@@ -9,7 +9,7 @@ import os
 import platform
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -192,6 +192,9 @@ async def _graph(config: RagConfig) -> Finding:
 
 async def _object_store(config: RagConfig) -> Finding:
     uri = config.lancedb_uri
+    if uri is None and config.lancedb_copies:
+        cure = "set AGENTIC_RAG_LANCEDB_URI, or leave AGENTIC_RAG_LANCEDB_COPIES out"
+        return Finding("vectors", "missing", "lancedb_copies is set but lancedb_uri is not", cure)
     if uri is None or "://" not in uri:
         return Finding("vectors", "ok", f"in {uri or config.data_dir}")
     from agentic_rag.stores.lancedb.connection import lance_connection
@@ -216,6 +219,12 @@ async def _written_object_store(config: RagConfig) -> Finding:
     uri = config.lancedb_uri
     if found.status != "ok" or uri is None or "://" not in uri:
         return found
+    if config.lancedb_copies:
+        from agentic_rag.opening import COPIES
+        from agentic_rag.stores.lancedb.connection import folder_bytes
+
+        held = await asyncio.to_thread(folder_bytes, config.data_dir / COPIES)
+        return replace(found, detail=f"{found.detail}; read from copies, {held / 1e6:.0f} MB of them here")
     from agentic_rag.stores.lancedb.commits import ROUNDS, WRITERS, lost_writes
 
     bucket = uri.split("://", 1)[1].partition("?")[0]

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.diagnosis import examine
 from agentic_rag.errors import ConfigError, StoreAway, StoreError
 from agentic_rag.opening import COPIES
 from agentic_rag.serving.app import create_app
@@ -21,6 +22,7 @@ from agentic_rag.stores.lancedb.copies import CopiedConnection, TableCopies
 from agentic_rag.testing import HashingEmbedding
 from example_vault import EXAMPLE_VAULT
 from graph_servers import free_port
+from object_store import ObjectStore
 
 QUESTION = "At what temperature and for how long is the second fire?"
 _SCHEMA = pa.schema([pa.field("key", pa.string(), nullable=False)])
@@ -149,9 +151,25 @@ def test_a_service_that_would_write_is_refused(tmp_path: Path) -> None:
 
 
 async def test_tables_of_the_data_folder_are_not_copied(tmp_path: Path) -> None:
+    config = RagConfig(data_dir=tmp_path, lancedb_copies=True)
     with pytest.raises(ConfigError, match="lancedb_uri is not"):
-        async with open_rag(RagConfig(data_dir=tmp_path, lancedb_copies=True)):
+        async with open_rag(config):
             pass
+    found = {one.what: one for one in await examine(lambda: config)}["vectors"]
+    assert (found.status, found.detail) == ("missing", "lancedb_copies is set but lancedb_uri is not")
+
+
+async def test_doctor_writes_nothing_to_an_object_store_of_copies(
+    object_store: ObjectStore, tmp_path: Path
+) -> None:
+    place = {"lancedb_uri": object_store.empty_uri(), "storage_options": object_store.options}
+    object_store.answered.clear()
+    found = {one.what: one for one in await examine(lambda: _reads(place, tmp_path), thorough=True)}[
+        "vectors"
+    ]
+    assert found.status == "ok"
+    assert found.detail.endswith("0 tables; read from copies, 0 MB of them here")
+    assert object_store.answered["PUT"] == 0
 
 
 async def test_a_table_that_was_dropped_and_made_again_with_as_many_versions(
