@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 import time
 from pathlib import Path
@@ -217,6 +218,36 @@ async def test_files_that_are_no_longer_needed_are_removed(
     assert not before.exists()
     copied = {file.name for file in (tmp_path / "copies").rglob("*.lance") if file.is_file()}
     assert copied == {file.name for file in (tmp_path / "shared").rglob("*.lance") if file.is_file()}
+
+
+async def test_what_is_cut_off_in_the_middle_is_told_and_copied_the_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = str(tmp_path / "shared")
+    async with lance_connection(uri) as writer:
+        table = await writer.create_table("notes", _SCHEMA, "key")
+        await table.add(pa.table({"key": ["one"]}, schema=_SCHEMA))
+        reader = CopiedConnection(uri, {}, tmp_path / "copies")
+        copied = await reader.table("notes")
+        assert copied is not None
+        await table.add(pa.table({"key": ["two"]}, schema=_SCHEMA))
+        await asyncio.sleep(1.1)
+        real = TableCopies._copy
+
+        def full(self: TableCopies, file: str) -> None:
+            if file.endswith(".manifest"):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            real(self, file)
+
+        with monkeypatch.context() as failing:
+            failing.setattr(TableCopies, "_copy", full)
+            with pytest.raises(StoreError, match="copying table notes.*No space left on device"):
+                await reader.table("notes")
+            assert await copied.count_rows() == 1  # as it was, and whole
+        copied = await reader.table("notes")
+        assert copied is not None
+        assert await copied.count_rows() == 2
+        await reader.close()
 
 
 async def test_a_store_that_is_away_is_told(tmp_path: Path) -> None:
