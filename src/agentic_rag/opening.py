@@ -96,7 +96,16 @@ def _connection(config: RagConfig, folder: Path) -> LanceConnection:
         )
     from agentic_rag.stores.lancedb.copies import CopiedConnection
 
-    return CopiedConnection(config.lancedb_uri, config.storage_options, folder / COPIES)
+    copies = folder / COPIES / digest(config.lancedb_uri)[:16]
+    return CopiedConnection(config.lancedb_uri, config.storage_options, copies)
+
+
+def check_writes(config: RagConfig) -> None:
+    """Raises ``ConfigError`` where this process reads copies."""
+    if config.lancedb_copies:
+        raise ConfigError(
+            "lancedb_copies is set, so this process only answers questions; write with one that has it unset"
+        )
 
 
 @asynccontextmanager
@@ -106,10 +115,7 @@ async def changing_stores(config: RagConfig) -> AsyncIterator[None]:
     Raises:
         ConfigError: this process reads copies.
     """
-    if config.lancedb_copies:
-        raise ConfigError(
-            "lancedb_copies is set, so this process only answers questions; write with one that has it unset"
-        )
+    check_writes(config)
     async with changing(config.data_dir):
         yield
 

@@ -30,7 +30,7 @@ from agentic_rag.domain.progress import Meter
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
 from agentic_rag.ingest.preparing import embedded, embedding_work
 from agentic_rag.memory.store import MOST, MemoryStore
-from agentic_rag.opening import token_counter
+from agentic_rag.opening import COPIES, token_counter
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores import data_format
@@ -134,7 +134,10 @@ async def repair(
         StoreError, ModelError: something failed; run again to finish.
     """
     if config.lancedb_uri is not None:
-        raise ConfigError("only what lies in the data folder is repaired; lancedb_uri names another place")
+        raise ConfigError(
+            "only what lies in the data folder is repaired; lancedb_uri names another place, and "
+            f"copies of its tables ({COPIES}) can be deleted"
+        )
     folder = config.data_dir
     if not (folder / VECTORS).is_dir():
         raise InputError(f"{str(folder)!r} is no data folder: it has no folder {VECTORS!r}")

@@ -60,6 +60,7 @@ async def _until_found(rag: Rag, query: str, text: str) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.slow
 async def test_it_answers_as_from_the_tables_and_follows_them(
     place: dict[str, Any], vault: Path, tmp_path: Path
 ) -> None:
@@ -87,6 +88,7 @@ async def test_it_answers_as_from_the_tables_and_follows_them(
         assert await reader.related("kill-green") == await writer.related("kill-green")
 
 
+@pytest.mark.slow
 async def test_it_follows_a_reindex_and_a_dataset_that_is_taken_out(
     place: dict[str, Any], vault: Path, tmp_path: Path
 ) -> None:
@@ -95,6 +97,7 @@ async def test_it_follows_a_reindex_and_a_dataset_that_is_taken_out(
     async with open_rag(_reads(place, tmp_path), embedding=HashingEmbedding(32)) as reader:
         async with open_rag(_writes(place, tmp_path), embedding=HashingEmbedding(32)) as writer:
             await writer.reindex()
+            await asyncio.sleep(2.5)
             assert await reader.search("kill-green") == await writer.search("kill-green")
             await writer.remove(None)
         await asyncio.sleep(2.5)
@@ -109,7 +112,7 @@ async def test_a_second_start_copies_only_what_is_new(
     config = _reads(place, tmp_path)
     async with open_rag(config, embedding=HashingEmbedding()) as reader:
         first = await reader.ask(QUESTION)
-    folder = config.data_dir / COPIES
+    (folder,) = (config.data_dir / COPIES).iterdir()
     held = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     copied: list[str] = []
     real = TableCopies._copy
@@ -119,11 +122,12 @@ async def test_a_second_start_copies_only_what_is_new(
         real(self, file)
 
     monkeypatch.setattr(TableCopies, "_copy", noted)
-    (folder / "chunks_default.lance" / "data" / "half.lance.part").write_bytes(b"cut off")
+    (folder / "of_a_reindex_before.lance").mkdir()
     async with open_rag(config, embedding=HashingEmbedding()) as reader:
         assert (await reader.ask(QUESTION)).text == first.text
     assert any(file.startswith("chunks_default.lance/data/") for file in held)
     assert not held.intersection(copied)
+    assert not (folder / "of_a_reindex_before.lance").exists()
 
 
 async def test_nothing_can_be_written(
@@ -140,8 +144,15 @@ async def test_nothing_can_be_written(
         ):
             with pytest.raises(ConfigError, match="lancedb_copies is set"):
                 await write
+        connection = reader.chunks.connection  # type: ignore[attr-defined]
         with pytest.raises(StoreError, match="would be dropped"):
-            await reader.chunks.connection.drop_table("chunks_default")  # type: ignore[attr-defined]
+            await connection.drop_table("chunks_default")
+        table = await connection.table("chunks_default")
+        rows = await table.count_rows()
+        for write in (table.delete("true"), table.update({"content": "changed"}), table.optimize()):
+            with pytest.raises(ValueError, match="checked out"):
+                await write
+        assert await table.count_rows() == rows > 0
         assert (await reader.ask(QUESTION)).results
 
 
@@ -173,21 +184,20 @@ async def test_doctor_writes_nothing_to_an_object_store_of_copies(
     assert object_store.answered["PUT"] == 0
 
 
-async def test_a_table_that_was_dropped_and_made_again_with_as_many_versions(
-    place: dict[str, Any], tmp_path: Path
-) -> None:
+async def test_a_table_that_was_dropped_and_made_again(place: dict[str, Any], tmp_path: Path) -> None:
     uri, options = place["lancedb_uri"], place.get("storage_options", {})
     async with lance_connection(uri, options) as writer:
         reader = CopiedConnection(uri, options, tmp_path / "copies")
         try:
-            for text in ("old", "new"):
+            for texts in (["a", "b", "c"], ["d"], ["e", "f", "g", "h", "i"]):
                 await writer.drop_table("notes")
                 table = await writer.create_table("notes", _SCHEMA, "key")
-                await table.add(pa.table({"key": [text]}, schema=_SCHEMA))
+                for text in texts:
+                    await table.add(pa.table({"key": [text]}, schema=_SCHEMA))
                 await asyncio.sleep(1.1)
                 copied = await reader.table("notes")
                 assert copied is not None
-                assert (await copied.query().to_list()) == [{"key": text}]
+                assert sorted(row["key"] for row in await copied.query().to_list()) == texts
             assert await reader.table_names() == ["notes"]
             await writer.drop_table("notes")
             await asyncio.sleep(1.1)
@@ -197,7 +207,7 @@ async def test_a_table_that_was_dropped_and_made_again_with_as_many_versions(
             await reader.close()
 
 
-async def test_files_that_are_no_longer_needed_are_removed(
+async def test_a_version_that_is_removed_while_it_is_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uri = str(tmp_path / "shared")
@@ -205,19 +215,94 @@ async def test_files_that_are_no_longer_needed_are_removed(
     async with lance_connection(uri) as writer:
         table = await writer.create_table("notes", _SCHEMA, "key")
         await table.add(pa.table({"key": ["one"]}, schema=_SCHEMA))
-        assert copies_of.follow("notes") == "later"
-        assert copies_of.follow("notes") == "same"
-        (before,) = (tmp_path / "copies" / "notes.lance" / "data").iterdir()
-        await table.delete("true")
-        await table.add(pa.table({"key": ["two"]}, schema=_SCHEMA))
-    assert copies_of.follow("notes") == "later"
+    (data,) = (tmp_path / "shared" / "notes.lance" / "data").iterdir()
+    missing = f"notes.lance/data/{data.name}"
+    real, tried = TableCopies._copy, []
+
+    def removed(self: TableCopies, file: str) -> None:
+        tried.append(file)
+        real(self, file + ".gone" if file == missing and tried.count(missing) == 1 else file)
+
+    monkeypatch.setattr(TableCopies, "_copy", removed)
+    assert copies_of.follow("notes") > 0
+    assert tried.count(missing) == 2
+
+
+async def test_what_takes_long_and_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    uri = str(tmp_path / "shared")
+    async with lance_connection(uri) as writer:
+        await writer.create_table("notes", _SCHEMA, "key")
+        reader = CopiedConnection(uri, {}, tmp_path / "copies")
+        assert await reader.table("notes") is not None
+        await asyncio.sleep(1.1)
+
+        def slow(self: TableCopies, name: str) -> int:
+            time.sleep(1.5)
+            raise OSError("the network is down")
+
+        with monkeypatch.context() as failing:
+            failing.setattr(TableCopies, "follow", slow)
+            assert await reader.table("notes") is not None  # read as it was, while another look is under way
+            await asyncio.sleep(1)
+            with pytest.raises(StoreError, match="the network is down"):
+                await reader.table("notes")
+            await asyncio.sleep(2)
+        assert await reader.table("notes") is not None
+        await reader.close()
+
+
+async def test_closing_does_not_wait_for_all_that_is_to_be_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = str(tmp_path / "shared")
+    async with lance_connection(uri) as writer:
+        table = await writer.create_table("notes", _SCHEMA, "key")
+        for number in range(20):
+            await table.add(pa.table({"key": [str(number)]}, schema=_SCHEMA))
+    real = TableCopies._copy
+
+    def slow(self: TableCopies, file: str) -> None:
+        time.sleep(0.3)
+        real(self, file)
+
+    monkeypatch.setattr(copies, "AT_ONCE", 1)
+    monkeypatch.setattr(TableCopies, "_copy", slow)
+    reader = CopiedConnection(uri, {}, tmp_path / "copies")
+    asking = asyncio.create_task(reader.table("notes"))
+    await asyncio.sleep(0.5)
+    began = time.monotonic()
+    await reader.close()
+    assert time.monotonic() - began < 3
+    with pytest.raises(StoreError, match="stopped"):
+        await asking
+
+
+async def test_files_that_are_no_longer_needed_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = str(tmp_path / "shared")
+    copies_of = TableCopies(uri, {}, tmp_path / "copies")
+
+    async def replaced(text: str) -> None:
+        """Whoever closes removes the versions before."""
+        async with lance_connection(uri) as writer:
+            table = await writer.create_table("notes", _SCHEMA, "key")
+            await table.delete("true")
+            await table.add(pa.table({"key": [text]}, schema=_SCHEMA))
+
+    await replaced("one")
+    first = copies_of.follow("notes")
+    assert copies_of.follow("notes") == first > 0
+    (before,) = (tmp_path / "copies" / "notes.lance" / "data").iterdir()
+    await replaced("two")
+    assert copies_of.follow("notes") > first
     assert before.exists()  # a reader may be in the middle of it
     later = time.monotonic() + 61
     monkeypatch.setattr(copies.time, "monotonic", lambda: later)
-    assert copies_of.follow("notes") == "same"
+    await replaced("three")
+    assert copies_of.follow("notes") > first
     assert not before.exists()
-    copied = {file.name for file in (tmp_path / "copies").rglob("*.lance") if file.is_file()}
-    assert copied == {file.name for file in (tmp_path / "shared").rglob("*.lance") if file.is_file()}
+    assert copies_of.follow("nothing") == 0
 
 
 async def test_what_is_cut_off_in_the_middle_is_told_and_copied_the_next_time(
@@ -241,13 +326,33 @@ async def test_what_is_cut_off_in_the_middle_is_told_and_copied_the_next_time(
 
         with monkeypatch.context() as failing:
             failing.setattr(TableCopies, "_copy", full)
-            with pytest.raises(StoreError, match="copying table notes.*No space left on device"):
+            with pytest.raises(StoreError, match=r"copying table notes.*No space left on device"):
                 await reader.table("notes")
             assert await copied.count_rows() == 1  # as it was, and whole
         copied = await reader.table("notes")
         assert copied is not None
         assert await copied.count_rows() == 2
         await reader.close()
+
+
+async def test_a_folder_that_is_not_there_is_told_and_removes_no_copy(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    async with lance_connection(str(shared)) as writer:
+        table = await writer.create_table("notes", _SCHEMA, "key")
+        await table.add(pa.table({"key": ["one"]}, schema=_SCHEMA))
+    reader = CopiedConnection(str(shared), {}, tmp_path / "copies")
+    assert await reader.table("notes") is not None
+    shared.rename(tmp_path / "unmounted")
+    await asyncio.sleep(1.1)
+    with pytest.raises(StoreError, match="the folder is not there"):
+        await reader.table("notes")
+    with pytest.raises(StoreError, match="the folder is not there"):
+        await reader.reach()
+    (tmp_path / "unmounted").rename(shared)
+    table = await reader.table("notes")
+    assert table is not None
+    assert await table.count_rows() == 1
+    await reader.close()
 
 
 async def test_a_store_that_is_away_is_told(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from agentic_rag.lab.reading import ChatReader, ExtractiveReader, Reader
 from agentic_rag.lab.runs import Pipelines
 from agentic_rag.lab.services import build_service
 from agentic_rag.lab.services.parts import ServiceParts
-from agentic_rag.opening import token_counter
+from agentic_rag.opening import check_writes, token_counter
 from agentic_rag.post_retrieval import PostRetrieval, PostRetrievalTools
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig, RagConfig
@@ -152,10 +152,11 @@ async def open_lab(
         on_insert_step, on_test_step: hear the operators of the two graphs.
 
     Raises:
-        ConfigError: the design lacks something it needs.
+        ConfigError: the design lacks something it needs, or this process reads copies.
         ModelError: a configured endpoint does not answer; asked once before anything else.
         StoreError: a store cannot be opened.
     """
+    check_writes(rag_config)
     async with open_rag(models_of(config, rag_config), embedding=embedding, chat=chat) as rag:
         if embedding is None and config.runtime.embedding_base_url is not None:
             await rag.embedding.embed_queries(["Is anybody there?"])

@@ -147,9 +147,9 @@ class LanceConnection:
                 if await self._of_files(name, is_latest_gone):
                     raise StoreError(f"table {name}: {LATEST_GONE}; run: {REPAIR}")
                 try:
-                    table = await database.open_table(name)
-                    self._versions.setdefault(name, await table.version())
-                    self._tables[name] = table
+                    opened = await database.open_table(name)
+                    self._versions.setdefault(name, await opened.version())
+                    self._tables[name] = opened
                 except ValueError as error:
                     if "not found" not in str(error):
                         raise
@@ -158,11 +158,12 @@ class LanceConnection:
                             f"table {name} has data, and no file that says which; run: {REPAIR}"
                         ) from error
                     return None
+        table = self._tables[name]
         if name in self._stale:
             with translated(f"reading the latest version of {name}"):
-                await self._tables[name].checkout_latest()
+                await table.checkout_latest()
             self._stale.discard(name)
-        return self._tables[name]
+        return table
 
     async def _of_files(self, name: str, tells: Callable[[Path], bool]) -> bool:
         """What the files of a table tell; False in an object store, where they are not looked at."""

@@ -8,6 +8,8 @@ the files that it lacks, and the manifest last; readers see a version when it is
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import re
 import shutil
 import time
@@ -15,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -36,9 +38,7 @@ PATIENCE = 1.0
 """Seconds that a reader waits for the latest version where it has one to read."""
 TRIES = 3
 """At a version whose files were removed meanwhile, because a later one was written."""
-Change = Literal["same", "later", "another"]
 _COMMIT_TABLE = re.compile(r"^(\w+)\+ddb://([^?]*).*$")
-_UNFINISHED = ".part"
 
 
 class TableCopies:
@@ -47,67 +47,99 @@ class TableCopies:
     Args:
         uri: of the database.
         storage_options: of its object store.
-        folder: where the copies lie, each as ``NAME.lance``; whatever lies there can be deleted at any time.
+        folder: where the copies lie, each as ``NAME.lance``; it can be deleted while nobody reads it.
     """
 
     def __init__(self, uri: str, storage_options: Mapping[str, str], folder: Path) -> None:
         import lance.file
 
         self._session = lance.file.LanceFileSession(_COMMIT_TABLE.sub(r"\1://\2", uri), dict(storage_options))
+        self._uri = uri
         self._folder = folder
+        self._stopped = False
         self._unlisted: dict[str, float] = {}
         """Since when a file of a copy is not one of its table any more, by the clock of this process."""
 
     def names(self) -> list[str]:
-        """Of the tables that there are."""
+        """Of the tables that there are.
+
+        Raises:
+            OSError, RuntimeError: the object store failed, or the folder is not there.
+        """
+        if "://" not in self._uri and not Path(self._uri).is_dir():
+            raise FileNotFoundError(errno.ENOENT, "the folder is not there", self._uri)
         found = self._session.list_with_delimiter().common_prefixes
         return sorted(name.removesuffix(".lance") for name in found if name.endswith(".lance"))
 
-    def follow(self, name: str) -> Change:
+    def remove_others(self) -> None:
+        """Remove copies of tables that are not there any more; raises as ``names``."""
+        names = self.names()
+        for copied in self._folder.glob("*.lance"):
+            if copied.stem not in names:
+                shutil.rmtree(copied)
+
+    def follow(self, name: str) -> int:
         """Make the copy hold the latest version.
 
         Returns:
-            ``later``: it did not yet; ``another``: that is of another table, or there is none any more.
+            Its number; 0 where there is no such table.
 
         Raises:
-            OSError, RuntimeError: the object store failed, or the folder cannot be written.
+            OSError, RuntimeError: the object store failed, the folder cannot be written, or ``stop`` was called.
         """
         for _ in range(TRIES - 1):
             with suppress(FileNotFoundError):
                 return self._follow(name)
         return self._follow(name)
 
-    def _follow(self, name: str) -> Change:
-        listed = self._session.list(f"{name}.lance")
-        manifest = max(filter(_is_manifest, listed), key=_version, default=None)
+    def stop(self) -> None:
+        """Copy no further file; for another thread to call."""
+        self._stopped = True
+
+    def _follow(self, name: str) -> int:
         target = self._folder / f"{name}.lance"
+        # First the version and then the files: all that it consists of was there before it.
+        manifest = _latest(self._session.list(f"{name}.lance/_versions"))
         if manifest is None:
-            shutil.rmtree(target, ignore_errors=True)
-            return "another"
-        held = _files(self._folder, target)
-        if is_another := _is_another_table(held, listed, manifest):
-            shutil.rmtree(target)
-            held = set()
+            if name not in self.names():
+                shutil.rmtree(target, ignore_errors=True)
+            return 0
+        ours = _latest(file.relative_to(self._folder).as_posix() for file in target.glob("_versions/*"))
+        if manifest != ours:
+            self._copy_all(target, manifest)
+            # A table that was dropped and made again counts its versions anew.
+            for later in target.glob("_versions/*.manifest"):
+                if version_of(later) > _version(manifest):
+                    later.unlink()
+        return _version(manifest)
+
+    def _copy_all(self, target: Path, manifest: str) -> None:
+        listed = self._session.list(target.name)
+        if manifest not in listed:
+            raise FileNotFoundError(errno.ENOENT, "removed meanwhile", manifest)
         needed = {file for file in listed if "/_versions/" not in file}
+        held = {file.relative_to(self._folder).as_posix() for file in target.rglob("*") if file.is_file()}
         with ThreadPoolExecutor(AT_ONCE) as threads:
             for _ in threads.map(self._copy, sorted(needed - held)):
                 pass
-        if is_later := manifest not in held:
-            self._copy(manifest)
+        self._copy(manifest)
         self._remove(held - needed - {manifest})
-        return "another" if is_another else "later" if is_later else "same"
 
     def _copy(self, file: str) -> None:
+        if self._stopped:
+            raise InterruptedError(errno.EINTR, "the copying was stopped", file)
         target = self._folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(target.name + _UNFINISHED)
+        part = target.with_name(target.name + ".part")
         try:
             self._session.download_file(file, part)
         except OSError as error:
             part.unlink(missing_ok=True)
             if "not found" in str(error):
-                raise FileNotFoundError(str(error)) from error
+                raise FileNotFoundError(errno.ENOENT, "removed meanwhile", file) from error
             raise
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
         part.replace(target)
 
     def _remove(self, unlisted: Iterable[str]) -> None:
@@ -123,6 +155,8 @@ class TableCopies:
 class CopiedConnection(LanceConnection):
     """A connection that only reads, from copies; see ``LanceConnection``.
 
+    Tables are checked out at the version that was copied, which LanceDB lets nobody write to.
+
     Args:
         uri: of the database.
         storage_options: of its object store.
@@ -133,25 +167,41 @@ class CopiedConnection(LanceConnection):
         super().__init__(str(folder))
         self._of = (uri, storage_options)
         self._copies: TableCopies | None = None
+        self._copied: dict[str, int] = {}
+        """The latest version of each copy."""
+        self._checked_out: dict[str, int] = {}
         self._followed: dict[str, float] = {}
         """When a table was last looked at, by the clock of this process."""
-        self._following: dict[str, asyncio.Task[None]] = {}
+        self._following: dict[str, tuple[float, asyncio.Task[None]]] = {}
+        """Since when it is looked at."""
+        self._opening_copies = asyncio.Lock()
+        self._failed: dict[str, Exception] = {}
+        """Why the last look ended; told until one succeeds."""
 
     async def table(self, name: str) -> Any | None:
-        since = time.monotonic() - self._followed.get(name, float("-inf"))
-        if since > READ_CONSISTENCY.total_seconds() and not self._closed:
-            task = self._following.get(name)
-            if task is None:
-                task = self._following[name] = asyncio.create_task(self._follow(name))
-                task.add_done_callback(_heard)
-            await asyncio.wait([task], timeout=PATIENCE if name in self._tables else None)
-            if task.done():
-                task.result()
-        return await super().table(name)
+        if self._closed:
+            return await super().table(name)
+        await self._up_to_date(name)
+        version = self._copied.get(name, 0)
+        if version < self._checked_out.get(name, 0):
+            self._tables.pop(name, None)
+            self._checked_out.pop(name, None)
+        if version == 0:
+            return None
+        table = await super().table(name)
+        if table is not None and self._checked_out.get(name) != version:
+            with translated(f"reading the latest version of {name}"):
+                await table.checkout(version)
+            self._checked_out[name] = version
+        return table
+
+    def refresh(self) -> None:
+        self._followed.clear()
 
     async def table_names(self) -> list[str]:
+        copies = await self._opened()
         with translated("listing tables"):
-            return await asyncio.to_thread(lambda: self._opened().names())
+            return await asyncio.to_thread(copies.names)
 
     async def reach(self) -> None:
         await self.table_names()
@@ -167,27 +217,50 @@ class CopiedConnection(LanceConnection):
         raise StoreError(f"table {name} would be dropped, and this process reads copies (lancedb_copies)")
 
     async def close(self) -> None:
+        self._closed = True
+        if self._copies is not None:
+            self._copies.stop()
         if self._following:
-            await asyncio.wait(list(self._following.values()))
+            await asyncio.wait([task for _, task in self._following.values()])
         await super().close()
+
+    async def _up_to_date(self, name: str) -> None:
+        """Wait for the latest version; where there is one to read, not for long."""
+        now = time.monotonic()
+        if now - self._followed.get(name, float("-inf")) <= READ_CONSISTENCY.total_seconds():
+            return
+        if name not in self._following:
+            task = asyncio.create_task(self._follow(name))
+            task.add_done_callback(_heard)
+            self._following[name] = (now, task)
+        since, task = self._following[name]
+        longest = max(0.0, since + PATIENCE - now) if name in self._copied else None
+        await asyncio.wait([task], timeout=longest)
+        if name in self._failed:
+            raise self._failed[name]
 
     async def _follow(self, name: str) -> None:
         try:
+            copies = await self._opened()
             async with process_lock(self.locks, f"copying-{name}"):
                 with translated(f"copying table {name} of {self._of[0]}"):
-                    change = await asyncio.to_thread(lambda: self._opened().follow(name))
+                    self._copied[name] = await asyncio.to_thread(copies.follow, name)
+            self._followed[name] = time.monotonic()
+            self._failed.pop(name, None)
+        except StoreError as error:
+            self._failed[name] = error
+            raise
         finally:
             del self._following[name]
-        self._followed[name] = time.monotonic()
-        if change == "another":
-            self._tables.pop(name, None)
-        elif change == "later":
-            self._stale.add(name)
 
-    def _opened(self) -> TableCopies:
-        if self._copies is None:
-            uri, options = self._of
-            self._copies = TableCopies(uri, options, Path(self.uri))
+    async def _opened(self) -> TableCopies:
+        async with self._opening_copies:
+            if self._copies is None:
+                uri, options = self._of
+                with translated(f"opening {uri}"):
+                    copies = await asyncio.to_thread(TableCopies, uri, options, Path(self.uri))
+                    await asyncio.to_thread(copies.remove_others)
+                self._copies = copies
         return self._copies
 
     async def _clean_up(self) -> None:
@@ -195,31 +268,15 @@ class CopiedConnection(LanceConnection):
 
 
 def _heard(task: asyncio.Task[None]) -> None:
-    """An error is raised to who waits; where nobody does any more, the next one tries again."""
+    """Who waits for it finds its error where it is kept."""
     if not task.cancelled():
         task.exception()
-
-
-def _is_manifest(file: str) -> bool:
-    return file.endswith(".manifest")
 
 
 def _version(file: str) -> int:
     return version_of(Path(file))
 
 
-def _is_another_table(held: set[str], listed: Iterable[str], latest: str) -> bool:
-    """Whether the table was dropped and made again: its versions count from 1 anew."""
-    ours = max(filter(_is_manifest, held), key=_version, default=None)
-    if ours is None or _version(latest) > _version(ours):
-        return False
-    return latest != ours or not any("/_transactions/" in file and file in held for file in listed)
-
-
-def _files(folder: Path, table: Path) -> set[str]:
-    """Of a copy, as the session names them."""
-    return {
-        file.relative_to(folder).as_posix()
-        for file in table.rglob("*")
-        if file.is_file() and file.suffix != _UNFINISHED
-    }
+def _latest(files: Iterable[str]) -> str | None:
+    """Of all manifests the one with the highest number."""
+    return max((file for file in files if file.endswith(".manifest")), key=_version, default=None)
