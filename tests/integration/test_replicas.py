@@ -195,7 +195,8 @@ def test_the_compose_profile_runs_what_is_tested_here() -> None:
     for name, address in addresses.items():
         assert chosen[name]["networks"]["replicas"]["ipv4_address"] == address
     writer, reader = (chosen[name]["environment"] for name in ("replica-1", "replica-2"))
-    assert reader == writer | {"AGENTIC_RAG_SERVICE__WRITES": "false"}
+    only_answers = {"AGENTIC_RAG_SERVICE__WRITES": "false", "AGENTIC_RAG_LANCEDB_COPIES": "true"}
+    assert reader == writer | only_answers
     assert "--watch" not in chosen["replica-2"]["command"]
     RagConfig.model_validate({"storage_options": json.loads(writer["AGENTIC_RAG_STORAGE_OPTIONS"])})
     for one in composed.values():

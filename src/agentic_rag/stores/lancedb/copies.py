@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -38,6 +38,7 @@ PATIENCE = 1.0
 """Seconds that a reader waits for the latest version where it has one to read."""
 TRIES = 3
 """At a version whose files were removed meanwhile, because a later one was written."""
+Done = TypeVar("Done")
 _COMMIT_TABLE = re.compile(r"^(\w+)\+ddb://([^?]*).*$")
 
 
@@ -78,6 +79,13 @@ class TableCopies:
             if copied.stem not in names:
                 shutil.rmtree(copied)
 
+    def latest(self, name: str) -> int:
+        """The number of the latest version; 0 where there is no such table. Raises as ``names``."""
+        manifest = _latest(self._session.list(f"{name}.lance/_versions"))
+        if manifest is None:
+            self.names()  # raises where it is the folder that is not there
+        return _version(manifest) if manifest else 0
+
     def follow(self, name: str) -> int:
         """Make the copy hold the latest version.
 
@@ -101,8 +109,7 @@ class TableCopies:
         # First the version and then the files: all that it consists of was there before it.
         manifest = _latest(self._session.list(f"{name}.lance/_versions"))
         if manifest is None:
-            if name not in self.names():
-                shutil.rmtree(target, ignore_errors=True)
+            shutil.rmtree(target, ignore_errors=True)
             return 0
         ours = _latest(file.relative_to(self._folder).as_posix() for file in target.glob("_versions/*"))
         if manifest != ours:
@@ -170,13 +177,14 @@ class CopiedConnection(LanceConnection):
         self._copied: dict[str, int] = {}
         """The latest version of each copy."""
         self._checked_out: dict[str, int] = {}
-        self._followed: dict[str, float] = {}
+        self._looked: dict[str, float] = {}
         """When a table was last looked at, by the clock of this process."""
-        self._following: dict[str, tuple[float, asyncio.Task[None]]] = {}
-        """Since when it is looked at."""
-        self._opening_copies = asyncio.Lock()
+        self._looking: dict[str, asyncio.Task[int]] = {}
+        self._copying: dict[str, tuple[float, asyncio.Task[None]]] = {}
+        """Since when it is copied."""
         self._failed: dict[str, Exception] = {}
-        """Why the last look ended; told until one succeeds."""
+        """Why it could not be copied the last time."""
+        self._opening_copies = asyncio.Lock()
 
     async def table(self, name: str) -> Any | None:
         if self._closed:
@@ -196,7 +204,7 @@ class CopiedConnection(LanceConnection):
         return table
 
     def refresh(self) -> None:
-        self._followed.clear()
+        self._looked.clear()
 
     async def table_names(self) -> list[str]:
         copies = await self._opened()
@@ -220,38 +228,50 @@ class CopiedConnection(LanceConnection):
         self._closed = True
         if self._copies is not None:
             self._copies.stop()
-        if self._following:
-            await asyncio.wait([task for _, task in self._following.values()])
+        copying = [task for _, task in self._copying.values()]
+        if under_way := [*self._looking.values(), *copying]:
+            await asyncio.wait(under_way)
         await super().close()
 
     async def _up_to_date(self, name: str) -> None:
-        """Wait for the latest version; where there is one to read, not for long."""
-        now = time.monotonic()
-        if now - self._followed.get(name, float("-inf")) <= READ_CONSISTENCY.total_seconds():
-            return
-        if name not in self._following:
-            task = asyncio.create_task(self._follow(name))
-            task.add_done_callback(_heard)
-            self._following[name] = (now, task)
-        since, task = self._following[name]
-        longest = max(0.0, since + PATIENCE - now) if name in self._copied else None
-        await asyncio.wait([task], timeout=longest)
-        if name in self._failed:
-            raise self._failed[name]
+        """Look for the latest version, and wait until it is copied; where there is one to read, not for long."""
+        if time.monotonic() - self._looked.get(name, float("-inf")) > READ_CONSISTENCY.total_seconds():
+            if name not in self._looking:
+                self._looking[name] = _heard(asyncio.create_task(self._look(name)))
+            latest = await asyncio.shield(self._looking[name])
+            if latest != self._copied.get(name) and name not in self._copying:
+                task = _heard(asyncio.create_task(self._copy(name)))
+                self._copying[name] = (time.monotonic(), task)
+        if name in self._copying:
+            since, task = self._copying[name]
+            longest = max(0.0, since + PATIENCE - time.monotonic())
+            await asyncio.wait([task], timeout=longest if name in self._copied else None)
+            if name in self._failed:
+                raise self._failed[name]
 
-    async def _follow(self, name: str) -> None:
+    async def _look(self, name: str) -> int:
+        """The number of the latest version."""
+        try:
+            copies = await self._opened()
+            with translated(f"looking for the latest version of {name}"):
+                latest = await asyncio.to_thread(copies.latest, name)
+            self._looked[name] = time.monotonic()
+            return latest
+        finally:
+            del self._looking[name]
+
+    async def _copy(self, name: str) -> None:
         try:
             copies = await self._opened()
             async with process_lock(self.locks, f"copying-{name}"):
                 with translated(f"copying table {name} of {self._of[0]}"):
                     self._copied[name] = await asyncio.to_thread(copies.follow, name)
-            self._followed[name] = time.monotonic()
             self._failed.pop(name, None)
         except StoreError as error:
             self._failed[name] = error
-            raise
+            self._looked.pop(name, None)
         finally:
-            del self._following[name]
+            del self._copying[name]
 
     async def _opened(self) -> TableCopies:
         async with self._opening_copies:
@@ -267,10 +287,10 @@ class CopiedConnection(LanceConnection):
         """Nothing: copies are removed as the files of the tables are."""
 
 
-def _heard(task: asyncio.Task[None]) -> None:
-    """Who waits for it finds its error where it is kept."""
-    if not task.cancelled():
-        task.exception()
+def _heard(task: asyncio.Task[Done]) -> asyncio.Task[Done]:
+    """The task; its error is no news where nobody waits for it any more."""
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
 
 
 def _version(file: str) -> int:
