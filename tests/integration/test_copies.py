@@ -207,6 +207,23 @@ async def test_a_table_that_was_dropped_and_made_again(place: dict[str, Any], tm
             await reader.close()
 
 
+async def test_many_that_need_a_table_at_once_all_find_it(tmp_path: Path) -> None:
+    uri = str(tmp_path / "shared")
+    async with lance_connection(uri) as writer:
+        await writer.create_table("notes", _SCHEMA, "key")
+    for number in range(10):
+        reader = CopiedConnection(uri, {}, tmp_path / str(number))
+
+        async def after(turns: int, reader: CopiedConnection = reader) -> Any:
+            for _ in range(turns):
+                await asyncio.sleep(0.001)
+            return await reader.table("notes")
+
+        found = await asyncio.gather(*map(after, range(50)))
+        assert all(table is not None for table in found)
+        await reader.close()
+
+
 async def test_a_version_that_is_removed_while_it_is_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

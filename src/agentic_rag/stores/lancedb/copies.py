@@ -235,7 +235,8 @@ class CopiedConnection(LanceConnection):
 
     async def _up_to_date(self, name: str) -> None:
         """Look for the latest version, and wait until it is copied; where there is one to read, not for long."""
-        if time.monotonic() - self._looked.get(name, float("-inf")) > READ_CONSISTENCY.total_seconds():
+        since = time.monotonic() - self._looked.get(name, float("-inf"))
+        if name not in self._copied or since > READ_CONSISTENCY.total_seconds():
             if name not in self._looking:
                 self._looking[name] = _heard(asyncio.create_task(self._look(name)))
             latest = await asyncio.shield(self._looking[name])
@@ -243,8 +244,8 @@ class CopiedConnection(LanceConnection):
                 task = _heard(asyncio.create_task(self._copy(name)))
                 self._copying[name] = (time.monotonic(), task)
         if name in self._copying:
-            since, task = self._copying[name]
-            longest = max(0.0, since + PATIENCE - time.monotonic())
+            begun, task = self._copying[name]
+            longest = max(0.0, begun + PATIENCE - time.monotonic())
             await asyncio.wait([task], timeout=longest if name in self._copied else None)
             if name in self._failed:
                 raise self._failed[name]
