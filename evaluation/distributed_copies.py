@@ -2,8 +2,8 @@
 
 A vault of real passages is ingested into a folder, whose files are then put into a bucket of S3's protocol (moto, in this
 process). Processes ask it: the first with a new data folder, the second on that of the first, the third 50 other
-questions, too, a second apart, so that each looks for later versions of the tables. Requests are counted at the store. moto answers one at a time, each in milliseconds; a store in a data
-centre takes 10 to 30, and answers many at once.
+questions, too, a second apart, so that each looks for later versions of the tables. Requests are counted at the store.
+moto answers one at a time, each in milliseconds; a store in a data centre takes 10 to 30, and answers many at once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
 
 import numpy as np
 
@@ -30,6 +26,7 @@ from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY
 from agentic_rag.testing import TokenHashingEmbedding
 from bench_disk import PASSAGES
 from bench_scale import notes, written
+from distributed_runs import apart
 from figures import Row, row
 from object_store import BUCKET, ObjectStore, s3_server
 
@@ -37,7 +34,6 @@ NOTES, QUICK_NOTES = 5_000, 250
 QUESTIONS, QUICK_QUESTIONS = 50, 5
 COPIED_FLOOR = 0.2
 """Of the requests of a question."""
-Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
@@ -88,12 +84,6 @@ def asked(place: Place, data: Path, count: int, copies: bool) -> Asked:
     return asyncio.run(_asked(place, data, count, copies=copies))
 
 
-def _apart(work: Callable[..., Done], *given: object) -> Done:
-    """Done by a new process."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as one:
-        return one.submit(work, *given).result()
-
-
 def _rows(store: ObjectStore, place: Place, folder: Path) -> list[Row]:
     rows, warm, requests = [], {}, {}
     for copies in (False, True):
@@ -101,7 +91,7 @@ def _rows(store: ObjectStore, place: Place, folder: Path) -> list[Row]:
         counts = []
         for count, start in ((1, "first"), (1, "second"), (len(place.questions), "third")):
             store.answered.clear()
-            done = _apart(asked, place, folder / called, count, copies)
+            done = apart(asked, place, folder / called, count, copies)
             counts.append(sum(store.answered[method] for method in ("GET", "HEAD")))
             megabytes = store.answered["bytes"] / 1e6
             print(
@@ -132,7 +122,7 @@ def run(quick: bool) -> list[Row]:
     with s3_server() as store, TemporaryDirectory() as scratch:
         folder = Path(scratch)
         written(folder / "vault", islice(notes(count), count))
-        chunks = _apart(ingested, folder / "vault", folder / "data")
+        chunks = apart(ingested, folder / "vault", folder / "data")
         uri = store.empty_uri()
         client, tables = store.client("s3"), folder / "data" / VECTORS
         for file in tables.rglob("*"):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ WAITED = 25e-6
 """Seconds a byte: about a third of what it takes."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
+Done = TypeVar("Done")
 Model = Literal["bundled", "burning", "waiting"]
 
 
@@ -242,10 +243,15 @@ def _watched(vault: Path, folder: Path, model: Model, nodes: int) -> Watched:
         return asyncio.run(_ingested(vault, folder, model, address))
 
 
+def apart(work: Callable[..., Done], *given: object) -> Done:
+    """Done by a new process, whose memory and threads are its own."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as one:
+        return one.submit(work, *given).result()
+
+
 def watched(vault: Path, folder: Path, model: Model, nodes: int) -> Watched:
     """An ingest in a process of its own, by a cluster of nodes of one core; 0: by this process, on one thread."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as apart:
-        return apart.submit(_watched, vault, folder, model, nodes).result()
+    return apart(_watched, vault, folder, model, nodes)
 
 
 @contextmanager

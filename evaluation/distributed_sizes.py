@@ -8,8 +8,6 @@ import os
 import pickle
 import tracemalloc
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -22,6 +20,7 @@ from agentic_rag.ingest.sources import discover
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 from bench_scale import notes, written
+from distributed_runs import apart
 from figures import Row, row
 
 NOTES, QUICK_NOTES = 5_000, 500
@@ -75,8 +74,7 @@ def run(quick: bool) -> list[Row]:
         _, marked = _kept(lambda: pickle.loads(pickle.dumps(_marks(plan, {}))))
         tracemalloc.stop()
         chunks = asyncio.run(_stored(vault, data))
-        with ProcessPoolExecutor(1, get_context("spawn")) as apart:
-            of_links = apart.submit(links, data).result()
+        of_links = apart(links, data)
     titles = pickle.dumps(plan.titles)
     return [
         row(f"sizes: {count:,} notes, text of one", "bytes", held / count),

@@ -30,7 +30,7 @@ from agentic_rag.stores.lancedb.connection import (
     translated,
 )
 from agentic_rag.stores.lancedb.process_lock import process_lock
-from agentic_rag.stores.lancedb.versions import version_of
+from agentic_rag.stores.lancedb.versions import version_files, version_of
 
 AT_ONCE = 8
 """Files under way."""
@@ -81,10 +81,8 @@ class TableCopies:
 
     def latest(self, name: str) -> int:
         """The number of the latest version; 0 where there is no such table. Raises as ``names``."""
-        manifest = _latest(self._session.list(f"{name}.lance/_versions"))
-        if manifest is None:
-            self.names()  # raises where it is the folder that is not there
-        return _version(manifest) if manifest else 0
+        manifest = self._latest(name)
+        return version_of(manifest) if manifest else 0
 
     def follow(self, name: str) -> int:
         """Make the copy hold the latest version.
@@ -104,21 +102,29 @@ class TableCopies:
         """Copy no further file; for another thread to call."""
         self._stopped = True
 
+    def _latest(self, name: str) -> Path | None:
+        """The manifest of the latest version, as the session names it."""
+        manifests = self._session.list(f"{name}.lance/_versions")
+        found = [Path(file) for file in manifests if file.endswith(".manifest")]
+        if not found:
+            self.names()  # raises where it is the folder that is not there
+        return max(found, key=version_of, default=None)
+
     def _follow(self, name: str) -> int:
         target = self._folder / f"{name}.lance"
         # First the version and then the files: all that it consists of was there before it.
-        manifest = _latest(self._session.list(f"{name}.lance/_versions"))
-        if manifest is None:
+        latest = self._latest(name)
+        if latest is None:
             shutil.rmtree(target, ignore_errors=True)
             return 0
-        ours = _latest(file.relative_to(self._folder).as_posix() for file in target.glob("_versions/*"))
-        if manifest != ours:
-            self._copy_all(target, manifest)
+        held = version_files(target)
+        if not held or held[0].name != latest.name:
+            self._copy_all(target, latest.as_posix())
             # A table that was dropped and made again counts its versions anew.
-            for later in target.glob("_versions/*.manifest"):
-                if version_of(later) > _version(manifest):
-                    later.unlink()
-        return _version(manifest)
+            for manifest in held:
+                if version_of(manifest) > version_of(latest):
+                    manifest.unlink(missing_ok=True)
+        return version_of(latest)
 
     def _copy_all(self, target: Path, manifest: str) -> None:
         listed = self._session.list(target.name)
@@ -292,12 +298,3 @@ def _heard(task: asyncio.Task[Done]) -> asyncio.Task[Done]:
     """The task; its error is no news where nobody waits for it any more."""
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return task
-
-
-def _version(file: str) -> int:
-    return version_of(Path(file))
-
-
-def _latest(files: Iterable[str]) -> str | None:
-    """Of all manifests the one with the highest number."""
-    return max((file for file in files if file.endswith(".manifest")), key=_version, default=None)
