@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -66,6 +66,8 @@ async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitS
     await asyncio.to_thread(checked_format, folder)
     connection = _connection(config, folder)
     stack.push_async_callback(connection.close)
+    with suppress(StoreError):  # a question will tell it too
+        await connection.ready()
     chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
     graph = config.graph
     knowledge = await GraphitiStore.open(

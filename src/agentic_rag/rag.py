@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -29,7 +29,7 @@ from agentic_rag.domain.ports import (
     Ledger,
     Reranker,
 )
-from agentic_rag.errors import AgenticRagError, ConfigError, InputError, StoreError, UnknownDataset
+from agentic_rag.errors import ConfigError, InputError, StoreError, UnknownDataset
 from agentic_rag.graph import GraphParts, build_rag_graph
 from agentic_rag.memory.agents import AGENTS
 from agentic_rag.memory.memories import Memories
@@ -690,7 +690,4 @@ async def open_rag(
             is_configured,
             stores.reach,
         )
-        if config.lancedb_copies:
-            with suppress(AgenticRagError):  # a question will tell it too
-                await rag.warm_up()  # tables are copied now, and not while a question waits
         yield rag

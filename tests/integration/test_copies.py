@@ -20,6 +20,7 @@ from agentic_rag.serving.app import create_app
 from agentic_rag.stores.lancedb import copies
 from agentic_rag.stores.lancedb.connection import lance_connection
 from agentic_rag.stores.lancedb.copies import CopiedConnection, TableCopies
+from agentic_rag.stores.lancedb.versions import version_files
 from agentic_rag.testing import HashingEmbedding
 from example_vault import EXAMPLE_VAULT
 from graph_servers import free_port
@@ -102,6 +103,19 @@ async def test_it_follows_a_reindex_and_a_dataset_that_is_taken_out(
             await writer.remove(None)
         await asyncio.sleep(2.5)
         assert await reader.search("kill-green", threshold=0.0) == []
+
+
+async def test_all_tables_are_copied_before_the_first_question(
+    place: dict[str, Any], vault: Path, tmp_path: Path
+) -> None:
+    async with open_rag(_writes(place, tmp_path), embedding=HashingEmbedding()) as writer:
+        await writer.ingest(vault)
+    config = _reads(place, tmp_path)
+    async with open_rag(config, embedding=HashingEmbedding()):
+        (folder,) = (config.data_dir / COPIES).iterdir()
+        copied = sorted(one.stem for one in folder.glob("*.lance") if version_files(one))
+    async with lance_connection(place["lancedb_uri"], place.get("storage_options")) as connection:
+        assert copied == await connection.table_names()
 
 
 async def test_a_second_start_copies_only_what_is_new(

@@ -198,6 +198,13 @@ class LanceConnection:
                 self._tables[name] = table
         return table
 
+    async def ready(self) -> None:
+        """Do what a question would have to wait for: here nothing, for tables open quickly.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+
     def refresh(self) -> None:
         """Read what others have written until now, at once and not within ``READ_CONSISTENCY``."""
         self._stale.update(self._tables)

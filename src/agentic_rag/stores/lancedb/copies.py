@@ -209,6 +209,9 @@ class CopiedConnection(LanceConnection):
             self._checked_out[name] = version
         return table
 
+    async def ready(self) -> None:
+        await asyncio.gather(*map(self._up_to_date, await self.table_names()))
+
     def refresh(self) -> None:
         self._looked.clear()
 
