@@ -191,7 +191,8 @@ class IngestPipeline:
             written, counts, done = await self._write(dataset, plan, progress, clock)
         await self._writer.remove(dataset, gone)
         clock.lap("remove")
-        if len(plan.work) + len(plan.removed) > TIDIED_FROM * len(records):
+        plan = replace(plan, work=())  # what is stored makes room for the indexes
+        if len(written) + len(gone) > TIDIED_FROM * len(records):
             # One after the other: each takes hundreds of MB for a large dataset, and all cores.
             await self._engine.optimize(self._chunks, dataset)
             await self._engine.optimize(self._graph, dataset)
