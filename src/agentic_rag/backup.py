@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
@@ -14,10 +16,12 @@ from typing import Any
 
 from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.settings.config import RagConfig
-from agentic_rag.stores.lancedb.process_lock import in_use, process_lock
+from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
+from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use, is_lock
 
 VECTORS = "vectors"
 """The folder of LanceDB's tables."""
+_BESIDE_CONVERSATIONS = (f"{CONVERSATIONS}-wal", f"{CONVERSATIONS}-shm")
 COPYING = "copying"
 """Shared by all who change the data folder, and held alone while it is copied."""
 
@@ -39,7 +43,7 @@ class BackupReport:
 @asynccontextmanager
 async def changing(data_dir: Path) -> AsyncIterator[None]:
     """Held while an ingest, a removal, a reindex or a memory changes the folder; many may."""
-    async with process_lock(str(data_dir), COPYING, shared=True):
+    async with fair_lock(str(data_dir), COPYING, shared=True):
         yield
 
 
@@ -62,8 +66,8 @@ async def back_up(config: RagConfig, target: Path) -> BackupReport:
     # Shared with whoever reads: the last one to close removes old versions, whose files may be among the copied.
     using = await in_use(str(source / VECTORS)) if (source / VECTORS).is_dir() else None
     try:
-        async with process_lock(str(source), COPYING):
-            files, size = await asyncio.to_thread(_copied, source, place)
+        async with fair_lock(str(source), COPYING):
+            files, size = await _copied(source, place)
     finally:
         if using is not None:
             using.close()
@@ -86,19 +90,34 @@ def _places(config: RagConfig, target: Path) -> tuple[Path, Path]:
     return source, place
 
 
-def _copied(source: Path, place: Path) -> tuple[int, int]:
+async def _copied(source: Path, place: Path) -> tuple[int, int]:
+    """Number of files, and their bytes. Cancelled, it ends after the file that it is at, and leaves nothing."""
+    is_cancelled = threading.Event()
+    copying = asyncio.ensure_future(asyncio.to_thread(_copy, source, place, is_cancelled))
+    try:
+        return await asyncio.shield(copying)
+    except asyncio.CancelledError:
+        is_cancelled.set()
+        await asyncio.wait([copying])
+        copying.exception()  # looked at, for the caller only hears of the cancellation
+        raise
+
+
+def _copy(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[int, int]:
     beside = place.with_name(f".{place.name}.new")
     try:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         for file in sorted(source.rglob("*")):
+            if is_cancelled.is_set():
+                raise InterruptedError(errno.EINTR, "the backup was cancelled")
             to = beside / file.relative_to(source)
             if file.is_dir():
                 to.mkdir(exist_ok=True)
-            elif file.suffix == ".sqlite":
+            elif file == source / CONVERSATIONS:
                 with closing(sqlite3.connect(file)) as one, closing(sqlite3.connect(to)) as other:
                     one.backup(other)
-            elif file.suffix != ".lock" and not file.name.endswith((".sqlite-wal", ".sqlite-shm")):
+            elif not is_lock(file) and file.name not in _BESIDE_CONVERSATIONS:
                 shutil.copy2(file, to)
         copied = [file for file in beside.rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in copied)

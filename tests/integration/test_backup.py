@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentic_rag import RagConfig, open_rag
-from agentic_rag.backup import COPYING, back_up
+from agentic_rag.backup import COPYING, back_up, changing
 from agentic_rag.cli.app import app
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError, StoreError
@@ -92,6 +93,60 @@ async def test_what_is_remembered_waits_for_a_copy(tmp_path: Path):
             assert await rag.memory.count("ada") == before
         await remembering
         assert await rag.memory.count("ada") > before
+
+
+async def test_a_cancelled_copy_ends_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    for number in range(20):
+        (data / f"{number:02}").write_text("before", "utf-8")
+    begun, go_on = threading.Event(), threading.Event()
+    real = shutil.copy2
+
+    def slow(file: Path, to: Path) -> Path:
+        begun.set()
+        go_on.wait(10)
+        return Path(real(file, to))
+
+    monkeypatch.setattr("agentic_rag.backup.shutil.copy2", slow)
+    copying = asyncio.create_task(back_up(RagConfig(data_dir=data), tmp_path / "copy"))
+    await asyncio.to_thread(begun.wait, 10)
+    copying.cancel()
+    await asyncio.sleep(0.05)
+    assert not copying.done()  # a writer must not be let in while a file is copied
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await copying
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["data"]
+
+
+async def test_a_stream_of_writers_lets_a_copy_in(tmp_path: Path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "file").touch()
+
+    async def write(copied: asyncio.Event) -> None:
+        while not copied.is_set():
+            async with changing(data):
+                await asyncio.sleep(0.01)
+
+    copied = asyncio.Event()
+    writers = [asyncio.create_task(write(copied)) for _ in range(8)]
+    await asyncio.sleep(0.05)
+    await asyncio.wait_for(back_up(RagConfig(data_dir=data), tmp_path / "copy"), 10)
+    copied.set()
+    await asyncio.gather(*writers)
+
+
+async def test_what_was_uploaded_is_copied_whatever_it_is_called(tmp_path: Path):
+    data = tmp_path / "data"
+    for name in ("notes.sqlite", "poetry.lock", "one.sqlite-wal"):
+        file = data / "uploads" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("no database", "utf-8")
+    (data / ".some.lock").touch()
+    report = await back_up(RagConfig(data_dir=data), tmp_path / "copy")
+    assert report.files == 3
 
 
 def test_the_command_says_what_it_copied(tmp_path: Path, example_data: Path):

@@ -56,24 +56,41 @@ async def only_one(uri: str, purpose: str, refusal: str) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def writing(uri: str, groups: Collection[str]) -> AsyncIterator[None]:
-    """Held while a write resolves which tables are in force and writes to them; many may.
+async def fair_lock(uri: str, purpose: str, *, shared: bool = False) -> AsyncIterator[None]:
+    """Like ``process_lock``, but whoever wants it alone is let in between a stream of those who share it.
 
-    A task that holds it must not take it again: whoever wants to switch would be waited for by both.
+    A task that holds it must not take it again: whoever wants it alone would be waited for by both.
     """
     async with AsyncExitStack() as held:
+        # Whoever wants it alone holds the gate while it waits; the others only pass it.
+        async with process_lock(uri, f"{purpose}-next", shared=shared):
+            await held.enter_async_context(process_lock(uri, purpose, shared=shared))
+        yield
+
+
+@asynccontextmanager
+async def writing(uri: str, groups: Collection[str]) -> AsyncIterator[None]:
+    """Held while a write resolves which tables are in force and writes to them; many may. A ``fair_lock``."""
+    async with AsyncExitStack() as held:
         for group in sorted(groups):
-            # Passing the gate lets one who wants to switch in between a stream of writers.
-            async with process_lock(uri, f"switching-{group}", shared=True):
-                await held.enter_async_context(process_lock(uri, f"writing-{group}", shared=True))
+            await held.enter_async_context(fair_lock(uri, _writing(group), shared=True))
         yield
 
 
 @asynccontextmanager
 async def switching(uri: str, group: str) -> AsyncIterator[None]:
     """Held alone, while nobody is ``writing``."""
-    async with process_lock(uri, f"switching-{group}"), process_lock(uri, f"writing-{group}"):
+    async with fair_lock(uri, _writing(group)):
         yield
+
+
+def _writing(group: str) -> str:
+    return f"writing-{group}"
+
+
+def is_lock(file: Path) -> bool:
+    """Whether it is the file of a lock, by its name."""
+    return file.name.startswith(".") and file.suffix == ".lock"
 
 
 async def in_use(uri: str) -> IO[bytes] | None:
