@@ -29,6 +29,7 @@ from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection, lance_connection
 from agentic_rag.stores.lancedb.indexes import MOST_PIECES
 from agentic_rag.stores.lancedb.reindex import reindexed
+from agentic_rag.stores.lancedb.replacing import replace_rows
 from agentic_rag.testing import HashingEmbedding
 from vector_stores import EVERY, EXTRAS, opened, skip_without, uri_of
 
@@ -80,6 +81,29 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     where = uri_of(request.param, tmp_path, request) if request.param in EXTRAS else str(tmp_path / "lance")
     async with opened(request.param, where, DIMENSION) as one:
         yield one
+
+
+async def test_a_cancelled_write_is_over_when_its_caller_goes_on(
+    lance: LanceChunkStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that lands later undoes, or doubles, what is written next."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def held_back(*given: Any) -> None:
+        begun.set()
+        await go_on.wait()
+        await replace_rows(*given)
+
+    monkeypatch.setattr("agentic_rag.stores.lancedb.chunk_store.replace_rows", held_back)
+    writing = asyncio.create_task(lance.replace_documents("notes", embedded(chunk("a"))))
+    await begun.wait()
+    writing.cancel()
+    await asyncio.sleep(0.05)
+    assert not writing.done()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert await lance.count("notes") == 1
 
 
 async def dense(

@@ -55,6 +55,7 @@ from agentic_rag.stores.lancedb.rows import (
     unpacked,
     vectors_of,
 )
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 KEYS_FROM = 4_096
 """Chunks from which it pays to look some up by an index of their ids: all of them are compared otherwise."""
@@ -101,7 +102,7 @@ class LanceChunkStore:
                 await self._values.record(dataset, value_items(rows))
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):
                     await table.checkout_latest()  # another process may have written them a moment ago
-                    await replace_rows(table, rows, is_one_of("document_id", ids))
+                    await uninterrupted(replace_rows(table, rows, is_one_of("document_id", ids)))
         await self._changed(dataset, table)
 
     async def expect_pieces(self, dataset: str) -> None:
@@ -129,7 +130,8 @@ class LanceChunkStore:
             async with process_lock(self._connection.locks, RECORDING_VALUES):
                 await self._values.record(dataset, sorted({item for piece in pieces for item in piece.items}))
                 with translated(f"storing {len(ids)} documents of {dataset!r}"):
-                    await committed(table, [piece.files for piece in pieces], is_one_of("document_id", ids))
+                    files = [piece.files for piece in pieces]
+                    await uninterrupted(committed(table, files, is_one_of("document_id", ids)))
         await self._changed(dataset, table)
 
     async def remove_documents(self, dataset: str, document_ids: Sequence[str]) -> None:
@@ -363,7 +365,7 @@ async def _has_tokens(table: Any) -> bool:
 
 async def _remove(table: Any, dataset: str, document_ids: Sequence[str]) -> None:
     with translated(f"removing {len(document_ids)} documents of {dataset!r}"):
-        await table.delete(is_one_of("document_id", document_ids))
+        await uninterrupted(table.delete(is_one_of("document_id", document_ids)))
 
 
 def _plan() -> IndexPlan:

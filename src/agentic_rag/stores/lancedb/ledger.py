@@ -13,6 +13,7 @@ from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.stores.batch import checked_records
 from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, quoted, translated, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 _NAME = "ledger"
 _SCHEMA = pa.schema(
@@ -69,7 +70,7 @@ class LanceLedger:
         ]
         table = await self._connection.create_table(_NAME, _SCHEMA, "key")
         with translated("writing the ledger"):
-            await upsert(table, "key", pa.Table.from_pylist(rows, schema=_SCHEMA))
+            await uninterrupted(upsert(table, "key", pa.Table.from_pylist(rows, schema=_SCHEMA)))
             version = await table.version()
         held = self._held.pop(name, None)
         if held is not None and version == held[0] + 1:  # else another process has written too
@@ -82,7 +83,8 @@ class LanceLedger:
             return
         name = dataset_name(dataset)
         with translated("writing the ledger"):
-            await delete_keys(table, "key", {digest(name, document_id) for document_id in document_ids})
+            keys = {digest(name, document_id) for document_id in document_ids}
+            await uninterrupted(delete_keys(table, "key", keys))
 
     async def datasets(self) -> list[str]:
         table = await self._connection.table(_NAME)

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, quoted, translated
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 METRIC = "cosine"
 KEEP_VERSIONS = timedelta(minutes=10)
@@ -169,7 +170,7 @@ class Manifests:
         with translated("writing a manifest"):
             merge = table.merge_insert("group_id").when_not_matched_insert_all()
             merge = merge if anew else merge.when_matched_update_all()
-            await merge.execute(pa.Table.from_pylist([row], schema=_SCHEMA))
+            await uninterrupted(merge.execute(pa.Table.from_pylist([row], schema=_SCHEMA)))
 
 
 def generation_name(base: str, generation: int) -> str:
