@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -36,10 +36,20 @@ AT_ONCE = 8
 """Files under way."""
 PATIENCE = 1.0
 """Seconds that a reader waits for the latest version where it has one to read."""
+UNWATCHED = 10.0
+"""Seconds without a look, after which a table may have been made again and have come to the same version."""
 TRIES = 3
 """At a version whose files were removed meanwhile, because a later one was written."""
 Done = TypeVar("Done")
 _COMMIT_TABLE = re.compile(r"^(\w+)\+ddb://([^?]*).*$")
+
+
+class Copy(NamedTuple):
+    """What was copied of a table."""
+
+    version: int
+    manifest: bytes
+    """What the version consists of: a table that was made again counts its versions anew."""
 
 
 class TableCopies:
@@ -84,11 +94,8 @@ class TableCopies:
         manifest = self._latest(name)
         return version_of(manifest) if manifest else 0
 
-    def follow(self, name: str) -> int:
-        """Make the copy hold the latest version.
-
-        Returns:
-            Its number; 0 where there is no such table.
+    def follow(self, name: str) -> Copy | None:
+        """Make the copy hold the latest version; None where there is no such table.
 
         Raises:
             OSError, RuntimeError: the object store failed, the folder cannot be written, or ``stop`` was called.
@@ -110,21 +117,27 @@ class TableCopies:
             self.names()  # raises where it is the folder that is not there
         return max(found, key=version_of, default=None)
 
-    def _follow(self, name: str) -> int:
+    def _follow(self, name: str) -> Copy | None:
         target = self._folder / f"{name}.lance"
         # First the version and then the files: all that it consists of was there before it.
         latest = self._latest(name)
         if latest is None:
             shutil.rmtree(target, ignore_errors=True)
-            return 0
+            return None
         held = version_files(target)
-        if not held or held[0].name != latest.name:
+        if not held or held[0].name != latest.name or not self._holds(latest.as_posix()):
             self._copy_all(target, latest.as_posix())
-            # A table that was dropped and made again counts its versions anew.
             for manifest in held:
                 if version_of(manifest) > version_of(latest):
                     manifest.unlink(missing_ok=True)
-        return version_of(latest)
+        return Copy(version_of(latest), (self._folder / latest).read_bytes())
+
+    def _holds(self, manifest: str) -> bool:
+        """Whether a manifest of the copy is the table's."""
+        part = self._downloaded(manifest)
+        is_same = part.read_bytes() == (self._folder / manifest).read_bytes()
+        part.unlink()
+        return is_same
 
     def _copy_all(self, target: Path, manifest: str) -> None:
         listed = self._session.list(target.name)
@@ -139,6 +152,13 @@ class TableCopies:
         self._remove(held - needed - {manifest})
 
     def _copy(self, file: str) -> None:
+        part = self._downloaded(file)
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.replace(self._folder / file)
+
+    def _downloaded(self, file: str) -> Path:
+        """Beside its place."""
         if self._stopped:
             raise InterruptedError(errno.EINTR, "the copying was stopped", file)
         target = self._folder / file
@@ -151,9 +171,7 @@ class TableCopies:
             if "not found" in str(error):
                 raise FileNotFoundError(errno.ENOENT, "removed meanwhile", file) from error
             raise
-        with part.open("rb") as written:
-            os.fsync(written.fileno())
-        part.replace(target)
+        return part
 
     def _remove(self, unlisted: Iterable[str]) -> None:
         """Those of versions that nobody can be in the middle of reading any more."""
@@ -180,9 +198,9 @@ class CopiedConnection(LanceConnection):
         super().__init__(str(folder))
         self._of = (uri, storage_options)
         self._copies: TableCopies | None = None
-        self._copied: dict[str, int] = {}
-        """The latest version of each copy."""
-        self._checked_out: dict[str, int] = {}
+        self._copied: dict[str, Copy | None] = {}
+        """As of the last time; None for a table that is not there."""
+        self._checked_out: dict[str, Copy] = {}
         self._looked: dict[str, float] = {}
         """When a table was last looked at, by the clock of this process."""
         self._looking: dict[str, asyncio.Task[int]] = {}
@@ -196,17 +214,21 @@ class CopiedConnection(LanceConnection):
         if self._closed:
             return await super().table(name)
         await self._up_to_date(name)
-        version = self._copied.get(name, 0)
-        if version < self._checked_out.get(name, 0):
-            self._tables.pop(name, None)
-            self._checked_out.pop(name, None)
-        if version == 0:
+        copied, open_at = self._copied.get(name), self._checked_out.get(name)
+        if (
+            open_at is not None
+            and copied != open_at
+            and (copied is None or copied.version <= open_at.version)
+        ):
+            self._tables.pop(name, None)  # it was made again
+            del self._checked_out[name]
+        if copied is None:
             return None
         table = await super().table(name)
-        if table is not None and self._checked_out.get(name) != version:
+        if table is not None and self._checked_out.get(name) != copied:
             with translated(f"reading the latest version of {name}"):
-                await table.checkout(version)
-            self._checked_out[name] = version
+                await table.checkout(copied.version)
+            self._checked_out[name] = copied
         return table
 
     async def ready(self) -> None:
@@ -249,7 +271,9 @@ class CopiedConnection(LanceConnection):
             if name not in self._looking:
                 self._looking[name] = _heard(asyncio.create_task(self._look(name)))
             latest = await asyncio.shield(self._looking[name])
-            if latest != self._copied.get(name) and name not in self._copying:
+            known = self._copied.get(name)
+            is_news = latest != (known.version if known else 0) or since > UNWATCHED
+            if is_news and name not in self._copying:
                 task = _heard(asyncio.create_task(self._copy(name)))
                 self._copying[name] = (time.monotonic(), task)
         if name in self._copying:
