@@ -1,4 +1,4 @@
-"""Writes that are finished whatever becomes of their caller."""
+"""Work that is finished whatever becomes of its caller."""
 
 from __future__ import annotations
 
@@ -26,3 +26,21 @@ async def uninterrupted(work: Coroutine[Any, Any, Result]) -> Result:
         if not task.cancelled():
             task.exception()  # looked at, for the caller only hears of the cancellation
         raise
+
+
+async def left_running(work: Coroutine[Any, Any, Result]) -> Result:
+    """Let a caller that is cancelled go at once, and finish the work for whoever needs it next; its error is then nobody's."""
+    task = heard(asyncio.ensure_future(work))
+    _left_running.add(task)
+    task.add_done_callback(_left_running.discard)
+    return await asyncio.shield(task)
+
+
+_left_running: set[asyncio.Future[Any]] = set()
+"""An event loop alone does not keep its tasks."""
+
+
+def heard(task: asyncio.Future[Result]) -> asyncio.Future[Result]:
+    """The task; its error is no news where nobody waits for it any more."""
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task

@@ -36,6 +36,7 @@ from agentic_rag.stores.graphiti.link_assembly import (
 from agentic_rag.stores.graphiti.link_file import LinkFile, Versions
 from agentic_rag.stores.graphiti.schemas import Kind, schema
 from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
+from agentic_rag.stores.uninterrupted import left_running
 
 _LOGGER = logging.getLogger(__name__)
 REST = 60.0
@@ -80,16 +81,19 @@ class LinkReader:
 
     async def links(self, group: str) -> GraphLinks | None:
         """See ``ports.GraphStore.links``."""
-        known = await self._known(group)
+        known = await left_running(self._known(group))
         return None if known is NOTHING else known.links
 
     async def latest(self, group: str) -> Known | Updated:
         """The links by uuid as they are now. Of a large graph whose changes are not read again yet, a chunk that stays
         may be said to mention an entity that it mentions no more."""
-        return await self._known(group, latest=True)
+        return await left_running(self._known(group, latest=True))
 
     async def _known(self, group: str, *, latest: bool = False) -> Known | Updated:
-        """Of a large graph that changes all the time not the latest, unless nothing else will do."""
+        """Of a large graph that changes all the time not the latest, unless nothing else will do.
+
+        A question that gives up waiting leaves it running for the next one, which else would begin again.
+        """
         async with self._locks.setdefault(group, asyncio.Lock()):
             kept = self._read.get(group)
             resting = kept is not None and time.monotonic() < kept.again_at

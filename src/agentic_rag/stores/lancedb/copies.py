@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -31,6 +31,7 @@ from agentic_rag.stores.lancedb.connection import (
 )
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.lancedb.versions import version_files, version_of
+from agentic_rag.stores.uninterrupted import heard
 
 AT_ONCE = 8
 """Files under way."""
@@ -40,7 +41,6 @@ UNWATCHED = 10.0
 """Seconds without a look, after which a table may have been made again and have come to the same version."""
 TRIES = 3
 """At a version whose files were removed meanwhile, because a later one was written."""
-Done = TypeVar("Done")
 _COMMIT_TABLE = re.compile(r"^(\w+)\+ddb://([^?]*).*$")
 
 
@@ -203,8 +203,8 @@ class CopiedConnection(LanceConnection):
         self._checked_out: dict[str, Copy] = {}
         self._looked: dict[str, float] = {}
         """When a table was last looked at, by the clock of this process."""
-        self._looking: dict[str, asyncio.Task[int]] = {}
-        self._copying: dict[str, tuple[float, asyncio.Task[None]]] = {}
+        self._looking: dict[str, asyncio.Future[int]] = {}
+        self._copying: dict[str, tuple[float, asyncio.Future[None]]] = {}
         """Since when it is copied."""
         self._failed: dict[str, Exception] = {}
         """Why it could not be copied the last time."""
@@ -259,7 +259,7 @@ class CopiedConnection(LanceConnection):
         self._closed = True
         if self._copies is not None:
             self._copies.stop()
-        copying = [task for _, task in self._copying.values()]
+        copying: list[asyncio.Future[Any]] = [task for _, task in self._copying.values()]
         if under_way := [*self._looking.values(), *copying]:
             await asyncio.wait(under_way)
         await super().close()
@@ -269,12 +269,12 @@ class CopiedConnection(LanceConnection):
         since = time.monotonic() - self._looked.get(name, float("-inf"))
         if name not in self._copied or since > READ_CONSISTENCY.total_seconds():
             if name not in self._looking:
-                self._looking[name] = _heard(asyncio.create_task(self._look(name)))
+                self._looking[name] = heard(asyncio.create_task(self._look(name)))
             latest = await asyncio.shield(self._looking[name])
             known = self._copied.get(name)
             is_news = latest != (known.version if known else 0) or since > UNWATCHED
             if is_news and name not in self._copying:
-                task = _heard(asyncio.create_task(self._copy(name)))
+                task = heard(asyncio.create_task(self._copy(name)))
                 self._copying[name] = (time.monotonic(), task)
         if name in self._copying:
             begun, task = self._copying[name]
@@ -319,9 +319,3 @@ class CopiedConnection(LanceConnection):
 
     async def _clean_up(self) -> None:
         """Nothing: copies are removed as the files of the tables are."""
-
-
-def _heard(task: asyncio.Task[Done]) -> asyncio.Task[Done]:
-    """The task; its error is no news where nobody waits for it any more."""
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -247,6 +248,28 @@ async def test_reading_in_the_middle_of_a_commit(
         tables.refresh()
         anew = await LinkReader(tables, tmp_path / "no file").latest("notes")
         assert values(await holding.latest("notes")) == values(anew)
+
+
+async def test_a_question_that_gives_up_waiting_leaves_them_for_the_next(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, tables = opened
+    await store.replace_documents("notes", [mentioning("note0", "Tea", "Milk")])
+    read, begun, go_on = LinkReader._from_tables, asyncio.Event(), asyncio.Event()
+
+    async def slowly(reader: LinkReader, group: str) -> Any:
+        assert not begun.is_set(), "it was begun again"
+        begun.set()
+        await go_on.wait()
+        return await read(reader, group)
+
+    monkeypatch.setattr(LinkReader, "_from_tables", slowly)
+    reader = LinkReader(tables, tmp_path)
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.links("notes"), 0.05)
+    go_on.set()
+    assert await asyncio.wait_for(reader.links("notes"), 10) is not None
 
 
 async def test_the_next_process_reads_them_from_a_file(
