@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -27,9 +27,9 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.domain.progress import Meter, Progress, StageClock, in_this_loop, silent
 from agentic_rag.domain.usage import counted
-from agentic_rag.errors import InputError
+from agentic_rag.errors import InputError, StoreError
 from agentic_rag.ingest.documents import DocumentWriter
-from agentic_rag.ingest.engines import BATCH_DOCUMENTS, IngestEngine, InProcess, Order
+from agentic_rag.ingest.engines import BATCH_DOCUMENTS, Batch, IngestEngine, InProcess, Order
 from agentic_rag.ingest.planning import BY_CHAT, WRITTEN, Action, FileReport, Plan, Work, planned
 from agentic_rag.ingest.preparing import PreparedDocument, Stored
 from agentic_rag.ingest.remembered import Remembered
@@ -224,21 +224,21 @@ class IngestPipeline:
         meter = self._meter(plan.work, progress)
         titles = None if self._reads_by_chat else plan.titles
         batches = self._engine.prepared(dataset, _orders(plan), titles, meter, clock.lap)
-        async with aclosing(batches) as prepared:
-            async for batch in prepared:
-                for stage, seconds in batch.seconds:
-                    clock.add(f"workers: {stage}", seconds)
-                await self._ledger.put(dataset, done)
-                found = await self._writer.store(dataset, batch.prepared, clock.lap)
-                extracted.append(found)
-                done = []
-                for its, one in zip(batch.works, batch.prepared.documents, strict=True):
-                    unfinished = its.item.document_id in found.unfinished
-                    # Without a graph hash, a document that is not read whole joins the work of the next ingest.
-                    graph_hash = "" if unfinished else plan.graph_hash
-                    done.append(_record(its, graph_hash, len(one.graph.chunks)))
-                    files.append(_reported(its, one, unfinished=unfinished))
-                meter.add(sum(self._graph_work * its.text_bytes for its in batch.works))
+        try:
+            async with aclosing(batches) as prepared:
+                async for batch in prepared:
+                    for stage, seconds in batch.seconds:
+                        clock.add(f"workers: {stage}", seconds)
+                    await self._ledger.put(dataset, done)
+                    found = await self._writer.store(dataset, batch.prepared, clock.lap)
+                    extracted.append(found)
+                    done, told = _done(batch, found.unfinished, plan.graph_hash)
+                    files += told
+                    meter.add(sum(self._graph_work * its.text_bytes for its in batch.works))
+        except BaseException:
+            with suppress(StoreError):
+                await self._ledger.put(dataset, done)  # what was stored whole is not done again
+            raise
         if plan.work:
             meter.finish()
         return files, ExtractionCounts.of(extracted), done
@@ -310,6 +310,19 @@ def _record(work: Work, graph_hash: str, chunks: int) -> DocumentRecord:
         pending=False,
         chunks=chunks,
     )
+
+
+def _done(
+    batch: Batch, unfinished: Collection[str], graph_hash: str
+) -> tuple[list[DocumentRecord], list[FileReport]]:
+    """Records and reports of a batch that is stored; ``unfinished``: ids of documents that were not read whole."""
+    records, files = [], []
+    for work, one in zip(batch.works, batch.prepared.documents, strict=True):
+        is_unfinished = work.item.document_id in unfinished
+        # Without a graph hash, a document that is not read whole joins the work of the next ingest.
+        records.append(_record(work, "" if is_unfinished else graph_hash, len(one.graph.chunks)))
+        files.append(_reported(work, one, unfinished=is_unfinished))
+    return records, files
 
 
 def _reported(work: Work, one: PreparedDocument, *, unfinished: bool) -> FileReport:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -420,3 +422,29 @@ def test_a_file_that_was_changed_just_now_is_read_again(tmp_path: Path):
     assert stamp_of(tmp_path / "gone.md") is None
     seen.keep(key, None, "tea")
     assert seen.get(key, None) is None
+
+
+async def test_an_ingest_that_is_cancelled_keeps_the_batches_that_it_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentic_rag.ingest.pipeline.BATCH_DOCUMENTS", 2)
+    vault = write(tmp_path, {f"{name}.md": f"Tea of {name}." for name in "ABCDE"})
+    ingest, reached = pipeline(), asyncio.Event()
+    store, stored = ingest._writer.store, 0
+
+    async def until_the_third(*given: Any) -> Any:
+        nonlocal stored
+        stored += 1
+        if stored == 3:
+            reached.set()
+            await asyncio.Event().wait()
+        return await store(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ingest._writer, "store", until_the_third)
+        running = asyncio.create_task(ingest.run([vault], "d"))
+        await reached.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    assert Counter(actions(await ingest.run([vault], "d")).values()) == {"unchanged": 4, "added": 1}
