@@ -28,7 +28,7 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
 
 _RULES = (
     (CanvasOperation.VERIFICATION_CANVAS, "questions that test you", _pattern(
-        r"(?:quiz|test|drill|grill|examine|challenge|probe|ask|check) (?:me|us|myself)|put me (?:to|through)",
+        r"(?:quiz|test|drill|grill|examine|challenge|probe|ask|check) (?:me|us|myself)(?! (?:to|for|if) )|put me (?:to|through)",
         r"(?:check|make sure|verify|see)(?: that| whether| if)? i|\Acheck my|(?:spot|self)-check~|self-(?:test|quiz)",
         r"(?:\Ado i|do i (?:actually|really|still|truly)|how (?:well|much) do i|(?:if|have) i(?:'ve|’ve)?)"
         r" (?:actually |still )?(?:know|understand|understood|remember|recall|grasped)|am i (?:ready|right|correct)",
@@ -55,10 +55,10 @@ _RULES = (
         r"[哪那]一?[篇页]|[写记存放收][在到][哪了]|原[话文]|摘抄|纪要|提到过|电话|邮箱|地址|密码|联系方式|几号|几点钟|哪天|多少钱",
     )),
     (CanvasOperation.WEAK_POINT_CLUSTERING, "your own mistakes and weak points", _pattern(
-        r"(?:i|my|me|we|our)…(?:mistakes?|errors?|slips?|blunders?|misses|wrong(?:ly)?|incorrect~|weak(?:est|ness~)|flunk~|fumbl~"
+        r"(?:i|my|me|we|our)…(?:mistakes?|errors?(?! (?:code|message|[a-z]?\d))|slips?|blunders?|misses|wrong(?:ly)?|incorrect~|weak(?:est|ness~)|flunk~|fumbl~"
         r"|struggl~|confus~|mix(?:ed|ing)?(?: \w+)? up|mess~ up|stumbl~|los(?:e|t|ing) points|thinnest|shak(?:y|iest)|rusty"
         r"|do(?:n't|n’t| not) (?:get|understand)|never (?:seem|get|manage)|keep (?:forget~|miss~|fail~))",
-        r"(?:mistakes?|errors?|slips?|bugs?) (?:that )?(?:i|we)|weak (?:points?|spots?|areas?|topics?)|blind spots?|gaps? in",
+        r"(?:mistakes?|errors?|slips?|bugs?) (?:that |did |do |have )?(?:i|we)|weak (?:points?|spots?|areas?|topics?)|blind spots?|gaps? in",
         r"(?:group|sort|cluster|bundle|pull together)…(?:mistakes|errors|slips|misses|fail~|loss~)|which (?:slips?|misses|mistakes?)",
         r"(?:questions?|items?|ones?)…(?:i|we) miss(?:ed)?|i(?: \w+)? (?:fail~|flunk~|had to redo)|cost me points|trips? me up",
         r"common culprit|needs? (?:(?:more|extra|some) )?(?:work|practice)|trouble with|hard(?:est)? for me|pitfalls?",
@@ -68,7 +68,7 @@ _RULES = (
     )),
     (CanvasOperation.CONCEPT_RELATION, "how things are connected", _pattern(
         r"relat(?:ed?|es|ionships?|ions?) (?:between|to|with|of)|(?:connections?|links?|interplay|differences?|overlap~) between",
-        r"\A(?:please )?(?:link|connect|relate|compare|contrast|trace|map)|(?:connected|linked|tied|compared?) (?:\w+ )?(?:to|with|and)",
+        r"how (?:is|are|was|were)…(?:related|connected|linked)|\A(?:please )?(?:link|connect|relate|compare|contrast|trace|map)|(?:connected|linked|tied|compared?) (?:\w+ )?(?:to|with|and)",
         r"versus|vs|differs?|distinguish~|similarit~|in common|hand in hand|mechanisms?|influence of|(?:impact|effects?) of … on",
         r"(?:hang|fit|work|tie|go|belong) together|ha(?:s|ve|d)…to do with|(?:same|different) (?:\w+ )?(?:as|from)|builds? (?:up)?on",
         r"(?:how|why|what|which|do|does|did)…(?:affects?|influenced?|influences|depends? on|leads? to|causes?(?! of)|role (?:of|does|do))",

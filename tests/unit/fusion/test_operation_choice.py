@@ -23,7 +23,9 @@ VERIFICATION, WEAK, RELATION, PASSAGE = CanvasOperation
         ("出五道关于汉代史的选择题", VERIFICATION),
         ("What do I keep getting wrong in trigonometry?", WEAK),
         ("把我做错的题归归类", WEAK),
+        ("What mistakes did I make in the exam?", WEAK),
         ("How does humidity relate to static electricity?", RELATION),
+        ("How are humidity and static electricity related?", RELATION),
         ("湿度和静电有什么关系", RELATION),
         ("why does salt melt ice", RELATION),
         ("盐为什么能化冰", RELATION),
@@ -51,6 +53,8 @@ def test_words_choose(question: str, operation: CanvasOperation):
         "演出的主题是什么",
         "我觉得不错的餐厅",
         "What matters to me to this day",
+        "What did Ola ask me to buy?",
+        "What does my boiler error E3 mean?",
     ],
 )
 def test_a_word_that_only_looks_like_a_sign_chooses_nothing(question: str):
