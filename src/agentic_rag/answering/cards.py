@@ -66,8 +66,10 @@ def topic(quote: Quote) -> str:
 
 
 def named(name: str) -> re.Pattern[str]:
-    """A name as a whole word, in any case; in a script without spaces anywhere."""
-    return re.compile(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", re.IGNORECASE)
+    """A name as a whole word, in any case; in a script without spaces anywhere. A number as a whole number."""
+    before = r"(?<!\d)(?<!\d[.,\s])" if name[:1].isdigit() else ""
+    after = r"(?![.,\s]?\d)" if name[-1:].isdigit() else ""
+    return re.compile(rf"(?<![A-Za-z]){before}{re.escape(name)}{after}(?![A-Za-z])", re.IGNORECASE)
 
 
 _DEFINING = re.compile(r"\b(is|are|was|were|means|called)\b|是|叫|指|称", re.IGNORECASE)
@@ -93,7 +95,7 @@ _WHOLE = re.compile(r"[.!。！…][\"'”’」』）)\]]*\Z|^.{1,30}(?:[:：]\
 _PAIRS = ("“”", "（）", "()", "「」", "《》", "[]")
 _HAN = "一二三四五六七八九十百千两"
 _NUMBER = re.compile(
-    r"(?<![\w.,×/-])(?<![A-Z] )\d+(?:,\d{3})*(?:\.\d+)?(?:\s?(?:–|-|to|至|到)\s?\d[\d.]*)?"
+    r"(?<![\w.,×/-])(?<![A-Z] )(?:\d{1,3}(?:[,\s]\d{3})+|\d+)(?:\.\d+)?(?:\s?(?:–|-|to|至|到)\s?\d[\d.]*)?"
     r"(?:\s?(?:%|°C|×|[mck]?[mgl]\b|度|年|克|秒|分钟?|天|倍|岁|毫?升))?(?!\s?[\w×-]?\d|[a-z-]|\s?年?\s?\d{0,2}\s?月|\s?日)"
     r"|(?<!or )\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
     r"(?:-\w+)?(?: hundred| thousand)?(?=\s(?!to|or|of|in|are|is)[a-z]{3})"

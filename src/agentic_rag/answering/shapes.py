@@ -75,7 +75,9 @@ def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 
 def _open_card(query: str, quote: Quote) -> Card:
-    """What is asked where no sentence of the results makes a card."""
+    """What is asked where no sentence of the results makes a card; of what has no title, a memory, what was asked."""
+    if not quote.result["metadata"].get("title"):
+        return Card(query, quote_text(quote))
     asks = f"说说 {topic(quote)}？" if script(query) == "cjk" else f"What do you know about {topic(quote)}?"
     return Card(asks, quote_text(quote))
 
@@ -214,7 +216,8 @@ def not_found(query: str) -> str:
 
 
 def _title(quote: Quote) -> str:
-    return str(quote.result["metadata"].get("title") or quote.result["id"])
+    metadata = quote.result["metadata"]
+    return str(metadata.get("title") or metadata.get("path") or quote.result["id"])
 
 
 def _themes(quote: Quote) -> list[str]:

@@ -80,6 +80,25 @@ def test_what_the_sentence_does_not_name_the_title_does():
     assert card.asks == f"Sea salt: Most of the crystals form within {GAP} days of dry weather.{ENGLISH}"
 
 
+@pytest.mark.parametrize(
+    ("text", "asks", "answer"),
+    [
+        (
+            "The loaf bakes 20 minutes at 250 °C and another 25 minutes at 220 °C.",
+            f"Salt: The loaf bakes {GAP} minutes at 250 °C and another 25 minutes at 220 °C.",
+            "20",
+        ),
+        (
+            "The new roof of the house had cost 14 200 kr when it was done.",
+            f"Salt: The new roof of the house had cost {GAP} kr when it was done.",
+            "14 200",
+        ),
+    ],
+)
+def test_a_gap_is_a_whole_number(text: str, asks: str, answer: str):
+    assert Card(asks + ENGLISH, answer) in cards("", quote(text))
+
+
 def test_a_title_that_has_the_answer_is_not_put_before_the_gap():
     assert cards("", quote("Most crystals form in pans of **clay** by the sea.", "Clay pans")) == []
 

@@ -101,6 +101,12 @@ def test_what_makes_no_card_asks_about_the_note_in_the_questions_language(query:
     assert asked in SHAPES[CanvasOperation.VERIFICATION_CANVAS].render(query, [note], CitationList())
 
 
+def test_what_makes_no_card_and_has_no_title_is_asked_as_it_was_asked_for():
+    note = quote("", "I live in Oslo now.")
+    text = SHAPES[CanvasOperation.VERIFICATION_CANVAS].render("Where do I live?", [note], CitationList())
+    assert text == "1. Where do I live?\n   → I live in Oslo now. [1]"
+
+
 @pytest.mark.parametrize("tags", [2024, True, "tea", ["tea", 2024], [], None])
 def test_clusters_take_tags_as_people_write_them(tags: Any):
     notes = [quote(name, "Oolong is rolled and roasted.", tags=tags) for name in ("a", "b", "c")]
