@@ -225,7 +225,7 @@ async def test_a_table_that_was_dropped_and_made_again(place: dict[str, Any], tm
 async def test_a_table_that_was_made_again_and_came_to_the_same_version(
     place: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_new_process: bool
 ) -> None:
-    monkeypatch.setattr(copies, "UNWATCHED", 1.0)
+    monkeypatch.setattr(copies, "COMPARED_EVERY", 1.0)
     uri, options = place["lancedb_uri"], place.get("storage_options", {})
     reader = CopiedConnection(uri, options, tmp_path / "copies")
     async with lance_connection(uri, options) as writer:

@@ -37,8 +37,8 @@ AT_ONCE = 8
 """Files under way."""
 PATIENCE = 1.0
 """Seconds that a reader waits for the latest version where it has one to read."""
-UNWATCHED = 10.0
-"""Seconds without a look, after which a table may have been made again and have come to the same version."""
+COMPARED_EVERY = 10.0
+"""Seconds. Between two looks a table may have been made again and have come to the same version."""
 TRIES = 3
 """At a version whose files were removed meanwhile, because a later one was written."""
 _COMMIT_TABLE = re.compile(r"^(\w+)\+ddb://([^?]*).*$")
@@ -203,6 +203,8 @@ class CopiedConnection(LanceConnection):
         self._checked_out: dict[str, Copy] = {}
         self._looked: dict[str, float] = {}
         """When a table was last looked at, by the clock of this process."""
+        self._compared: dict[str, float] = {}
+        """When its manifest was last compared."""
         self._looking: dict[str, asyncio.Future[int]] = {}
         self._copying: dict[str, tuple[float, asyncio.Future[None]]] = {}
         """Since when it is copied."""
@@ -272,8 +274,9 @@ class CopiedConnection(LanceConnection):
                 self._looking[name] = heard(asyncio.create_task(self._look(name)))
             latest = await asyncio.shield(self._looking[name])
             known = self._copied.get(name)
-            is_news = latest != (known.version if known else 0) or since > UNWATCHED
-            if is_news and name not in self._copying:
+            unlike = latest != (known.version if known else 0)
+            is_due = time.monotonic() - self._compared.get(name, float("-inf")) > COMPARED_EVERY
+            if (unlike or is_due) and name not in self._copying:
                 task = heard(asyncio.create_task(self._copy(name)))
                 self._copying[name] = (time.monotonic(), task)
         if name in self._copying:
@@ -300,6 +303,7 @@ class CopiedConnection(LanceConnection):
             async with process_lock(self.locks, f"copying-{name}"):
                 with translated(f"copying table {name} of {self._of[0]}"):
                     self._copied[name] = await asyncio.to_thread(copies.follow, name)
+            self._compared[name] = time.monotonic()
             self._failed.pop(name, None)
         except StoreError as error:
             self._failed[name] = error
