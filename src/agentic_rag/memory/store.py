@@ -7,7 +7,7 @@ what the chunk store does not know of. A graph that lags behind after a crash is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +27,7 @@ from agentic_rag.domain.ports import (
     TokenCounter,
 )
 from agentic_rag.domain.progress import Meter
+from agentic_rag.errors import ManifestMismatch
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.named_things import named_things
 from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded, embedding_work
@@ -35,6 +36,8 @@ from agentic_rag.memory.schemas import MemoryType
 
 Turn = Callable[[str], AbstractAsyncContextManager[None]]
 """Held by the one who changes a dataset; others wait. What others wrote before is seen by who holds it."""
+Renew = Callable[[str], Awaitable[None]]
+"""Makes a dataset's vectors those of the configured model, where they are another's, and leaves none of another."""
 MOST = 1_000_000
 IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
 MOST_NAME = 200
@@ -57,6 +60,7 @@ class MemoryStore:
         embedding: the model for the chunks.
         count_tokens: the model's tokens of a batch of texts.
         turn: see ``Turn``.
+        renew: see ``Renew``; None: the stores cannot.
     """
 
     def __init__(
@@ -66,16 +70,23 @@ class MemoryStore:
         embedding: Embedding,
         count_tokens: TokenCounter,
         turn: Turn,
+        renew: Renew | None = None,
     ) -> None:
         self._chunks = chunks
         self._graph = graph
         self._embedding = embedding
         self._count_tokens = count_tokens
         self._turn = turn
+        self._renew = renew
 
     def changing(self, user_id: str) -> AbstractAsyncContextManager[None]:
         """Held while a user's memories are read and then changed by what they are."""
         return self._turn(memory_dataset(user_id))
+
+    async def renew(self, user_id: str) -> None:
+        """Make the vectors those of the configured model, where they are another's; the caller is ``changing``."""
+        if self._renew is not None:
+            await self._renew(memory_dataset(user_id))
 
     async def read(self, user_id: str, ids: Collection[str]) -> dict[str, MemoryRecord]:
         """The records that exist among the ids."""
@@ -106,8 +117,12 @@ class MemoryStore:
         return int(ids[-1].split("-")[1]) + 1 if ids else 1
 
     async def count(self, user_id: str) -> int:
-        """Number of stored passages; 0 for a user of whom nothing is known."""
-        return await self._chunks.count(memory_dataset(user_id))
+        """Number of stored passages, of any model; 0 for a user of whom nothing is known."""
+        dataset = memory_dataset(user_id)
+        try:
+            return await self._chunks.count(dataset)
+        except ManifestMismatch:
+            return sum(table.rows for table in (await self._chunks.stats(dataset)).tables[:1])
 
     async def change(
         self, user_id: str, put: Sequence[MemoryRecord] = (), remove: Collection[str] = ()
