@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,47 @@ async def test_a_memory_of_another_model_is_degraded_until_it_is_reindexed(tmp_p
         assert "Bergen" in answer.text
         with pytest.raises(UnknownDataset, match="memory:bo"):
             await opened.reindex("memory:bo")
+
+
+async def facts_of(opened: Rag) -> tuple[set[Any], set[Any]]:
+    """Text and time of the facts that have a slot, by the chunk store and by the graph."""
+    held = await opened.memory.list("ada", MemoryType.SEMANTIC, include_ended=True)
+    words = "I live in favourite tea"
+    vector = (await EMBEDDING.embed_queries([words]))[0]
+    hits = await opened.knowledge.search(memory_dataset("ada"), words, vector, limit=50)
+    return (
+        {(one.content, one.valid_at, one.invalid_at) for one in held if one.slot},
+        {(hit.text, hit.valid_at, hit.invalid_at) for hit in hits if hit.kind == "edge"},
+    )
+
+
+@pytest.mark.parametrize("then", ["the same", "another change"])
+@pytest.mark.parametrize("store", ["knowledge", "chunks"])
+@pytest.mark.parametrize("call", ["replace_documents", "remove_documents", "optimize"])
+async def test_an_interrupted_forget_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, store: str, then: str
+):
+    async with rag(tmp_path) as opened:
+        await opened.memory.remember("I live in Oslo.", "ada", at="2020-01-01")
+        secret = await opened.memory.remember("I live in Zyxxqvubla.", "ada", at="2022-01-01")
+
+        async def killed(*_: Any, **how: Any) -> None:
+            raise RuntimeError("killed")
+
+        with monkeypatch.context() as crash:
+            crash.setattr(type(getattr(opened, store)), call, killed)
+            with pytest.raises(RuntimeError, match="killed"):
+                await opened.memory.forget("ada", [secret.evidence_id])
+        if then == "another change":
+            await opened.memory.remember("My favourite tea is oolong.", "ada", at="2023-01-01")
+        else:
+            with contextlib.suppress(InputError):  # of the interrupted one only the tidying is left
+                await opened.memory.forget("ada", [secret.evidence_id])
+            assert await lives_in(opened) == ["Oslo"]
+            assert files_with(b"yxxqvubla", tmp_path) == []
+        by_chunks, by_graph = await facts_of(opened)
+        assert by_graph == by_chunks
+        assert by_graph
 
 
 @pytest.mark.parametrize("before", ["another model", "a reindex"])

@@ -1,13 +1,14 @@
 """The memories of each user in the stores of the main graph: a dataset a user, so that nothing can cross.
 
-What is changed together is written to the chunk store in one step, and from there to the graph: the graph never holds
-what the chunk store does not know of. A graph that lags behind after a crash is written anew by the next change.
+What is changed together leaves the graph, is written to the chunk store in one step, and from there to the graph again:
+the graph never holds what the chunk store does not know of, or knows otherwise. One that lacks something after a crash
+is written anew by the next change.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -129,21 +130,24 @@ class MemoryStore:
     ) -> None:
         """Store the records in place of those with their ids, and remove others; the caller is ``changing``.
 
+        What is removed goes last from the chunk store: until all else is done, who asked for it can ask again.
+
         Raises:
             StoreError, ModelError: something failed; do it again to finish.
         """
         dataset = memory_dataset(user_id)
         gone = sorted(set(remove) - {record.id for record in put})
-        if gone:
-            await self._graph.remove_documents(dataset, gone)
-            await self._chunks.remove_documents(dataset, gone)
-        if not put:
-            return
-        await self._mend(dataset)
         now = datetime.now(UTC)
         made = await asyncio.to_thread(lambda: [self._chunked(record, now) for record in put])
-        await self._chunks.replace_documents(dataset, await self._embedded(dataset, made))
+        stored = await self._chunks.get_chunks(dataset, [chunk.id for one in made for chunk in one.chunks])
+        documents = await self._embedded(dataset, made, stored)
+        await self._mend(dataset)
+        if differing := {*gone, *(chunk.document_id for chunk in stored.values())}:
+            await self._graph.remove_documents(dataset, sorted(differing))
+        await self._chunks.replace_documents(dataset, documents)
         await self._graph.replace_documents(dataset, graphs_of(made))
+        if gone:
+            await self._chunks.remove_documents(dataset, gone)
 
     async def held(self, user_id: str, ids: Collection[str]) -> set[str]:
         """Those of the ids of which either store still holds something."""
@@ -192,10 +196,11 @@ class MemoryStore:
             record, chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
         )
 
-    async def _embedded(self, dataset: str, made: Sequence[Chunked]) -> list[EmbeddedDocument]:
+    async def _embedded(
+        self, dataset: str, made: Sequence[Chunked], stored: Mapping[str, Chunk]
+    ) -> list[EmbeddedDocument]:
         """What is stored with the same text keeps its vectors."""
         chunks = [chunk for one in made for chunk in one.chunks]
-        stored = await self._chunks.get_chunks(dataset, [chunk.id for chunk in chunks])
         same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
         vectors = await self._chunks.get_vectors(dataset, same)
         tokens = await self._chunks.get_token_vectors(dataset, same)

@@ -256,8 +256,7 @@ class MemoryWriter:
             going -= {one.id for one in staying}
             deleted = [*said.values(), *(one for one in derived if one.id in going and one.id not in said)]
             await self._store.change(user_id, staying, going)
-            if going:
-                await self._store.tidy(user_id)
+            await self._store.tidy(user_id)  # an earlier call may have been cut off before it
         return [one for one in deleted if one.id in going]
 
     async def restore(self, user_id: str, records: Sequence[MemoryRecord]) -> None:
