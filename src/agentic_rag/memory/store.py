@@ -8,30 +8,25 @@ is written anew by the next change.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import numpy as np
-
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention, search_text
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import chunk_id, entity_key, memory_dataset
 from agentic_rag.domain.ports import (
     ChunkStore,
-    EmbeddedDocument,
     Embedding,
     GraphStore,
-    PassageVectors,
     Restriction,
     TokenCounter,
 )
-from agentic_rag.domain.progress import Meter
 from agentic_rag.errors import ManifestMismatch
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.named_things import named_things
-from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded, embedding_work
+from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded_documents
 from agentic_rag.memory.records import CURRENT, TURN, MemoryRecord, from_chunks, to_document
 from agentic_rag.memory.schemas import MemoryType
 
@@ -140,7 +135,8 @@ class MemoryStore:
         now = datetime.now(UTC)
         made = await asyncio.to_thread(lambda: [self._chunked(record, now) for record in put])
         stored = await self._chunks.get_chunks(dataset, [chunk.id for one in made for chunk in one.chunks])
-        documents = await self._embedded(dataset, made, stored)
+        by_id = {one.record.id: one.chunks for one in made}
+        documents = await embedded_documents(self._chunks, self._embedding, dataset, by_id, stored)
         await self._mend(dataset)
         if differing := {*gone, *(chunk.document_id for chunk in stored.values())}:
             await self._graph.remove_documents(dataset, sorted(differing))
@@ -195,32 +191,6 @@ class MemoryStore:
         return Chunked(
             record, chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
         )
-
-    async def _embedded(
-        self, dataset: str, made: Sequence[Chunked], stored: Mapping[str, Chunk]
-    ) -> list[EmbeddedDocument]:
-        """What is stored with the same text keeps its vectors."""
-        chunks = [chunk for one in made for chunk in one.chunks]
-        same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
-        vectors = await self._chunks.get_vectors(dataset, same)
-        tokens = await self._chunks.get_token_vectors(dataset, same)
-        missing = [chunk for chunk in chunks if chunk.id not in vectors]
-        found = await self._vectors([search_text(chunk) for chunk in missing])
-        vectors |= {chunk.id: vector for chunk, vector in zip(missing, found.vectors, strict=True)}
-        tokens |= {chunk.id: packed for chunk, packed in zip(missing, found.tokens, strict=True)}
-        return [
-            EmbeddedDocument(
-                one.record.id,
-                one.chunks,
-                np.array([vectors[chunk.id] for chunk in one.chunks], np.float32),
-                tuple(tokens.get(chunk.id, b"") for chunk in one.chunks),
-            )
-            for one in made
-        ]
-
-    async def _vectors(self, texts: Sequence[str]) -> PassageVectors:
-        meter = Meter(None, "store", units=0, work=0.0)
-        return await embedded(self._embedding, texts, list(map(embedding_work, texts)), meter, tokens=True)
 
 
 def in_order(records: Sequence[MemoryRecord]) -> list[MemoryRecord]:
