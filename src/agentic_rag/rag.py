@@ -19,7 +19,7 @@ from agentic_rag import tracing
 from agentic_rag.answer import Answer, Step, told_of
 from agentic_rag.distributed.cluster import joined
 from agentic_rag.domain import is_own_note
-from agentic_rag.domain.identity import MEMORY_PREFIX, entity_key, group_id, notes_dataset
+from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, entity_key, group_id, notes_dataset
 from agentic_rag.domain.ports import (
     Chat,
     ChunkStore,
@@ -36,7 +36,7 @@ from agentic_rag.memory.memories import Memories
 from agentic_rag.memory.reading.reader import ChatStatements, RuleStatements
 from agentic_rag.memory.routing.router import Router
 from agentic_rag.memory.searching import SearchParts
-from agentic_rag.memory.store import MemoryStore
+from agentic_rag.memory.store import MemoryStore, Renew
 from agentic_rag.models.endpoint import Spending
 from agentic_rag.models.remote import as_chat, as_embedding, chat_from_config
 from agentic_rag.models.rerankers import ConfiguredRerankers
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingest.watching import Followed
     from agentic_rag.retrieval.config import Strategy
     from agentic_rag.retrieval.schemas import RetrievalResult
-    from agentic_rag.stores.lancedb.reindex import ReindexReport
+    from agentic_rag.stores.lancedb.reindex import Reindexable, ReindexReport
 
 REVIEWS = "reviews"
 """Folder in the data folder."""
@@ -464,19 +464,19 @@ class Rag:
         """Embed a dataset anew with the model of this ``Rag`` and switch to it; see ``stores.lancedb.reindex``.
 
         Others may search with the model until now while it runs, and write. ``engine`` and ``address``: as in
-        ``ingest``; the workers embed.
+        ``ingest``; the workers embed. A user's memories are the dataset ``memory:`` and the user's id.
 
         Raises:
-            UnknownDataset: nothing was ever ingested under the name.
+            UnknownDataset: nothing was ever stored under the name.
             ConfigError: the vectors are not in LanceDB.
             InputError, MissingExtra, RunError: as in ``ingest``.
             StoreError, ModelError: something failed; nothing has changed.
         """
-        from agentic_rag.stores.lancedb.reindex import Reindexable, reindexed
+        from agentic_rag.stores.lancedb.reindex import reindexed
 
-        notes_dataset(dataset)
-        stores = [store for store in (self.chunks, self.knowledge) if isinstance(store, Reindexable)]
-        if len(stores) < 2:
+        dataset_name(dataset)
+        stores = _reindexable(self.chunks, self.knowledge)
+        if stores is None:
             raise ConfigError(
                 "only vectors in LanceDB can be made anew in place; ingest into a new data folder instead"
             )
@@ -615,6 +615,24 @@ def _question(values: Mapping[str, Any]) -> str | None:
     return asked[-1] if asked else None
 
 
+def _reindexable(*stores: ChunkStore | GraphStore) -> list[Reindexable] | None:
+    """The stores, where the vectors of all of them can be made anew."""
+    from agentic_rag.stores.lancedb.reindex import Reindexable
+
+    able: list[Reindexable] = [store for store in stores if isinstance(store, Reindexable)]
+    return able if len(able) == len(stores) else None
+
+
+def _renewing(chunks: ChunkStore, knowledge: GraphStore, embedding: Embedding) -> Renew:
+    async def renew(dataset: str) -> None:
+        from agentic_rag.stores.lancedb.reindex import renewed
+
+        if stores := _reindexable(chunks, knowledge):
+            await renewed(stores, embedding, dataset)
+
+    return renew
+
+
 def _as_paths(given: Any) -> list[Path]:
     """One path or several; ``InputError`` for anything else."""
     several = [given] if isinstance(given, str | Path) else given
@@ -666,7 +684,14 @@ async def open_rag(
         await check_reranker(config.rerank, rerankers)
         memory = Memories(
             SearchParts(
-                MemoryStore(chunks, knowledge, embedding, count_tokens, stores.turn),
+                MemoryStore(
+                    chunks,
+                    knowledge,
+                    embedding,
+                    count_tokens,
+                    stores.turn,
+                    _renewing(chunks, knowledge, embedding),
+                ),
                 engine,
                 graph_engine,
                 config.rerank,

@@ -20,15 +20,12 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from agentic_rag.backup import COPYING, VECTORS
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name, group_id
-from agentic_rag.domain.ports import DocumentRecord, EmbeddedDocument, Embedding, Restriction
-from agentic_rag.domain.progress import Meter
+from agentic_rag.domain.ports import DocumentRecord, Embedding, Restriction
 from agentic_rag.errors import ConfigError, InputError, ManifestMismatch, StoreError, UnknownDataset
-from agentic_rag.ingest.preparing import embedded, embedding_work
+from agentic_rag.ingest.preparing import embedded_documents
 from agentic_rag.memory.store import MOST, MemoryStore
 from agentic_rag.opening import COPIES, token_counter
 from agentic_rag.rag import Rag, open_rag
@@ -383,34 +380,10 @@ async def _restored(rag: Rag, name: str, *, newer: bool) -> int:
         if chunk.document_id in other:
             of[chunk.document_id].append(chunk)
     for documents in batches(sorted(of), DOCUMENTS_A_STEP):
-        some = [sorted(of[one], key=lambda chunk: (chunk.ordinal, chunk.id)) for one in documents]
-        await rag.chunks.replace_documents(name, await _with_vectors(rag, name, some, held))
+        some = {one: sorted(of[one], key=lambda chunk: (chunk.ordinal, chunk.id)) for one in documents}
+        made = await embedded_documents(rag.chunks, rag.embedding, name, some, held)
+        await rag.chunks.replace_documents(name, made)
     return len(chunks.keys() - held.keys())
-
-
-async def _with_vectors(
-    rag: Rag, name: str, documents: Sequence[Sequence[Chunk]], held: Mapping[str, Chunk]
-) -> list[EmbeddedDocument]:
-    """What is stored with the same text keeps its vectors."""
-    chunks = [chunk for document in documents for chunk in document]
-    same = [c.id for c in chunks if c.id in held and search_text(held[c.id]) == search_text(c)]
-    vectors = await rag.chunks.get_vectors(name, same)
-    tokens = await rag.chunks.get_token_vectors(name, same)
-    missing = [chunk for chunk in chunks if chunk.id not in vectors]
-    texts = [search_text(chunk) for chunk in missing]
-    meter = Meter(None, "store", units=0, work=0.0)
-    found = await embedded(rag.embedding, texts, list(map(embedding_work, texts)), meter, tokens=True)
-    vectors |= {chunk.id: vector for chunk, vector in zip(missing, found.vectors, strict=True)}
-    tokens |= {chunk.id: packed for chunk, packed in zip(missing, found.tokens, strict=True)}
-    return [
-        EmbeddedDocument(
-            its[0].document_id,
-            tuple(its),
-            np.array([vectors[chunk.id] for chunk in its], np.float32),
-            tuple(tokens.get(chunk.id, b"") for chunk in its),
-        )
-        for its in documents
-    ]
 
 
 async def _without_removed(rag: Rag, name: str) -> None:

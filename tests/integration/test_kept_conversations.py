@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import traceback
 from collections import defaultdict
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -44,11 +45,43 @@ def test_a_conversation_goes_on_at_another_service(
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("uri", ["sqlite:///x", "localhost"])
-async def test_another_uri_is_refused(tmp_path: Path, uri: str) -> None:
-    with pytest.raises(ConfigError, match=r"service\.conversations must be a URI like postgresql://"):
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "sqlite:///x",
+        "localhost",
+        "host=localhost password=SECRET",
+        "postgresql://ada:p%SECRET@localhost:1/notes",
+        "postgresql://ada:p@SECRET@localhost:1/notes",
+        "postgresql://ada:p/SECRET@localhost:1/notes",
+        "postgresql://ada:1/SECRET@localhost:1/notes",
+        "postgresql://ada:p?a@SECRET@localhost:1/notes",
+        "postgresql://localhost:1/notes?password=p&SECRET=1",
+        "postgresql://ada:SECRET/notes",
+        "postgresql://ada:[SECRET@localhost:1x/notes",
+    ],
+)
+async def test_another_uri_is_refused_and_not_repeated(tmp_path: Path, uri: str) -> None:
+    with pytest.raises(ConfigError, match=r"service\.conversations must be a URI .*%40 for @") as told:
         async with kept_conversations(_config(tmp_path, uri)):
             pass
+    assert "SECRET" not in "".join(traceback.format_exception(told.value))
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "postgresql://ada:p%40very%2Fsecret@127.0.0.1:1/notes",
+        "postgresql://ada:p?very:secret@127.0.0.1:1/notes",
+        "postgresql://127.0.0.1:1,127.0.0.1:2/notes?user=ada@home&password=very:secret",
+        "postgres://ada@[::1]:1",
+    ],
+)
+async def test_a_uri_with_its_parts_encoded_is_asked(tmp_path: Path, uri: str) -> None:
+    with pytest.raises(StoreAway, match="start it") as told:
+        async with kept_conversations(_config(tmp_path, uri)):
+            pass
+    assert "secret" not in str(told.value)
 
 
 async def test_a_server_that_is_away_is_told_in_a_line(tmp_path: Path) -> None:

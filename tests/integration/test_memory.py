@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.domain.identity import memory_dataset
+from agentic_rag.errors import InputError, ManifestMismatch, UnknownDataset
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.rag import Rag
 from agentic_rag.testing import HashingEmbedding
@@ -17,8 +19,8 @@ from agentic_rag.testing import HashingEmbedding
 EMBEDDING = HashingEmbedding()
 
 
-def rag(folder: Path) -> Any:
-    return open_rag(RagConfig(data_dir=folder), embedding=EMBEDDING)
+def rag(folder: Path, embedding: HashingEmbedding = EMBEDDING) -> Any:
+    return open_rag(RagConfig(data_dir=folder), embedding=embedding)
 
 
 async def lives_in(opened: Rag) -> list[str]:
@@ -104,5 +106,96 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path):
         await opened.memory.remember("I prefer tea.", "ada")
         secret = await opened.memory.remember("My favourite word is zyxxqvubla.", "ada")
         assert (await opened.memory.forget("ada", [secret.evidence_id])).found == 0
-    left = [file for file in tmp_path.rglob("*") if file.is_file() and b"zyxxqvubla" in file.read_bytes()]
-    assert left == []
+    assert files_with(b"zyxxqvubla", tmp_path) == []
+
+
+def files_with(word: bytes, folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and word in file.read_bytes()]
+
+
+async def test_a_memory_of_another_model_is_degraded_until_it_is_reindexed(tmp_path: Path):
+    note = tmp_path / "note.md"
+    note.write_text("Oolong tea comes from Fujian.", encoding="utf-8")
+    asked = {"operation": "verification_canvas", "user_id": "ada"}
+    async with rag(tmp_path / "data") as opened:
+        await opened.memory.remember("I buy my oolong tea in Bergen.", "ada")
+    async with rag(tmp_path / "data", HashingEmbedding(96)) as opened:
+        await opened.ingest(note)
+        assert await opened.memory.count("ada") > 0
+        answer = await opened.ask("Where does oolong tea come from?", **asked)
+        assert "Fujian" in answer.text
+        told = answer.outcomes["memory"]
+        assert told["status"] == "degraded"
+        assert "agentic-rag reindex --dataset memory:ada" in told["reason"]
+        with pytest.raises(ManifestMismatch, match="agentic-rag reindex --dataset memory:ada"):
+            await opened.memory.remember("I live in Oslo.", "ada")
+        for dataset in await opened.chunks.datasets():
+            await opened.reindex(dataset)
+        await opened.memory.remember("I live in Oslo.", "ada")
+        answer = await opened.ask("Where do I buy oolong tea?", **asked)
+        assert answer.outcomes["memory"]["status"] == "ok"
+        assert "Bergen" in answer.text
+        with pytest.raises(UnknownDataset, match="memory:bo"):
+            await opened.reindex("memory:bo")
+
+
+async def facts_of(opened: Rag) -> tuple[set[Any], set[Any]]:
+    """Text and time of the facts that have a slot, by the chunk store and by the graph."""
+    held = await opened.memory.list("ada", MemoryType.SEMANTIC, include_ended=True)
+    words = "I live in favourite tea"
+    vector = (await EMBEDDING.embed_queries([words]))[0]
+    hits = await opened.knowledge.search(memory_dataset("ada"), words, vector, limit=50)
+    return (
+        {(one.content, one.valid_at, one.invalid_at) for one in held if one.slot},
+        {(hit.text, hit.valid_at, hit.invalid_at) for hit in hits if hit.kind == "edge"},
+    )
+
+
+@pytest.mark.parametrize("then", ["the same", "another change"])
+@pytest.mark.parametrize("store", ["knowledge", "chunks"])
+@pytest.mark.parametrize("call", ["replace_documents", "remove_documents", "optimize"])
+async def test_an_interrupted_forget_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, store: str, then: str
+):
+    async with rag(tmp_path) as opened:
+        await opened.memory.remember("I live in Oslo.", "ada", at="2020-01-01")
+        secret = await opened.memory.remember("I live in Zyxxqvubla.", "ada", at="2022-01-01")
+
+        async def killed(*_: Any, **how: Any) -> None:
+            raise RuntimeError("killed")
+
+        with monkeypatch.context() as crash:
+            crash.setattr(type(getattr(opened, store)), call, killed)
+            with pytest.raises(RuntimeError, match="killed"):
+                await opened.memory.forget("ada", [secret.evidence_id])
+        if then == "another change":
+            await opened.memory.remember("My favourite tea is oolong.", "ada", at="2023-01-01")
+        else:
+            with contextlib.suppress(InputError):  # of the interrupted one only the tidying is left
+                await opened.memory.forget("ada", [secret.evidence_id])
+            assert await lives_in(opened) == ["Oslo"]
+            assert files_with(b"yxxqvubla", tmp_path) == []
+        by_chunks, by_graph = await facts_of(opened)
+        assert by_graph == by_chunks
+        assert by_graph
+
+
+@pytest.mark.parametrize("before", ["another model", "a reindex"])
+async def test_memories_are_forgotten_under_another_model(tmp_path: Path, before: str):
+    """Neither the tables of the model before nor those that a reindex leaves hold anything of it."""
+    async with rag(tmp_path) as opened:
+        await opened.memory.remember("I live in Oslo.", "ada", at="2020-01-01")
+        secret = await opened.memory.remember("I live in Zyxxqvubla.", "ada", at="2022-01-01")
+        await opened.memory.remember("I live in Rome.", "bo")
+    async with rag(tmp_path, HashingEmbedding(96)) as opened:
+        if before == "a reindex":
+            await opened.reindex("memory:ada")
+        assert (await opened.memory.forget("ada", [secret.evidence_id])).found == 0
+        assert await lives_in(opened) == ["Oslo"]
+        assert files_with(b"yxxqvubla", tmp_path) == []
+        assert (await opened.memory.forget("ada")).found == 0
+        assert await opened.memory.count("ada") == 0
+        with pytest.raises(InputError, match="no memory"):
+            await opened.memory.forget("ada", [secret.evidence_id])
+    async with rag(tmp_path) as opened:  # the other user's memories are as they were
+        assert len(await opened.memory.list("bo", MemoryType.EPISODIC)) == 1

@@ -132,38 +132,13 @@ class Preparer:
     async def _embedded(
         self, dataset: str, documents: Sequence[ChunkedDocument], meter: Meter
     ) -> list[EmbeddedDocument]:
-        """Vectors of the chunks that are to be stored, and of their tokens; what is stored with the same text keeps
-        them, and is looked for only where some may be."""
+        """Those whose chunks are to be stored; what is stored is looked for only where some may be."""
         new = [one for one in documents if one.stored != "all"]
-        chunks = [chunk for one in new for chunk in one.chunks]
         held = {chunk.id: old for one in new for chunk, old in _held(one)}
-        stored = await self._chunks.get_chunks(dataset, list(held.values()))
-        same = {
-            c.id: held[c.id]
-            for c in chunks
-            if held.get(c.id) in stored and search_text(stored[held[c.id]]) == search_text(c)
-        }
-        old_vectors = await self._chunks.get_vectors(dataset, list(same.values()))
-        old_tokens = await self._chunks.get_token_vectors(dataset, list(same.values()))
-        vectors = {now: old_vectors[old] for now, old in same.items() if old in old_vectors}
-        tokens = {now: old_tokens[old] for now, old in same.items() if old in old_tokens}
-        meter.add(sum(_bytes(chunk) for chunk in chunks if chunk.id in vectors))
-        missing = [chunk for chunk in chunks if chunk.id not in vectors]
-        texts = [search_text(chunk) for chunk in missing]
-        made = await embedded(self._embedding, texts, list(map(_bytes, missing)), meter, tokens=True)
-        vectors |= {chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)}
-        tokens |= {chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)}
-        return [
-            EmbeddedDocument(
-                one.document.id,
-                one.chunks,
-                np.array([vectors[c.id] for c in one.chunks], np.float32).reshape(
-                    -1, self._embedding.dimension
-                ),
-                tuple(tokens.get(c.id, b"") for c in one.chunks),
-            )
-            for one in new
-        ]
+        found = await self._chunks.get_chunks(dataset, list(held.values()))
+        stored = {now: found[old] for now, old in held.items() if old in found}
+        chunks = {one.document.id: one.chunks for one in new}
+        return await embedded_documents(self._chunks, self._embedding, dataset, chunks, stored, meter)
 
 
 def _graph(one: ChunkedDocument, titles: TitleIndex | None) -> DocumentGraph:
@@ -190,6 +165,55 @@ def _bytes(chunk: Chunk) -> float:
 def embedding_work(text: str) -> float:
     """How long a text takes to embed, in UTF-8 bytes: a Chinese character has three, and is about a token."""
     return float(len(text.encode("utf-8", "replace")) + TEXT_OVERHEAD)
+
+
+async def embedded_documents(
+    reader: ChunkReader,
+    embedding: Embedding,
+    dataset: str,
+    documents: Mapping[str, Sequence[Chunk]],
+    stored: Mapping[str, Chunk],
+    meter: Meter | None = None,
+) -> list[EmbeddedDocument]:
+    """Documents with the vectors of their chunks and of their tokens; what is stored with the same text keeps them.
+
+    Args:
+        reader: where the stored ones are.
+        embedding: makes the others.
+        dataset: its name.
+        documents: all chunks of each, by the document's id.
+        stored: by the id of a chunk, the one that may have its text.
+        meter: told of each chunk's bytes of text.
+
+    Raises:
+        StoreError, ModelError: something failed.
+    """
+    meter = meter or Meter(None, "store", units=0, work=0.0)
+    chunks = [chunk for its in documents.values() for chunk in its]
+    same = {
+        chunk.id: stored[chunk.id].id
+        for chunk in chunks
+        if chunk.id in stored and search_text(stored[chunk.id]) == search_text(chunk)
+    }
+    old_vectors = await reader.get_vectors(dataset, list(same.values()))
+    old_tokens = await reader.get_token_vectors(dataset, list(same.values()))
+    vectors = {now: old_vectors[old] for now, old in same.items() if old in old_vectors}
+    tokens = {now: old_tokens[old] for now, old in same.items() if old in old_tokens}
+    meter.add(sum(_bytes(chunk) for chunk in chunks if chunk.id in vectors))
+    missing = [chunk for chunk in chunks if chunk.id not in vectors]
+    texts = [search_text(chunk) for chunk in missing]
+    made = await embedded(embedding, texts, list(map(_bytes, missing)), meter, tokens=True)
+    vectors |= {chunk.id: vector for chunk, vector in zip(missing, made.vectors, strict=True)}
+    tokens |= {chunk.id: packed for chunk, packed in zip(missing, made.tokens, strict=True)}
+    return [
+        EmbeddedDocument(
+            document_id,
+            tuple(its),
+            np.array([vectors[chunk.id] for chunk in its], np.float32).reshape(-1, embedding.dimension),
+            tuple(tokens.get(chunk.id, b"") for chunk in its),
+        )
+        for document_id, its in documents.items()
+    ]
 
 
 async def passages(embedding: Embedding, texts: Sequence[str], *, tokens: bool) -> PassageVectors:

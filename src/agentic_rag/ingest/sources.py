@@ -36,7 +36,6 @@ from agentic_rag.ingest.markdown import paragraphs, parse_markdown, parse_text
 from agentic_rag.ingest.office import (
     MIME_TYPES,
     MISSING,
-    ExtractedText,
     extracted,
     is_installed,
     parse_extracted,
@@ -67,6 +66,7 @@ _PARSERS = {
     ".canvas": parse_canvas,
 }
 OWN_BOARD = "a board that agentic-rag wrote: neither its words nor what was filled in is a source"
+CHANGED = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (".md", ".markdown", ".txt")
 _MAX_BAD_LINES = 20
 _RECORD_FIELDS = ("_id", "title", "text", "metadata")
@@ -279,9 +279,10 @@ def _looked_at(path: Path, root: Path, relative: str, vault: str | None) -> Sour
         return _skipped(path, str(error), unread=True)
     if suffix == ".canvas" and is_own_board(text):
         return _skipped(path, OWN_BOARD)
-    content_hash = digest(PARSER_VERSION, _raw_digest(raw), document_id, relative, url or "")
-    parse = partial(_parse_file, path, document_id, relative, url)
-    read = partial(_read_file, path, relative) if suffix in _READ_AS_THEY_ARE else None
+    found = _raw_digest(raw)
+    content_hash = digest(PARSER_VERSION, found, document_id, relative, url or "")
+    parse = partial(_parse_file, path, document_id, relative, url, found)
+    read = partial(_read_file, path, relative, found) if suffix in _READ_AS_THEY_ARE else None
     return SourceItem(document_id, relative, str(root), content_hash, parse, read)
 
 
@@ -289,28 +290,27 @@ def _skipped(path: object, reason: str, *, unread: bool = False) -> Skipped:
     return Skipped(_printable(str(path)), reason, unread)
 
 
-def _parse_file(path: Path, document_id: str, relative: str, url: str | None) -> Document:
+def _parse_file(path: Path, document_id: str, relative: str, url: str | None, found: str) -> Document:
     suffix = PurePosixPath(relative).suffix.lower()
     if suffix in MIME_TYPES:
-        return parse_extracted(document_id, relative, _extracted_file(path, relative, suffix), url=url)
-    text = _read_file(path, relative)
-    return _PARSERS[suffix](document_id, relative, text, url=url)
+        pages = extracted(_raw_file(path, relative, found), suffix)
+        return parse_extracted(document_id, relative, pages, url=url)
+    return _PARSERS[suffix](document_id, relative, _read_file(path, relative, found), url=url)
 
 
-def _extracted_file(path: Path, relative: str, suffix: str) -> ExtractedText:
+def _read_file(path: Path, relative: str, found: str) -> str:
+    return decode(_raw_file(path, relative, found))
+
+
+def _raw_file(path: Path, relative: str, found: str) -> bytes:
+    """The bytes whose digest was found."""
     try:
-        return extracted(path.read_bytes(), suffix)
+        raw = path.read_bytes()
     except OSError as error:
         raise SourceError(f"{relative}: {reason(error)}") from error
-
-
-def _read_file(path: Path, relative: str) -> str:
-    try:
-        return decode(path.read_bytes())
-    except OSError as error:
-        raise SourceError(f"{relative}: {reason(error)}") from error
-    except SourceError as error:
-        raise SourceError(f"{relative}: {error}") from error
+    if _raw_digest(raw) != found:
+        raise SourceError(f"{relative}: {CHANGED}")
+    return raw
 
 
 _CONVERSATIONS = {"locomo": "LoCoMo file", "beam": "chat.json", "beam-control": "chat.json"}
@@ -396,7 +396,7 @@ def _parse_line(path: Path, number: int, offset: int, length: int, content_hash:
     except OSError as error:
         raise SourceError(f"{path.name}:{number}: {reason(error)}") from error
     if digest(PARSER_VERSION, _raw_digest(line), path.name) != content_hash:
-        raise SourceError(f"{path.name}:{number}: the file changed while it was being read; ingest it again")
+        raise SourceError(f"{path.name}:{number}: {CHANGED}")
     return parse_record(load_record(line), path=path.name)
 
 

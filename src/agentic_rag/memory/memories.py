@@ -116,13 +116,11 @@ class Memories:
             InputError: a bad user id, or none of the ids is a memory of this user.
             StoreError: the store failed, or something was still found; do it again to finish.
         """
-        if ids is None:
-            ids = [record.id for record in await self._store.of_types(user_id, set(MemoryType))]
-        elif not await self._store.read(user_id, ids):
+        deleted = await self._writer.forget(user_id, ids)
+        if ids is not None and not deleted:
             raise InputError(
                 f"this user has no memory {', '.join(map(repr, sorted(ids)))}; list shows the ids"
             )
-        deleted = await self._writer.forget(user_id, ids)
         searched, found = await self._probed(user_id, deleted)
         if found:
             raise StoreError(

@@ -1,40 +1,39 @@
 """The memories of each user in the stores of the main graph: a dataset a user, so that nothing can cross.
 
-What is changed together is written to the chunk store in one step, and from there to the graph: the graph never holds
-what the chunk store does not know of. A graph that lags behind after a crash is written anew by the next change.
+What is changed together leaves the graph, is written to the chunk store in one step, and from there to the graph again:
+the graph never holds what the chunk store does not know of, or knows otherwise. One that lacks something after a crash
+is written anew by the next change.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import numpy as np
-
-from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention, search_text
+from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.domain.filters import And, Comparison, Expression
 from agentic_rag.domain.identity import chunk_id, entity_key, memory_dataset
 from agentic_rag.domain.ports import (
     ChunkStore,
-    EmbeddedDocument,
     Embedding,
     GraphStore,
-    PassageVectors,
     Restriction,
     TokenCounter,
 )
-from agentic_rag.domain.progress import Meter
+from agentic_rag.errors import ManifestMismatch
 from agentic_rag.ingest.chunking import chunk_document
 from agentic_rag.ingest.named_things import named_things
-from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded, embedding_work
+from agentic_rag.ingest.preparing import MAX_CHUNK_TOKENS, embedded_documents
 from agentic_rag.memory.records import CURRENT, TURN, MemoryRecord, from_chunks, to_document
 from agentic_rag.memory.schemas import MemoryType
 
 Turn = Callable[[str], AbstractAsyncContextManager[None]]
 """Held by the one who changes a dataset; others wait. What others wrote before is seen by who holds it."""
+Renew = Callable[[str], Awaitable[None]]
+"""Makes a dataset's vectors those of the configured model, where they are another's, and leaves none of another."""
 MOST = 1_000_000
 IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
 MOST_NAME = 200
@@ -57,6 +56,7 @@ class MemoryStore:
         embedding: the model for the chunks.
         count_tokens: the model's tokens of a batch of texts.
         turn: see ``Turn``.
+        renew: see ``Renew``; None: the stores cannot.
     """
 
     def __init__(
@@ -66,16 +66,23 @@ class MemoryStore:
         embedding: Embedding,
         count_tokens: TokenCounter,
         turn: Turn,
+        renew: Renew | None = None,
     ) -> None:
         self._chunks = chunks
         self._graph = graph
         self._embedding = embedding
         self._count_tokens = count_tokens
         self._turn = turn
+        self._renew = renew
 
     def changing(self, user_id: str) -> AbstractAsyncContextManager[None]:
         """Held while a user's memories are read and then changed by what they are."""
         return self._turn(memory_dataset(user_id))
+
+    async def renew(self, user_id: str) -> None:
+        """Make the vectors those of the configured model, where they are another's; the caller is ``changing``."""
+        if self._renew is not None:
+            await self._renew(memory_dataset(user_id))
 
     async def read(self, user_id: str, ids: Collection[str]) -> dict[str, MemoryRecord]:
         """The records that exist among the ids."""
@@ -106,29 +113,37 @@ class MemoryStore:
         return int(ids[-1].split("-")[1]) + 1 if ids else 1
 
     async def count(self, user_id: str) -> int:
-        """Number of stored passages; 0 for a user of whom nothing is known."""
-        return await self._chunks.count(memory_dataset(user_id))
+        """Number of stored passages, of any model; 0 for a user of whom nothing is known."""
+        dataset = memory_dataset(user_id)
+        try:
+            return await self._chunks.count(dataset)
+        except ManifestMismatch:
+            return sum(table.rows for table in (await self._chunks.stats(dataset)).tables[:1])
 
     async def change(
         self, user_id: str, put: Sequence[MemoryRecord] = (), remove: Collection[str] = ()
     ) -> None:
         """Store the records in place of those with their ids, and remove others; the caller is ``changing``.
 
+        What is removed goes last from the chunk store: until all else is done, who asked for it can ask again.
+
         Raises:
             StoreError, ModelError: something failed; do it again to finish.
         """
         dataset = memory_dataset(user_id)
         gone = sorted(set(remove) - {record.id for record in put})
-        if gone:
-            await self._graph.remove_documents(dataset, gone)
-            await self._chunks.remove_documents(dataset, gone)
-        if not put:
-            return
-        await self._mend(dataset)
         now = datetime.now(UTC)
         made = await asyncio.to_thread(lambda: [self._chunked(record, now) for record in put])
-        await self._chunks.replace_documents(dataset, await self._embedded(dataset, made))
+        stored = await self._chunks.get_chunks(dataset, [chunk.id for one in made for chunk in one.chunks])
+        by_id = {one.record.id: one.chunks for one in made}
+        documents = await embedded_documents(self._chunks, self._embedding, dataset, by_id, stored)
+        await self._mend(dataset)
+        if differing := {*gone, *(chunk.document_id for chunk in stored.values())}:
+            await self._graph.remove_documents(dataset, sorted(differing))
+        await self._chunks.replace_documents(dataset, documents)
         await self._graph.replace_documents(dataset, graphs_of(made))
+        if gone:
+            await self._chunks.remove_documents(dataset, gone)
 
     async def held(self, user_id: str, ids: Collection[str]) -> set[str]:
         """Those of the ids of which either store still holds something."""
@@ -176,31 +191,6 @@ class MemoryStore:
         return Chunked(
             record, chunk_document(document, max_tokens=MAX_CHUNK_TOKENS, count_tokens=self._count_tokens)
         )
-
-    async def _embedded(self, dataset: str, made: Sequence[Chunked]) -> list[EmbeddedDocument]:
-        """What is stored with the same text keeps its vectors."""
-        chunks = [chunk for one in made for chunk in one.chunks]
-        stored = await self._chunks.get_chunks(dataset, [chunk.id for chunk in chunks])
-        same = [c.id for c in chunks if c.id in stored and search_text(stored[c.id]) == search_text(c)]
-        vectors = await self._chunks.get_vectors(dataset, same)
-        tokens = await self._chunks.get_token_vectors(dataset, same)
-        missing = [chunk for chunk in chunks if chunk.id not in vectors]
-        found = await self._vectors([search_text(chunk) for chunk in missing])
-        vectors |= {chunk.id: vector for chunk, vector in zip(missing, found.vectors, strict=True)}
-        tokens |= {chunk.id: packed for chunk, packed in zip(missing, found.tokens, strict=True)}
-        return [
-            EmbeddedDocument(
-                one.record.id,
-                one.chunks,
-                np.array([vectors[chunk.id] for chunk in one.chunks], np.float32),
-                tuple(tokens.get(chunk.id, b"") for chunk in one.chunks),
-            )
-            for one in made
-        ]
-
-    async def _vectors(self, texts: Sequence[str]) -> PassageVectors:
-        meter = Meter(None, "store", units=0, work=0.0)
-        return await embedded(self._embedding, texts, list(map(embedding_work, texts)), meter, tokens=True)
 
 
 def in_order(records: Sequence[MemoryRecord]) -> list[MemoryRecord]:

@@ -228,15 +228,19 @@ class MemoryWriter:
                 await self._store.change(user_id, [ended(old, new.at or self._clock())])
         return stored
 
-    async def forget(self, user_id: str, ids: Collection[str]) -> list[MemoryRecord]:
-        """Delete memories with what was said of them, and all that rests on that alone.
+    async def forget(self, user_id: str, ids: Collection[str] | None) -> list[MemoryRecord]:
+        """Delete memories with what was said of them, and all that rests on that alone; None: everything of the user.
 
-        Facts that had been superseded by what is forgotten hold again. Ids that are not there are ignored.
+        Facts that had been superseded by what is forgotten hold again. Ids that are not there are ignored. Memories
+        that another model embedded are embedded anew first.
 
         Returns:
             What was deleted.
         """
         async with self._store.changing(user_id):
+            await self._store.renew(user_id)
+            if ids is None:
+                ids = [record.id for record in await self._store.of_types(user_id, set(MemoryType))]
             meant = await self._store.read(user_id, ids)
             gone = {one for record in meant.values() for one in record.evidence} | set(meant)
             said = await self._store.read(user_id, gone)
@@ -252,8 +256,7 @@ class MemoryWriter:
             going -= {one.id for one in staying}
             deleted = [*said.values(), *(one for one in derived if one.id in going and one.id not in said)]
             await self._store.change(user_id, staying, going)
-            if going:
-                await self._store.tidy(user_id)
+            await self._store.tidy(user_id)  # an earlier call may have been cut off before it
         return [one for one in deleted if one.id in going]
 
     async def restore(self, user_id: str, records: Sequence[MemoryRecord]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
@@ -59,7 +60,7 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
     """As ``service.conversations`` says.
 
     Raises:
-        ConfigError: it is no URI of PostgreSQL.
+        ConfigError: it is no URI of PostgreSQL, or a part of it is not percent-encoded.
         StoreError: the server cannot be reached, or the file cannot be read.
         MissingExtra: PostgreSQL's checkpointer is not installed.
     """
@@ -160,10 +161,6 @@ class _Postgres:
 
 @asynccontextmanager
 async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncIterator[_Postgres]:
-    if not uri.startswith(("postgresql://", "postgres://")):
-        raise ConfigError(
-            "service.conversations must be a URI like postgresql://user:password@host:5432/database"
-        )
     try:
         import psycopg
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -171,7 +168,12 @@ async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncI
         from psycopg_pool import AsyncConnectionPool
     except ImportError as error:
         raise MissingExtra("keeping conversations in PostgreSQL", "postgres") from error
-
+    if not _is_whole(uri):
+        # Nothing of it is repeated: which part is the password's, nobody knows.
+        raise ConfigError(
+            "service.conversations must be a URI like postgresql://user:password@host:5432/database, "
+            "with %25 for %, %40 for @ and %2F for / in user and password"
+        )
     try:
         # A pool would try again and again, and not say why.
         await (await psycopg.AsyncConnection.connect(uri, connect_timeout=CONNECTING_SECONDS)).close()
@@ -193,6 +195,20 @@ async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncI
         saver = _telling(AsyncPostgresSaver)(pool)
         await _set_up(pool, saver)
         yield _Postgres(saver, pool, longest_turn)
+
+
+def _is_whole(uri: str) -> bool:
+    """Whether a URI can be read, and host, port and database are not what follows a bare character of a password."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        parts = conninfo_to_dict(uri)
+    except ProgrammingError:
+        return False
+    host, port, database = (str(parts.get(name, "")) for name in ("host", "port", "dbname"))
+    is_uri = uri.startswith(("postgresql://", "postgres://"))
+    return is_uri and "@" not in host + database and re.fullmatch(r"[\d,]*", port) is not None
 
 
 async def _set_up(pool: AsyncConnectionPool[Any], saver: AsyncPostgresSaver) -> None:

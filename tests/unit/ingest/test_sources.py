@@ -192,6 +192,19 @@ def test_a_file_that_is_gone_or_broken_since_is_a_source_error(tmp_path: Path) -
             item.parse()
 
 
+def test_a_file_that_changed_since_is_no_source_of_that_hash(tmp_path: Path) -> None:
+    """A text under another's hash would count as unchanged once the change is undone."""
+    root = write(tmp_path, {"a.md": "red", "b.txt": "red", "c.canvas": "{}", "d.md": "red"})
+    items = discover([root]).items
+    write(tmp_path, {"a.md": "blue", "b.txt": "blue", "c.canvas": '{"nodes": []}'})
+    for item in items[:3]:
+        for call in (item.parse, item.read or item.parse):
+            with pytest.raises(SourceError, match=rf"{item.path}: the file changed while it was being read"):
+                call()
+    write(tmp_path, {"a.md": "red"})
+    assert [items[0].parse().text, items[3].parse().text] == ["red", "red"]
+
+
 def test_links_out_of_the_folder_and_loops_are_not_followed(tmp_path: Path) -> None:
     root = write(tmp_path / "v", {"a.md": "x", "sub/b.md": "y"})
     write(tmp_path, {"secret/s.md": "secret"})

@@ -6,6 +6,7 @@ tables that hold vectors. Those of a generation n ≥ 1 are named ``<base>.<n>``
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 import time
@@ -136,6 +137,18 @@ class Manifests:
         stored = await self.stored(group)
         now = stored.generation if stored is not None else 0
         await self._drop(bases, lambda generation: generation > now)
+
+    async def drop_others(self, group: str, bases: Collection[str]) -> None:
+        """Drop all generations but the one in force, once no search begins in them any more; one that did may fail.
+
+        The caller is the only one who makes any.
+        """
+        stored = await self.stored(group)
+        now = stored.generation if stored is not None else 0
+        if stored is not None and stored.since is not None:
+            known = stored.since + READ_CONSISTENCY - datetime.now(UTC)
+            await asyncio.sleep(max(0.0, known.total_seconds()))
+        await self._drop(bases, lambda generation: generation != now)
 
     async def _drop(self, bases: Collection[str], unwanted: Callable[[int], bool]) -> None:
         for name in await self._connection.table_names():

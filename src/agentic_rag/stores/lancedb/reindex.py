@@ -11,6 +11,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, runtime_checkable
@@ -131,10 +132,33 @@ async def reindexed(
     stored = await manifests.stored(group)
     if stored is None:
         raise UnknownDataset(dataset, await manifests.names())
-    refusal = f"another process is reindexing dataset {dataset_name(dataset)!r}; wait until it is done"
-    async with only_one(connection.locks, f"reindexing-{group}", refusal):
+    async with _reindexing(connection, dataset):
         parts = [part for store in stores for part in store.vector_tables(dataset)]
         return await _Reindex(connection, manifests, embedding, at_once, parts, group, dataset).run(progress)
+
+
+async def renewed(stores: Sequence[Reindexable], embedding: Embedding, dataset: str) -> None:
+    """Reindex a dataset that another model embedded, and drop all its tables but those in force.
+
+    Nothing where nothing was ever written under the name. Arguments and errors are those of ``reindexed``.
+    """
+    group = group_id(dataset)
+    connection = stores[0].connection
+    manifests = Manifests(connection, model=embedding.name, dimension=embedding.dimension)
+    stored = await manifests.stored(group)
+    if stored is None:
+        return
+    if not stored.is_made_like(manifests.configured):
+        await reindexed(stores, embedding, dataset)
+    async with _reindexing(connection, dataset):
+        bases = [part.base for store in stores for part in store.vector_tables(dataset)]
+        await manifests.drop_others(group, bases)
+
+
+def _reindexing(connection: LanceConnection, dataset: str) -> AbstractAsyncContextManager[None]:
+    """Held by the only one who makes generations of the dataset's tables."""
+    refusal = f"another process is reindexing dataset {dataset_name(dataset)!r}; wait until it is done"
+    return only_one(connection.locks, f"reindexing-{group_id(dataset)}", refusal)
 
 
 @dataclass(slots=True)
