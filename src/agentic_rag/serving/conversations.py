@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ class Conversations:
 
     def __init__(self, kept: Kept | None) -> None:
         self._kept = kept
+        self._asked: Counter[str] = Counter()
+        """Threads by their questions that are being answered: a first one is stored at its end."""
 
     def thread(self, user_id: str, conversation_id: str | None) -> str | None:
         """The LangGraph thread of a user's conversation.
@@ -59,8 +62,12 @@ class Conversations:
         if thread is None or self._kept is None:
             yield
             return
-        async with self._kept.turn(thread):
-            yield
+        self._asked[thread] += 1
+        try:
+            async with self._kept.turn(thread):
+                yield
+        finally:
+            self._asked -= Counter([thread])
 
     async def of(self, rag: Rag, user_id: str) -> list[Conversation]:
         """A user's conversations, newest first."""
@@ -80,14 +87,19 @@ class Conversations:
         return [] if thread is None else [_plain(message) for message in await rag.said(thread)]
 
     async def forget(self, user_id: str, conversation_id: str | None = None) -> int:
-        """Delete a user's conversation, or all; how many there were."""
+        """Delete a user's conversation, or all; how many there were.
+
+        Questions that are being answered are waited for: at its end each writes its whole conversation.
+        """
         if self._kept is None:
             return 0
-        threads = await self._threads(user_id)
+        asked = [one for one in self._asked if one.startswith(f"{_owner(user_id)}/")]
+        threads = dict.fromkeys([*await self._threads(user_id), *asked])
         if conversation_id is not None:
-            threads = [one for one in threads if one == self.thread(user_id, conversation_id)]
+            threads = {one: None for one in threads if one == f"{_owner(user_id)}/{conversation_id}"}
         for thread in threads:
-            await self._kept.saver.adelete_thread(thread)
+            async with self._kept.turn(thread):
+                await self._kept.saver.adelete_thread(thread)
         if threads:
             await self._kept.purge()
         return len(threads)
