@@ -21,8 +21,8 @@ from agentic_rag.settings.config import ServiceConfig, ServiceKey
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "agentic_rag_key"
 """By which the page carries a key."""
-UPLOADS = "/ingest/files"
-"""The path that takes larger requests."""
+UPLOADS = ("/ingest/files", "/page/upload")
+"""Paths that take larger requests."""
 
 
 class Refused(InputError):
@@ -133,7 +133,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        most = self._upload if scope["path"] == UPLOADS else self._body
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        most = self._upload if path in UPLOADS else self._body
         if refusal := self._refusal(headers, most):
             await refusal(scope, receive, send)
             return
