@@ -63,12 +63,21 @@ async def called_service(
                 yield client
 
 
-async def ended(client: httpx.AsyncClient, answer: httpx.Response, **options: Any) -> dict[str, Any]:
-    """The job that a request started, at its end; ``options`` are those of a request."""
+async def ended(
+    client: httpx.AsyncClient, answer: httpx.Response, path: str = "", **options: Any
+) -> dict[str, Any]:
+    """The job that a request started, at its end.
+
+    Args:
+        client: of the service.
+        answer: has the job's state.
+        path: that the service lies beneath.
+        options: those of a request.
+    """
     job: dict[str, Any] = answer.json()
     deadline = time.monotonic() + 60
     while job["status"] == "running":
         assert time.monotonic() < deadline, job
         await asyncio.sleep(0.02)
-        job = (await client.get(f"/ingest/{job['id']}", **options)).json()
+        job = (await client.get(f"{path}/ingest/{job['id']}", **options)).json()
     return job

@@ -12,6 +12,7 @@ import pytest
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.serving.app import beneath, create_app
 from agentic_rag.testing import HashingEmbedding
+from service_server import ended
 
 
 @pytest.mark.parametrize("prefix", ["", "/service"])
@@ -31,7 +32,9 @@ async def test_an_upload_may_be_larger_than_other_requests(tmp_path: Path, prefi
         httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
     ):
         picture = ("files", ("large.png", b"x" * 1_500_000))
-        job = await client.post(prefix + path, files=[picture], data={"dataset": "u"})
-        assert job.status_code in (200, 202), job.text
+        answer = await client.post(prefix + path, files=[picture], data={"dataset": "u"})
+        assert answer.status_code in (200, 202), answer.text
         query = {"query": "x" * 1_500_000}
         assert (await client.post(f"{prefix}/ask", json=query)).status_code == 413
+        (job_id,) = [one.id for one in app.state.service.jobs.of("local")]
+        await ended(client, await client.get(f"{prefix}/ingest/{job_id}"), path=prefix)
