@@ -161,19 +161,19 @@ async def ingest_files(
 @router.get("/ingest")
 async def jobs(service: TheWriter, caller: TheCaller) -> JobStates:
     """The caller's ingests."""
-    return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller.user_id)])
+    return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller)])
 
 
 @router.get("/ingest/{job_id}")
 async def job(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """How far an ingest is."""
-    return state_of(service.jobs.get(job_id, caller.user_id))
+    return state_of(service.jobs.get(job_id, caller))
 
 
 @router.delete("/ingest/{job_id}")
 async def cancel(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """End an ingest; the next one of the dataset finishes what it began."""
-    found = service.jobs.get(job_id, caller.user_id)
+    found = service.jobs.get(job_id, caller)
     await service.jobs.cancel(found)
     return state_of(found)
 

@@ -138,7 +138,7 @@ async def ask_page(
     held = await dataset_names(service.rag, caller)
     # One that is not there must be answered with an error, not from another.
     choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
-    said = await service.conversations.messages(service.rag, caller.user_id, thread) if thread else []
+    said = await service.conversations.messages(service.rag, caller, thread) if thread else []
     return _page(
         request,
         "ask.html",
@@ -350,7 +350,7 @@ async def notes_page(request: Request, service: TheService) -> Response:
         request,
         "notes.html",
         datasets=await summaries(service.rag, caller),
-        jobs=service.jobs.of(caller.user_id),
+        jobs=service.jobs.of(caller),
         roots=_shown_roots(service, caller),
         watched=service.watched if caller.datasets is None else dict.fromkeys(service.watched, ""),
         limit=SHOWN_SKIPPED,
@@ -374,7 +374,7 @@ async def page_ingest(
     """Ingest a folder of this machine."""
     wanted = request_of(IngestRequest, paths=[folder], dataset=dataset or "default")
     state = await ingest(wanted, service, caller)
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.post("/page/upload")
@@ -387,19 +387,19 @@ async def page_upload(
 ) -> HTMLResponse:
     """Ingest a copy of a dropped folder."""
     state = await ingest_files(service, caller, files, dataset or "default")
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.get("/page/jobs/{job_id}")
 async def page_job(job_id: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """How far an ingest is."""
-    return _page(request, "job.html", job=service.jobs.get(job_id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(job_id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.delete("/page/jobs/{job_id}")
 async def page_cancel(job_id: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """End an ingest."""
-    job = service.jobs.get(job_id, caller.user_id)
+    job = service.jobs.get(job_id, caller)
     await service.jobs.cancel(job)
     return _page(request, "job.html", job=job, limit=SHOWN_SKIPPED)
 
@@ -408,7 +408,7 @@ async def page_cancel(job_id: str, request: Request, service: TheWriter, caller:
 async def page_empty(dataset: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """Empty a dataset."""
     state = await empty(dataset, service, caller)
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.get("/conversations")
@@ -417,14 +417,14 @@ async def conversations_page(request: Request, service: TheService) -> Response:
     caller = _visitor(service, request)
     if caller is None:
         return RedirectResponse(f"{_root(request)}/login")
-    found = await service.conversations.of(service.rag, caller.user_id)
+    found = await service.conversations.of(service.rag, caller)
     return _page(request, "conversations.html", conversations=found)
 
 
 @router.delete("/page/conversations/{conversation_id}")
 async def page_forget(conversation_id: str, service: TheService, caller: TheCaller) -> HTMLResponse:
     """Delete a conversation; nothing stays in its place."""
-    await service.conversations.forget(caller.user_id, conversation_id)
+    await service.conversations.forget(caller, conversation_id)
     return HTMLResponse("", headers=HEADERS)
 
 
