@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, suppress
@@ -32,6 +33,7 @@ from agentic_rag.serving.service import Service
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.checkpoints import kept_conversations
 
+logger = logging.getLogger(__name__)
 Opened = Callable[[], AbstractAsyncContextManager[Rag]]
 """Opens a ``Rag``, or lends one that stays open."""
 DOORS = (asking, notes, boards, people, openai_surface, health)
@@ -175,9 +177,13 @@ async def _followed(service: Service, folders: Sequence[Path], dataset: str, sto
     """Keep the dataset up to date until the service ends."""
     names = ", ".join(map(str, folders))
     service.watched[dataset] = names
-    async with aclosing(service.rag.watch(folders, dataset=dataset, stop=stop)) as changes:
-        async for done in changes:
-            service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
+    try:
+        async with aclosing(service.rag.watch(folders, dataset=dataset, stop=stop)) as changes:
+            async for done in changes:
+                service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
+    except Exception as error:  # it must say that it ended, and how
+        logger.exception("following has ended")
+        service.watched[dataset] = f"{names}: not followed any more, {type(error).__name__}; see the log"
 
 
 class Timed:
