@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,11 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, notes_dataset
+from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.files import SourceError, decode
 from agentic_rag.ingest.office import MIME_TYPES, extracted
+from agentic_rag.ingest.sources import discover
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Caller, only_theirs
 from agentic_rag.serving.errors import DOCUMENTED
@@ -78,7 +81,7 @@ class JobStates(BaseModel):
 
 
 class NoteText(BaseModel):
-    """An ingested note as it is now on disk; citations' code points count in ``text``."""
+    """An ingested note, record or session as it is now on disk; citations' code points count in ``text``."""
 
     dataset: str
     path: str
@@ -207,20 +210,24 @@ async def read_note(rag: Rag, dataset: str, path: str) -> Note:
     records = await rag.ledger.records(dataset)
     if not records:
         raise UnknownDataset(dataset, [])
-    record = records.get(path) or next((one for one in records.values() if one.path == path), None)
+    record = records.get(path) or records.get(unicodedata.normalize("NFC", path))
     if record is None:
         raise InputError(f"dataset {dataset!r} holds no note {path!r}")
-    text, source = await asyncio.to_thread(_texts, Path(record.root), record.path)
+    text, source = await asyncio.to_thread(_texts, record)
     return Note(record.path, record.names[0] if record.names else record.path, text, source)
 
 
-def _texts(root: Path, path: str) -> tuple[str, str]:
+def _texts(record: DocumentRecord) -> tuple[str, str]:
     """The text that was ingested, and the file's own, which differs for a canvas alone."""
+    root, path = Path(record.root), record.path
     file = root if root.is_file() else root / path
     try:
         # Links out of the folder are not followed on ingest, nor afterwards.
         if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
             raise InputError(f"{path!r} leads out of its folder by now; ingest again")
+        if file.suffix.lower() in (".json", ".jsonl"):
+            text = _part(file, record.document_id)
+            return text, text
         raw = file.read_bytes()
         suffix = file.suffix.lower()
         source = extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
@@ -231,6 +238,14 @@ def _texts(root: Path, path: str) -> tuple[str, str]:
         ) from error
     except SourceError as error:
         raise InputError(f"{path!r} is no text any more: {error}") from error
+
+
+def _part(file: Path, document_id: str) -> str:
+    """The text of one document of a file that holds several: a record, a session."""
+    found = next((one for one in discover([file]).items if one.document_id == document_id), None)
+    if found is None:
+        raise InputError(f"{file.name!r} does not hold {document_id!r} any more; ingest again")
+    return found.parse().text
 
 
 def start_ingest(service: Service, caller: Caller, dataset: str, paths: Sequence[Path]) -> Job:
