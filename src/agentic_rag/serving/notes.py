@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
@@ -156,9 +156,18 @@ async def ingest_files(
     if not 1 <= len(files) <= MOST_FILES:
         raise InputError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}")
     targets = [folder / upload_path(file.filename or "") for file in files]
-    for file, target in zip(files, targets, strict=True):
-        await asyncio.to_thread(_write, target, await file.read())
-    return state_of(start_ingest(service, caller, name, [folder]))
+    kept = asyncio.Event()
+
+    async def keep() -> None:
+        try:
+            for file, target in zip(files, targets, strict=True):
+                await asyncio.to_thread(_write, target, await file.read())
+        finally:
+            kept.set()
+
+    job = start_ingest(service, caller, name, [folder], before=keep)
+    await kept.wait()  # what was uploaded is gone when the request ends
+    return state_of(job)
 
 
 @router.get("/ingest")
@@ -248,8 +257,21 @@ def _part(file: Path, document_id: str) -> str:
     return found.parse().text
 
 
-def start_ingest(service: Service, caller: Caller, dataset: str, paths: Sequence[Path]) -> Job:
+def start_ingest(
+    service: Service,
+    caller: Caller,
+    dataset: str,
+    paths: Sequence[Path],
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> Job:
     """An ingest in the background.
+
+    Args:
+        service: the open one.
+        caller: whose job it is.
+        dataset: what it fills.
+        paths: what the dataset is to hold.
+        before: done first, while nothing else writes the dataset.
 
     Raises:
         Refused: the dataset is not the caller's.
@@ -258,6 +280,8 @@ def start_ingest(service: Service, caller: Caller, dataset: str, paths: Sequence
     name = caller.require(notes_dataset(dataset))
 
     async def work(progress: Progress) -> dict[str, Any]:
+        if before is not None:
+            await before()
         return (await service.rag.ingest(paths, dataset=name, progress=progress)).to_dict()
 
     service.metrics.jobs.inc()

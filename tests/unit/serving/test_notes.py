@@ -1,14 +1,18 @@
-"""Notes over HTTP and MCP: what is read is what was ingested."""
+"""Notes over HTTP and MCP: what is read is what was ingested; uploads beside other jobs of their dataset."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from agentic_rag import RagConfig, open_rag
+from agentic_rag.serving import notes
 from agentic_rag.serving.limits import Places
 from agentic_rag.serving.mcp_server import ALONE, NoteTools, note_id
 from agentic_rag.serving.roots import AllowedRoots
@@ -75,3 +79,39 @@ async def test_a_record_is_fetched_alone(tmp_path: Path) -> None:
         await rag.ingest(tmp_path / "corpus.jsonl")
         tools = NoteTools(rag, AllowedRoots(), "local", Places(*ALONE))
         assert (await tools.fetch(note_id("default", "r/1"))).text == RECORDS[1]["text"]
+
+
+async def _upload(client: httpx.AsyncClient, *names: str) -> httpx.Response:
+    files = [("files", (name, f"# {name}\n\nText of {name}.\n".encode())) for name in names]
+    return await client.post("/ingest/files", files=files, data={"dataset": "u"})
+
+
+async def test_while_uploaded_files_are_kept_nothing_else_writes_their_dataset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, go, write = threading.Event(), threading.Event(), notes._write
+
+    def waiting(target: Path, content: bytes) -> None:
+        writing.set()
+        go.wait(60)
+        write(target, content)
+
+    async with called_service(RagConfig(data_dir=tmp_path)) as client:
+        await ended(client, await _upload(client, "old.md"))
+        monkeypatch.setattr(notes, "_write", waiting)
+        upload = asyncio.create_task(_upload(client, "a.md", "b.md"))
+        await asyncio.to_thread(writing.wait, 60)
+        assert (await client.delete("/datasets/u")).status_code == 409
+        assert (await _upload(client, "refused.md")).status_code == 409
+        go.set()
+        job = await ended(client, await upload)
+        assert job["report"]["documents"] == 3
+        assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "b.md", "old.md"]
+
+
+async def test_files_that_cannot_be_kept_fail_their_job(tmp_path: Path) -> None:
+    async with called_service(RagConfig(data_dir=tmp_path)) as client:
+        job = await ended(client, await _upload(client, "a.md/b.md", "a.md"))
+        assert job["status"] == "failed"
+        assert "'a.md' cannot be kept" in job["error"]
+        assert str(tmp_path) not in job["error"]
