@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, suppress
+from http import HTTPMethod
 from importlib.metadata import version
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from agentic_rag.stores.checkpoints import kept_conversations
 logger = logging.getLogger(__name__)
 Opened = Callable[[], AbstractAsyncContextManager[Rag]]
 """Opens a ``Rag``, or lends one that stays open."""
+METHODS = frozenset(HTTPMethod)
 DOORS = (asking, notes, boards, people, openai_surface, health)
 
 
@@ -187,7 +189,7 @@ async def _followed(service: Service, folders: Sequence[Path], dataset: str, sto
 
 
 class Timed:
-    """Counts requests by route, not by path: a path may name a note."""
+    """Counts requests by route, not by path: a path may name a note. A method that nobody knows is "other"."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -210,5 +212,6 @@ class Timed:
             service: Service | None = getattr(scope["app"].state, "service", None)
             if service is not None:
                 route = getattr(scope.get("route"), "path", "unknown")
-                observed = service.metrics.requests.labels(scope["method"], route, str(status))
+                method = scope["method"] if scope["method"] in METHODS else "other"
+                observed = service.metrics.requests.labels(method, route, str(status))
                 observed.observe(time.perf_counter() - started)
