@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,13 +95,14 @@ async def follow(
             rust_timeout=round(RETRY_SECONDS * 1000),
         )
         behind = True
-        async for changed in _from_the_start(changes):
-            if behind or changed:
-                done = await _brought_up_to_date(roots, ingest)
-                behind = done.problem is not None
-                yield done
-            if await asyncio.to_thread(_there, roots) != there:
-                break
+        async with aclosing(_from_the_start(changes)) as bursts:
+            async for changed in bursts:
+                if behind or changed:
+                    done = await _brought_up_to_date(roots, ingest)
+                    behind = done.problem is not None
+                    yield done
+                if await asyncio.to_thread(_there, roots) != there:
+                    break
 
 
 def _there(roots: Sequence[Path]) -> list[Path]:

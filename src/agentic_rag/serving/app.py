@@ -106,15 +106,13 @@ def create_app(
             warming = asyncio.create_task(_warmed(rag))
             stack.push_async_callback(_ended, warming)
             stack.push_async_callback(_ended, asyncio.create_task(service.metrics.watch_the_loop()))
-            stop = asyncio.Event()
-            following = asyncio.create_task(_followed(service, watched, dataset, stop)) if watched else None
+            if watched:
+                following = asyncio.create_task(_followed(service, watched, dataset))
+                stack.push_async_callback(_ended, following)
             try:
                 yield
             finally:
                 service.closing = True
-                stop.set()
-                if following is not None:
-                    await following
 
     app = FastAPI(
         title="agentic-rag",
@@ -175,12 +173,12 @@ def beneath(app: FastAPI, prefix: str) -> Starlette:
     return Starlette(routes=[Mount(prefix, app)], lifespan=lifespan)
 
 
-async def _followed(service: Service, folders: Sequence[Path], dataset: str, stop: asyncio.Event) -> None:
-    """Keep the dataset up to date until the service ends."""
+async def _followed(service: Service, folders: Sequence[Path], dataset: str) -> None:
+    """Keep the dataset up to date until it is cancelled; the next start does what was not finished."""
     names = ", ".join(map(str, folders))
     service.watched[dataset] = names
     try:
-        async with aclosing(service.rag.watch(folders, dataset=dataset, stop=stop)) as changes:
+        async with aclosing(service.rag.watch(folders, dataset=dataset)) as changes:
             async for done in changes:
                 service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
     except Exception as error:  # it must say that it ended, and how
