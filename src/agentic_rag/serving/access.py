@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -20,7 +20,7 @@ from agentic_rag.settings.config import ServiceConfig, ServiceKey
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "agentic_rag_key"
-"""By which the page carries a key."""
+"""By which the page carries a key, percent-encoded."""
 UPLOADS = ("/ingest/files", "/page/upload")
 """Paths that take larger requests."""
 
@@ -108,7 +108,7 @@ def _key_of(headers: Headers) -> str | None:
         morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return None
-    return morsel.value if morsel else None
+    return unquote(morsel.value) if morsel else None
 
 
 def error_body(kind: str, message: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The page beside other requests: drawing a note keeps none waiting, and a long one is drawn in part."""
+"""The page beside other requests: drawing a note keeps none waiting, and a long one is drawn in part; keys are remembered."""
 
 from __future__ import annotations
 
@@ -79,3 +79,13 @@ async def test_drawing_a_note_keeps_nobody_waiting(tmp_path: Path, monkeypatch: 
         assert (await client.get("/healthz")).status_code == 200
         answered.set()
         assert (await reading).status_code == 200
+
+
+@pytest.mark.parametrize("key", ["k1", "schlüssel-钥匙", 'a "b"; c=d, %41\\'])
+async def test_the_page_remembers_any_key(tmp_path: Path, key: str) -> None:
+    config = RagConfig.model_validate({"data_dir": tmp_path, "service": {"keys": [{"key": key}]}})
+    async with called_service(config) as client:
+        assert (await client.get("/")).headers["location"] == "/login"
+        entered = await client.post("/login", data={"key": f" {key} "})
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        assert (await client.get("/")).status_code == 200

@@ -176,15 +176,16 @@ async def login_page(request: Request) -> HTMLResponse:
 @router.post("/login")
 async def login(request: Request, service: TheService, key: Annotated[str, Form()]) -> Response:
     """Keeps the key in a cookie that no script reads and no other site sends."""
+    key = key.strip()
     try:
-        service.access.of_key(key.strip())
+        service.access.of_key(key)
     except Refused as error:
         return error_part(request, str(error), error.status)
     answer = RedirectResponse(f"{_root(request)}/", status_code=303)
     if service.access.needs_key:
         answer.set_cookie(
             COOKIE,
-            key,
+            quote(key, safe=""),
             httponly=True,
             samesite="strict",
             secure=request.url.scheme == "https",
