@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +60,7 @@ async def follow(
     """Keep a dataset equal to its folders.
 
     A folder that is gone, such as a drive that is not mounted, is waited for: what came from it stays. A dataset that
-    another process writes is waited for too.
+    another process writes is waited for too. Whatever an ingest is refused for is told as its problem, and tried again.
 
     Args:
         folders: that are followed; each is there at the start.
@@ -70,7 +71,7 @@ async def follow(
         What was done: once for the catching up, then for every burst of changes.
 
     Raises:
-        InputError: a folder is none.
+        InputError: at the start, a folder is none.
     """
     roots = [folder.resolve() for folder in folders]
     for folder, root in zip(folders, roots, strict=True):
@@ -94,13 +95,14 @@ async def follow(
             rust_timeout=round(RETRY_SECONDS * 1000),
         )
         behind = True
-        async for changed in _from_the_start(changes):
-            if behind or changed:
-                done = await _brought_up_to_date(roots, ingest)
-                behind = done.problem is not None
-                yield done
-            if await asyncio.to_thread(_there, roots) != there:
-                break
+        async with aclosing(_from_the_start(changes)) as bursts:
+            async for changed in bursts:
+                if behind or changed:
+                    done = await _brought_up_to_date(roots, ingest)
+                    behind = done.problem is not None
+                    yield done
+                if await asyncio.to_thread(_there, roots) != there:
+                    break
 
 
 def _there(roots: Sequence[Path]) -> list[Path]:
@@ -118,7 +120,7 @@ async def _from_the_start(
         yield await first
         async for changed in changes:
             yield changed
-    except StopAsyncIteration:
+    except (StopAsyncIteration, FileNotFoundError):  # gone before it was watched
         return
     finally:
         first.cancel()
@@ -138,8 +140,6 @@ async def _brought_up_to_date(
         report = await ingest(there) if there else None
     except StoreLocked as error:
         problem = str(error)
-    except InputError:
-        raise
     except AgenticRagError as error:
         problem = str(error)
         logger.warning("following failed, trying again: %s", type(error).__name__)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -20,9 +20,9 @@ from agentic_rag.settings.config import ServiceConfig, ServiceKey
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "agentic_rag_key"
-"""By which the page carries a key."""
-UPLOADS = "/ingest/files"
-"""The path that takes larger requests."""
+"""By which the page carries a key, percent-encoded."""
+UPLOADS = ("/ingest/files", "/page/upload")
+"""Paths that take larger requests."""
 
 
 class Refused(InputError):
@@ -108,7 +108,7 @@ def _key_of(headers: Headers) -> str | None:
         morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return None
-    return morsel.value if morsel else None
+    return unquote(morsel.value) if morsel else None
 
 
 def error_body(kind: str, message: str) -> dict[str, Any]:
@@ -133,7 +133,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        most = self._upload if scope["path"] == UPLOADS else self._body
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        most = self._upload if path in UPLOADS else self._body
         if refusal := self._refusal(headers, most):
             await refusal(scope, receive, send)
             return

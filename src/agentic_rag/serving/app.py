@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager, suppress
+from http import HTTPMethod
 from importlib.metadata import version
 from pathlib import Path
 
@@ -32,8 +34,10 @@ from agentic_rag.serving.service import Service
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.checkpoints import kept_conversations
 
+logger = logging.getLogger(__name__)
 Opened = Callable[[], AbstractAsyncContextManager[Rag]]
 """Opens a ``Rag``, or lends one that stays open."""
+METHODS = frozenset(HTTPMethod)
 DOORS = (asking, notes, boards, people, openai_surface, health)
 
 
@@ -102,15 +106,13 @@ def create_app(
             warming = asyncio.create_task(_warmed(rag))
             stack.push_async_callback(_ended, warming)
             stack.push_async_callback(_ended, asyncio.create_task(service.metrics.watch_the_loop()))
-            stop = asyncio.Event()
-            following = asyncio.create_task(_followed(service, watched, dataset, stop)) if watched else None
+            if watched:
+                following = asyncio.create_task(_followed(service, watched, dataset))
+                stack.push_async_callback(_ended, following)
             try:
                 yield
             finally:
                 service.closing = True
-                stop.set()
-                if following is not None:
-                    await following
 
     app = FastAPI(
         title="agentic-rag",
@@ -171,17 +173,21 @@ def beneath(app: FastAPI, prefix: str) -> Starlette:
     return Starlette(routes=[Mount(prefix, app)], lifespan=lifespan)
 
 
-async def _followed(service: Service, folders: Sequence[Path], dataset: str, stop: asyncio.Event) -> None:
-    """Keep the dataset up to date until the service ends."""
+async def _followed(service: Service, folders: Sequence[Path], dataset: str) -> None:
+    """Keep the dataset up to date until it is cancelled; the next start does what was not finished."""
     names = ", ".join(map(str, folders))
     service.watched[dataset] = names
-    async with aclosing(service.rag.watch(folders, dataset=dataset, stop=stop)) as changes:
-        async for done in changes:
-            service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
+    try:
+        async with aclosing(service.rag.watch(folders, dataset=dataset)) as changes:
+            async for done in changes:
+                service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
+    except Exception as error:  # it must say that it ended, and how
+        logger.exception("following has ended")
+        service.watched[dataset] = f"{names}: not followed any more, {type(error).__name__}; see the log"
 
 
 class Timed:
-    """Counts requests by route, not by path: a path may name a note."""
+    """Counts requests by route, not by path: a path may name a note. A method that nobody knows is "other"."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -204,5 +210,6 @@ class Timed:
             service: Service | None = getattr(scope["app"].state, "service", None)
             if service is not None:
                 route = getattr(scope.get("route"), "path", "unknown")
-                observed = service.metrics.requests.labels(scope["method"], route, str(status))
+                method = scope["method"] if scope["method"] in METHODS else "other"
+                observed = service.metrics.requests.labels(method, route, str(status))
                 observed.observe(time.perf_counter() - started)

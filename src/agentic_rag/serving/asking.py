@@ -141,7 +141,7 @@ async def asked(
         "thread_id": thread,
         "request_id": request_id,
     }
-    async with service.places.one(), service.conversations.turn(thread):
+    async with service.places.one(), service.conversations.turn(thread, caller):
         async for part in service.rag.stream(ask.query, **options):
             if isinstance(part, Answer):
                 service.metrics.answered(part)

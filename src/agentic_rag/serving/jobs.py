@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import AgenticRagError, InputError, StoreLocked
+from agentic_rag.serving.access import Caller
 
 logger = logging.getLogger(__name__)
 Status = Literal["running", "done", "failed", "cancelled"]
@@ -88,14 +89,14 @@ class Jobs:
         job._task = asyncio.create_task(self._run(job, work), name=f"ingest {dataset}")
         return job
 
-    def of(self, user_id: str) -> list[Job]:
-        """A user's jobs, newest first."""
-        return [job for job in reversed(self._jobs.values()) if job.user_id == user_id]
+    def of(self, caller: Caller) -> list[Job]:
+        """A user's jobs of the datasets that the key opens, newest first."""
+        return [job for job in reversed(self._jobs.values()) if _is_theirs(job, caller)]
 
-    def get(self, job_id: str, user_id: str) -> Job:
-        """One of a user's jobs; ``UnknownJob`` otherwise."""
+    def get(self, job_id: str, caller: Caller) -> Job:
+        """One of them; ``UnknownJob`` otherwise."""
         job = self._jobs.get(job_id)
-        if job is None or job.user_id != user_id:
+        if job is None or not _is_theirs(job, caller):
             raise UnknownJob(f"there is no job {job_id!r}; jobs are forgotten when the service ends")
         return job
 
@@ -123,3 +124,7 @@ class Jobs:
             job.status, job.error = "failed", f"{type(error).__name__}; see the service's log"
         finally:
             job.ended = datetime.now(UTC)
+
+
+def _is_theirs(job: Job, caller: Caller) -> bool:
+    return job.user_id == caller.user_id and caller.may(job.dataset)

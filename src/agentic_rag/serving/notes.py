@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
@@ -13,11 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, notes_dataset
+from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
 from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.files import SourceError, decode
 from agentic_rag.ingest.office import MIME_TYPES, extracted
+from agentic_rag.ingest.sources import discover
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import Caller, only_theirs
 from agentic_rag.serving.errors import DOCUMENTED
@@ -78,7 +81,7 @@ class JobStates(BaseModel):
 
 
 class NoteText(BaseModel):
-    """An ingested note as it is now on disk; citations' code points count in ``text``."""
+    """An ingested note, record or session as it is now on disk; citations' code points count in ``text``."""
 
     dataset: str
     path: str
@@ -153,27 +156,36 @@ async def ingest_files(
     if not 1 <= len(files) <= MOST_FILES:
         raise InputError(f"an upload has 1 to {MOST_FILES} files, not {len(files)}")
     targets = [folder / upload_path(file.filename or "") for file in files]
-    for file, target in zip(files, targets, strict=True):
-        await asyncio.to_thread(_write, target, await file.read())
-    return state_of(start_ingest(service, caller, name, [folder]))
+    kept = asyncio.Event()
+
+    async def keep() -> None:
+        try:
+            for file, target in zip(files, targets, strict=True):
+                await asyncio.to_thread(_write, target, await file.read())
+        finally:
+            kept.set()
+
+    job = start_ingest(service, caller, name, [folder], before=keep)
+    await kept.wait()  # what was uploaded is gone when the request ends
+    return state_of(job)
 
 
 @router.get("/ingest")
 async def jobs(service: TheWriter, caller: TheCaller) -> JobStates:
     """The caller's ingests."""
-    return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller.user_id)])
+    return JobStates(jobs=[state_of(job) for job in service.jobs.of(caller)])
 
 
 @router.get("/ingest/{job_id}")
 async def job(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """How far an ingest is."""
-    return state_of(service.jobs.get(job_id, caller.user_id))
+    return state_of(service.jobs.get(job_id, caller))
 
 
 @router.delete("/ingest/{job_id}")
 async def cancel(job_id: str, service: TheWriter, caller: TheCaller) -> JobState:
     """End an ingest; the next one of the dataset finishes what it began."""
-    found = service.jobs.get(job_id, caller.user_id)
+    found = service.jobs.get(job_id, caller)
     await service.jobs.cancel(found)
     return state_of(found)
 
@@ -207,20 +219,24 @@ async def read_note(rag: Rag, dataset: str, path: str) -> Note:
     records = await rag.ledger.records(dataset)
     if not records:
         raise UnknownDataset(dataset, [])
-    record = records.get(path) or next((one for one in records.values() if one.path == path), None)
+    record = records.get(path) or records.get(unicodedata.normalize("NFC", path))
     if record is None:
         raise InputError(f"dataset {dataset!r} holds no note {path!r}")
-    text, source = await asyncio.to_thread(_texts, Path(record.root), record.path)
+    text, source = await asyncio.to_thread(_texts, record)
     return Note(record.path, record.names[0] if record.names else record.path, text, source)
 
 
-def _texts(root: Path, path: str) -> tuple[str, str]:
+def _texts(record: DocumentRecord) -> tuple[str, str]:
     """The text that was ingested, and the file's own, which differs for a canvas alone."""
+    root, path = Path(record.root), record.path
     file = root if root.is_file() else root / path
     try:
         # Links out of the folder are not followed on ingest, nor afterwards.
         if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
             raise InputError(f"{path!r} leads out of its folder by now; ingest again")
+        if file.suffix.lower() in (".json", ".jsonl"):
+            text = _part(file, record.document_id)
+            return text, text
         raw = file.read_bytes()
         suffix = file.suffix.lower()
         source = extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
@@ -233,8 +249,29 @@ def _texts(root: Path, path: str) -> tuple[str, str]:
         raise InputError(f"{path!r} is no text any more: {error}") from error
 
 
-def start_ingest(service: Service, caller: Caller, dataset: str, paths: Sequence[Path]) -> Job:
+def _part(file: Path, document_id: str) -> str:
+    """The text of one document of a file that holds several: a record, a session."""
+    found = next((one for one in discover([file]).items if one.document_id == document_id), None)
+    if found is None:
+        raise InputError(f"{file.name!r} does not hold {document_id!r} any more; ingest again")
+    return found.parse().text
+
+
+def start_ingest(
+    service: Service,
+    caller: Caller,
+    dataset: str,
+    paths: Sequence[Path],
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> Job:
     """An ingest in the background.
+
+    Args:
+        service: the open one.
+        caller: whose job it is.
+        dataset: what it fills.
+        paths: what the dataset is to hold.
+        before: done first, while nothing else writes the dataset.
 
     Raises:
         Refused: the dataset is not the caller's.
@@ -243,6 +280,8 @@ def start_ingest(service: Service, caller: Caller, dataset: str, paths: Sequence
     name = caller.require(notes_dataset(dataset))
 
     async def work(progress: Progress) -> dict[str, Any]:
+        if before is not None:
+            await before()
         return (await service.rag.ingest(paths, dataset=name, progress=progress)).to_dict()
 
     service.metrics.jobs.inc()

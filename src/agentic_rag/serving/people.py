@@ -58,8 +58,8 @@ class Gone(BaseModel):
 
 @router.get("/threads")
 async def conversations(service: TheService, caller: TheCaller) -> ConversationList:
-    """The caller's conversations."""
-    found = await service.conversations.of(service.rag, caller.user_id)
+    """The caller's conversations; those of datasets that the key does not open are left out."""
+    found = await service.conversations.of(service.rag, caller)
     return ConversationList(
         conversations=[ConversationSummary(id=one.id, title=one.title, turns=one.turns) for one in found]
     )
@@ -67,16 +67,16 @@ async def conversations(service: TheService, caller: TheCaller) -> ConversationL
 
 @router.get("/threads/{thread_id}")
 async def conversation(thread_id: str, service: TheService, caller: TheCaller) -> ConversationText:
-    """One of the caller's conversations; an unknown one is empty."""
+    """One of the caller's conversations; an unknown one, or one of other datasets, is empty."""
     return ConversationText(
-        id=thread_id, messages=await service.conversations.messages(service.rag, caller.user_id, thread_id)
+        id=thread_id, messages=await service.conversations.messages(service.rag, caller, thread_id)
     )
 
 
 @router.delete("/threads/{thread_id}")
 async def forget_conversation(thread_id: str, service: TheService, caller: TheCaller) -> Gone:
     """Delete one of the caller's conversations."""
-    return Gone(conversations=await service.conversations.forget(caller.user_id, thread_id))
+    return Gone(conversations=await service.conversations.forget(caller, thread_id))
 
 
 @router.post("/memory")
@@ -89,7 +89,7 @@ async def remember(request: Remember, service: TheWriter, caller: TheCaller) -> 
 @router.delete("/memory")
 async def forget(service: TheWriter, caller: TheCaller) -> Gone:
     """Delete all that is kept of the caller: memories, conversations, questions that were answered."""
-    conversations = await service.conversations.forget(caller.user_id)
+    conversations = await service.conversations.forget(caller)
     forgotten = await service.rag.memory.forget(caller.user_id)
     questions = service.rag.reviews(caller.user_id).forget()
     return Gone(conversations=conversations, memories=forgotten.memories, questions=questions)

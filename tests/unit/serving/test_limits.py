@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from agentic_rag.errors import StoreLocked
+from agentic_rag.serving.access import Caller
 from agentic_rag.serving.jobs import Jobs, UnknownJob
 from agentic_rag.serving.limits import Busy, Places, TooLate
 
@@ -50,7 +51,7 @@ async def test_jobs_are_watched_cancelled_and_of_one_user() -> None:
     with pytest.raises(StoreLocked, match="'notes' is being filled"):
         jobs.start("notes", "bob", work)
     with pytest.raises(UnknownJob):
-        jobs.get(job.id, "bob")
+        jobs.get(job.id, Caller("bob", None))
     await asyncio.sleep(0)
     await jobs.cancel(job)
     assert (job.status, job.report) == ("cancelled", None)

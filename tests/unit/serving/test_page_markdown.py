@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agentic_rag.serving.page.markdown import note_html, rendered
+from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 
 NOTE = """---
 tags: [tea]
@@ -84,3 +84,21 @@ def test_a_callout_has_a_title():
     assert "<strong>Canvas embeds show </strong><em>shapes</em>" in html
     assert "<strong>Quick tip</strong><br>Press a key." in html
     assert "<script" not in rendered("> [!<script>x</script>] y\n> z\n")
+
+
+@pytest.mark.parametrize(
+    "text", ["a note\n" * 40_000, "[" * 300_000, "---\nyear: 2024\n---\n" + "- a\n" * 80_000]
+)
+@pytest.mark.parametrize("start", [None, -5, 0, 60_001, 150_003, 299_990, 400_000])
+def test_of_a_long_note_a_part_around_the_passage_is_drawn(text: str, start: int | None) -> None:
+    first, part = excerpt(text, start)
+    assert part == text[first : first + MOST_DRAWN]
+    if start is None or start < MOST_DRAWN // 2:
+        assert first == 0
+    elif start < len(text):
+        assert first <= start < first + len(part)
+        assert text[first - 1] in "\n["
+
+
+def test_of_a_short_note_all_is_drawn() -> None:
+    assert excerpt("a note", 3) == (0, "a note")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from agentic_rag import RagConfig
 from agentic_rag.errors import StoreError
 from agentic_rag.serving import readiness
 from agentic_rag.serving.readiness import Readiness
+from service_server import called_service
 
 
 class Store:
@@ -58,3 +63,13 @@ async def test_a_store_that_hangs_counts_as_away(monkeypatch: pytest.MonkeyPatch
     store = Store()
     store.hangs = True
     assert await Readiness({"vectors": store.reach}).problems() == {"vectors": "no answer within 0.01 s"}
+
+
+async def test_conversations_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    async with called_service(RagConfig(data_dir=tmp_path)) as client:
+        with closing(sqlite3.connect(tmp_path / "conversations.sqlite")) as connection:
+            connection.execute("DROP TABLE checkpoints")
+        ready = await client.get("/readyz")
+    assert ready.status_code == 503
+    why = "conversations cannot be read: no such table: checkpoints; run: agentic-rag repair"
+    assert ready.json() == {"status": "unready", "stores": {"conversations": why}}

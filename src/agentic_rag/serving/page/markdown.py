@@ -13,6 +13,8 @@ from markdown_it.rules_inline import StateInline
 
 Resolve = Callable[[str], str | None]
 """The address of a note by its name in a wikilink; None for one that is not there."""
+MOST_DRAWN = 100_000
+"""Code points of a note that are drawn; where they are nothing but brackets, they take a second."""
 _START, _END = "\ue000", "\ue001"
 """Around the passage while Markdown is rendered; private characters, which no note has a use for."""
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]+))?\]\]")
@@ -53,6 +55,7 @@ def _renderer() -> MarkdownIt:
     renderer = MarkdownIt("commonmark", {"html": False, "breaks": False}).enable(["table", "strikethrough"])
     renderer.disable("image")  # a picture would be fetched from wherever a note says
     renderer.inline.ruler.before("link", "wikilink", _wikilink)
+    renderer.render("a")  # compiles its rules, which threads share
     return renderer
 
 
@@ -75,6 +78,21 @@ def _callout(found: re.Match[str]) -> str:
     """Its title in bold, or its kind where it has none."""
     title = found[2] if found[2].strip() else found[1].replace("-", " ").capitalize()
     return f"<p><strong>{title}</strong>" + ("<br>" if found[3] else "")
+
+
+def excerpt(text: str, start: int | None) -> tuple[int, str]:
+    """Where what is drawn of a note begins, and what that is: all, or a part around its passage.
+
+    Args:
+        text: the note's Markdown.
+        start: code point of the passage; None: no passage.
+    """
+    if start is None or len(text) <= MOST_DRAWN:
+        return 0, text[:MOST_DRAWN]
+    first = max(0, min(start, len(text)) - MOST_DRAWN // 2)
+    if first:  # with a whole line, where one begins
+        first = max(first, text.find("\n", first, start) + 1)
+    return first, text[first : first + MOST_DRAWN]
 
 
 def note_html(text: str, start: int | None, end: int | None, resolve: Resolve | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
@@ -38,6 +39,7 @@ from agentic_rag.serving.boards import checked
 from agentic_rag.serving.errors import request_of
 from agentic_rag.serving.notes import (
     IngestRequest,
+    Note,
     dataset_names,
     empty,
     ingest,
@@ -47,7 +49,7 @@ from agentic_rag.serving.notes import (
 )
 from agentic_rag.serving.openai_surface import note_url
 from agentic_rag.serving.page.answers import answer_parts
-from agentic_rag.serving.page.markdown import note_html, rendered
+from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word
 from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
 
@@ -112,11 +114,14 @@ def error_part(request: Request, message: str, status: int) -> HTMLResponse:
 
 async def _names(rag: Rag, dataset: str) -> dict[str, str]:
     """Document ids by the names that wikilinks use."""
-    return {
-        entity_key(name): document_id
-        for document_id, record in sorted((await rag.ledger.records(dataset)).items(), reverse=True)
-        for name in (*record.names, Path(record.path).with_suffix("").as_posix())
-    }
+    records = await rag.ledger.records(dataset)
+    return await asyncio.to_thread(
+        lambda: {
+            entity_key(name): document_id
+            for document_id, record in sorted(records.items(), reverse=True)
+            for name in (*record.names, Path(record.path).with_suffix("").as_posix())
+        }
+    )
 
 
 def _resolver(root: str, dataset: str, names: Mapping[str, str]) -> Callable[[str], str | None]:
@@ -138,7 +143,7 @@ async def ask_page(
     held = await dataset_names(service.rag, caller)
     # One that is not there must be answered with an error, not from another.
     choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
-    said = await service.conversations.messages(service.rag, caller.user_id, thread) if thread else []
+    said = await service.conversations.messages(service.rag, caller, thread) if thread else []
     return _page(
         request,
         "ask.html",
@@ -149,7 +154,9 @@ async def ask_page(
         operations=[one.value for one in CanvasOperation],
         thread=thread,
         new_thread=uuid4().hex[:12],
-        said=[{**one, "html": Markup(rendered(one["text"]))} for one in said],
+        said=await asyncio.to_thread(
+            lambda: [{**one, "html": Markup(rendered(one["text"]))} for one in said]
+        ),
     )
 
 
@@ -169,15 +176,16 @@ async def login_page(request: Request) -> HTMLResponse:
 @router.post("/login")
 async def login(request: Request, service: TheService, key: Annotated[str, Form()]) -> Response:
     """Keeps the key in a cookie that no script reads and no other site sends."""
+    key = key.strip()
     try:
-        service.access.of_key(key.strip())
+        service.access.of_key(key)
     except Refused as error:
         return error_part(request, str(error), error.status)
     answer = RedirectResponse(f"{_root(request)}/", status_code=303)
     if service.access.needs_key:
         answer.set_cookie(
             COOKIE,
-            key,
+            quote(key, safe=""),
             httponly=True,
             samesite="strict",
             secure=request.url.scheme == "https",
@@ -301,16 +309,31 @@ async def read(
     name = caller.require(notes_dataset(dataset))
     note = await read_note(service.rag, name, path)
     resolve = _resolver(_root(request), name, await _names(service.rag, name))
-    if note.path.endswith(SUFFIX):
-        board = read_board(note.source, note.path)
-        svg = board_svg(board, lambda text: rendered(text, resolve), title=note.title)
-        html = f'<div class="board-frame" tabindex="0" role="group" aria-label="board">{svg}</div>'
-    else:
-        html = note_html(note.text, start, end, resolve)
+    html, is_whole = await asyncio.to_thread(_note_html, note, start, end, resolve)
     beside = "hx-request" in request.headers
     return _page(
-        request, "note.html" if beside else "note_page.html", note=note, html=Markup(html), dataset=name
+        request,
+        "note.html" if beside else "note_page.html",
+        note=note,
+        html=Markup(html),
+        dataset=name,
+        whole=None if is_whole else f"{_root(request)}/notes/{quote(name, safe='')}/{quote(path, safe='/')}",
     )
+
+
+def _note_html(
+    note: Note, start: int | None, end: int | None, resolve: Callable[[str], str | None]
+) -> tuple[str, bool]:
+    """A note or board, and whether it is drawn whole; a board that is too long stands there as its text."""
+    is_whole = max(len(note.source), len(note.text)) <= MOST_DRAWN
+    if is_whole and note.path.endswith(SUFFIX):
+        board = read_board(note.source, note.path)
+        svg = board_svg(board, lambda text: rendered(text, resolve), title=note.title)
+        return f'<div class="board-frame" tabindex="0" role="group" aria-label="board">{svg}</div>', True
+    first, text = excerpt(note.text, start)
+    start = None if start is None else start - first
+    end = None if end is None else min(end - first, len(text))
+    return note_html(text, start, end, resolve), is_whole
 
 
 @router.post("/page/board")
@@ -336,7 +359,7 @@ async def page_board(
         headers = {**HEADERS, "Content-Disposition": 'attachment; filename="board.canvas"'}
         return Response(board_text(board), media_type="application/json", headers=headers)
     resolve = _resolver(_root(request), dataset, await _names(service.rag, dataset))
-    svg = board_svg(board, lambda text: rendered(text, resolve), title=query)
+    svg = await asyncio.to_thread(board_svg, board, lambda text: rendered(text, resolve), title=query)
     return _page(request, "board.html", svg=Markup(svg), report=report)
 
 
@@ -350,7 +373,7 @@ async def notes_page(request: Request, service: TheService) -> Response:
         request,
         "notes.html",
         datasets=await summaries(service.rag, caller),
-        jobs=service.jobs.of(caller.user_id),
+        jobs=service.jobs.of(caller),
         roots=_shown_roots(service, caller),
         watched=service.watched if caller.datasets is None else dict.fromkeys(service.watched, ""),
         limit=SHOWN_SKIPPED,
@@ -374,7 +397,7 @@ async def page_ingest(
     """Ingest a folder of this machine."""
     wanted = request_of(IngestRequest, paths=[folder], dataset=dataset or "default")
     state = await ingest(wanted, service, caller)
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.post("/page/upload")
@@ -387,19 +410,19 @@ async def page_upload(
 ) -> HTMLResponse:
     """Ingest a copy of a dropped folder."""
     state = await ingest_files(service, caller, files, dataset or "default")
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.get("/page/jobs/{job_id}")
 async def page_job(job_id: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """How far an ingest is."""
-    return _page(request, "job.html", job=service.jobs.get(job_id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(job_id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.delete("/page/jobs/{job_id}")
 async def page_cancel(job_id: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """End an ingest."""
-    job = service.jobs.get(job_id, caller.user_id)
+    job = service.jobs.get(job_id, caller)
     await service.jobs.cancel(job)
     return _page(request, "job.html", job=job, limit=SHOWN_SKIPPED)
 
@@ -408,7 +431,7 @@ async def page_cancel(job_id: str, request: Request, service: TheWriter, caller:
 async def page_empty(dataset: str, request: Request, service: TheWriter, caller: TheCaller) -> HTMLResponse:
     """Empty a dataset."""
     state = await empty(dataset, service, caller)
-    return _page(request, "job.html", job=service.jobs.get(state.id, caller.user_id), limit=SHOWN_SKIPPED)
+    return _page(request, "job.html", job=service.jobs.get(state.id, caller), limit=SHOWN_SKIPPED)
 
 
 @router.get("/conversations")
@@ -417,14 +440,14 @@ async def conversations_page(request: Request, service: TheService) -> Response:
     caller = _visitor(service, request)
     if caller is None:
         return RedirectResponse(f"{_root(request)}/login")
-    found = await service.conversations.of(service.rag, caller.user_id)
+    found = await service.conversations.of(service.rag, caller)
     return _page(request, "conversations.html", conversations=found)
 
 
 @router.delete("/page/conversations/{conversation_id}")
 async def page_forget(conversation_id: str, service: TheService, caller: TheCaller) -> HTMLResponse:
     """Delete a conversation; nothing stays in its place."""
-    await service.conversations.forget(caller.user_id, conversation_id)
+    await service.conversations.forget(caller, conversation_id)
     return HTMLResponse("", headers=HEADERS)
 
 

@@ -57,6 +57,8 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "board_saved": ("saved", "已保存"),
     "open_note": ("Note", "原文"),
     "open_obsidian": ("open in Obsidian", "在 Obsidian 中打开"),
+    "part": ("Too long to be drawn whole: this is a part.", "太长，只显示一部分。"),
+    "whole": ("All of its text", "全文"),
     "close": ("Close", "关闭"),
     "show_answer": ("Show the answer", "看答案"),
     "result": ("result", "结果"),

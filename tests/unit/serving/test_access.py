@@ -1,0 +1,90 @@
+"""What is let in: large uploads by both doors, also beneath a path; of a user what a key's datasets are in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agentic_rag import Rag, RagConfig, open_rag
+from agentic_rag.serving.access import Caller
+from agentic_rag.serving.app import beneath, create_app
+from agentic_rag.testing import HashingEmbedding
+from service_server import called_service, ended
+
+
+@pytest.mark.parametrize("prefix", ["", "/service"])
+@pytest.mark.parametrize("path", ["/ingest/files", "/page/upload"])
+async def test_an_upload_may_be_larger_than_other_requests(tmp_path: Path, prefix: str, path: str) -> None:
+    config = RagConfig(data_dir=tmp_path)
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Rag]:
+        async with open_rag(config, embedding=HashingEmbedding(16)) as rag:
+            yield rag
+
+    app = create_app(config, opened=opened)
+    transport = httpx.ASGITransport(app=beneath(app, prefix) if prefix else app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
+    ):
+        picture = ("files", ("large.png", b"x" * 1_500_000))
+        answer = await client.post(prefix + path, files=[picture], data={"dataset": "u"})
+        assert answer.status_code in (200, 202), answer.text
+        query = {"query": "x" * 1_500_000}
+        assert (await client.post(f"{prefix}/ask", json=query)).status_code == 413
+        (job_id,) = [one.id for one in app.state.service.jobs.of(Caller("local", None))]
+        await ended(client, await client.get(f"{prefix}/ingest/{job_id}"), path=prefix)
+
+
+async def test_a_key_sees_nothing_of_datasets_that_it_does_not_open(tmp_path: Path) -> None:
+    for name in ("tea", "roses"):
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\nThe secret of {name} is number {len(name)}.\n")
+    keys = [
+        {"key": "of-tea", "datasets": ["tea"]},
+        {"key": "of-roses", "datasets": ["roses"]},
+        {"key": "of-all"},
+    ]
+    config = RagConfig.model_validate(
+        {"data_dir": tmp_path / "data", "service": {"keys": keys}, "answer": {"abstain_below": 0.0}}
+    )
+    tea, roses, everything = ({"Authorization": f"Bearer {key['key']}"} for key in keys)
+    async with called_service(config, roots=[tmp_path]) as client:
+
+        async def ask(headers: dict[str, str], dataset: str, thread: str) -> int:
+            asked = {"query": f"secret of {dataset}", "dataset": dataset, "thread_id": thread}
+            return (await client.post("/ask", json=asked, headers=headers)).status_code
+
+        async def threads(headers: dict[str, str]) -> list[str]:
+            told = (await client.get("/threads", headers=headers)).json()
+            return [one["id"] for one in told["conversations"]]
+
+        jobs = {}
+        for name, key in (("tea", tea), ("roses", roses)):
+            paths = {"paths": [f"{name}.md"], "dataset": name}
+            started = await client.post("/ingest", json=paths, headers=key)
+            jobs[name] = (await ended(client, started, headers=key))["id"]
+            assert await ask(key, name, f"of {name}") == 200
+        assert [await ask(everything, name, "of both") for name in ("roses", "tea")] == [200, 200]
+
+        assert await threads(tea) == ["of tea"]
+        assert await threads(everything) == ["of both", "of roses", "of tea"]
+        for other in ("of roses", "of both"):
+            assert (await client.get(f"/threads/{other}", headers=tea)).json()["messages"] == []
+            assert "number 5" not in (await client.get(f"/?thread={other}", headers=tea)).text
+            assert (await client.delete(f"/threads/{other}", headers=tea)).json()["conversations"] == 0
+            assert await ask(tea, "tea", other) == 403
+        assert len((await client.get("/threads/of both", headers=everything)).json()["messages"]) == 4
+        assert await ask(tea, "tea", "of tea") == 200
+
+        told = (await client.get("/ingest", headers=tea)).json()["jobs"]
+        assert [one["id"] for one in told] == [jobs["tea"]]
+        assert "roses" not in (await client.get("/notes", headers=tea)).text
+        for path in (f"/ingest/{jobs['roses']}", f"/page/jobs/{jobs['roses']}"):
+            assert (await client.get(path, headers=tea)).status_code == 404
+            assert (await client.delete(path, headers=tea)).status_code == 404
+        assert (await client.delete("/memory", headers=tea)).json()["conversations"] == 3

@@ -1,0 +1,117 @@
+"""Notes over HTTP and MCP: what is read is what was ingested; uploads beside other jobs of their dataset."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agentic_rag import RagConfig, open_rag
+from agentic_rag.serving import notes
+from agentic_rag.serving.limits import Places
+from agentic_rag.serving.mcp_server import ALONE, NoteTools, note_id
+from agentic_rag.serving.roots import AllowedRoots
+from agentic_rag.testing import HashingEmbedding
+from service_server import called_service, ended
+
+RECORDS = [
+    {"_id": f"r/{number}", "title": f"T{number}", "text": f"Record number {number} speaks of oolong."}
+    for number in range(3)
+]
+TALK: dict[str, Any] = {
+    "conversation": {
+        "speaker_a": "Ada",
+        "speaker_b": "Bob",
+        **{
+            f"session_{number}": [
+                {"speaker": "Ada", "dia_id": f"D{number}:1", "text": f"Oolong {number} is on the table."}
+            ]
+            for number in (1, 2)
+        },
+        **{f"session_{number}_date_time": f"1:56 pm on {number} May, 2023" for number in (1, 2)},
+    },
+    "qa": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "written", "of_another"),
+    [
+        ("corpus.jsonl", "\n".join(json.dumps(one) for one in RECORDS), "number 0"),
+        ("talk.json", json.dumps([TALK]), "Oolong 1"),
+    ],
+)
+async def test_a_part_of_a_file_is_read_alone(
+    tmp_path: Path, file: str, written: str, of_another: str
+) -> None:
+    (tmp_path / file).write_text(written)
+    config = RagConfig.model_validate({"data_dir": tmp_path / "data", "answer": {"abstain_below": 0.0}})
+    async with called_service(config, roots=[tmp_path]) as client:
+        job = await ended(client, await client.post("/ingest", json={"paths": [file]}))
+        assert job["report"]["documents"] > 1
+        answer = await client.post(
+            "/ask", json={"query": "What of oolong number 2?", "operation": "document_retrieval"}
+        )
+        cited = answer.json()["citations"]
+        assert cited
+        for one in cited:
+            read = await client.get(f"/notes/default/{one['document_id']}")
+            assert read.json()["text"][one["start"] : one["end"]] == one["quote"]
+        last = sorted(one["document_id"] for one in cited)[-1]
+        text = (await client.get(f"/notes/default/{last}")).json()["text"]
+        assert of_another not in text
+        assert of_another not in (await client.get(f"/read/default/{last}")).text
+        assert (await client.get(f"/notes/default/{file}")).status_code == 400
+        (tmp_path / file).write_text("[]" if file.endswith(".json") else "")
+        gone = (await client.get(f"/notes/default/{last}")).json()["error"]["message"]
+        assert gone.endswith("any more; ingest again")
+        assert str(tmp_path) not in gone
+
+
+async def test_a_record_is_fetched_alone(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text("\n".join(json.dumps(one) for one in RECORDS))
+    async with open_rag(RagConfig(data_dir=tmp_path / "data"), embedding=HashingEmbedding()) as rag:
+        await rag.ingest(tmp_path / "corpus.jsonl")
+        tools = NoteTools(rag, AllowedRoots(), "local", Places(*ALONE))
+        assert (await tools.fetch(note_id("default", "r/1"))).text == RECORDS[1]["text"]
+
+
+async def _upload(client: httpx.AsyncClient, *names: str) -> httpx.Response:
+    files = [("files", (name, f"# {name}\n\nText of {name}.\n".encode())) for name in names]
+    return await client.post("/ingest/files", files=files, data={"dataset": "u"})
+
+
+async def test_while_uploaded_files_are_kept_nothing_else_writes_their_dataset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, go, write = threading.Event(), threading.Event(), notes._write
+
+    def waiting(target: Path, content: bytes) -> None:
+        writing.set()
+        go.wait(60)
+        write(target, content)
+
+    async with called_service(RagConfig(data_dir=tmp_path)) as client:
+        await ended(client, await _upload(client, "old.md"))
+        monkeypatch.setattr(notes, "_write", waiting)
+        upload = asyncio.create_task(_upload(client, "a.md", "b.md"))
+        await asyncio.to_thread(writing.wait, 60)
+        assert (await client.delete("/datasets/u")).status_code == 409
+        assert (await _upload(client, "refused.md")).status_code == 409
+        go.set()
+        job = await ended(client, await upload)
+        assert job["report"]["documents"] == 3
+        assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "b.md", "old.md"]
+
+
+async def test_files_that_cannot_be_kept_fail_their_job(tmp_path: Path) -> None:
+    async with called_service(RagConfig(data_dir=tmp_path)) as client:
+        job = await ended(client, await _upload(client, "a.md/b.md", "a.md"))
+        assert job["status"] == "failed"
+        assert "'a.md' cannot be kept" in job["error"]
+        assert str(tmp_path) not in job["error"]

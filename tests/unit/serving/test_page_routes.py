@@ -1,0 +1,91 @@
+"""The page beside other requests: drawing a note keeps none waiting, and a long one is drawn in part; keys are remembered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from agentic_rag import RagConfig
+from agentic_rag.serving.page import routes
+from service_server import called_service, ended
+
+NEEDLE = "The needle lies here."
+
+
+@asynccontextmanager
+async def _page(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a service that holds a long note, a short one, and a long board."""
+    hay = "Hay and [[hay]], *more* hay.\n\n" * 5000
+    (tmp_path / "long note.md").write_text(f"# Hay\n\n{hay}{NEEDLE}\n\n{hay}")
+    (tmp_path / "short.md").write_text(f"# Short\n\n{NEEDLE}\n")
+    cards = [
+        {"id": f"{n}", "type": "text", "text": f"Card {n}", "x": n, "y": 0, "width": 9, "height": 9}
+        for n in range(2000)
+    ]
+    (tmp_path / "long.canvas").write_text(json.dumps({"nodes": cards, "edges": []}))
+    async with called_service(RagConfig(data_dir=tmp_path / "data"), roots=[tmp_path]) as client:
+        paths = {"paths": ["long note.md", "short.md", "long.canvas"]}
+        await ended(client, await client.post("/ingest", json=paths))
+        yield client
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+async def test_a_long_note_is_drawn_around_its_passage(tmp_path: Path, headers: dict[str, str]) -> None:
+    async with _page(tmp_path) as client:
+        text = (await client.get("/notes/default/long note.md")).json()["text"]
+        start = text.index(NEEDLE)
+        place = {"start": start, "end": start + len(NEEDLE)}
+        page = (await client.get("/read/default/long note.md", params=place, headers=headers)).text
+        assert f'<mark id="passage" tabindex="-1">{NEEDLE}</mark>' in page
+        assert len(page) < len(text)
+        whole = re.search(r'Too long to be drawn whole: this is a part. <a href="([^"]+)">', page)
+        assert whole is not None
+        assert (await client.get(whole[1])).json()["text"] == text
+        head = (await client.get("/read/default/long note.md", headers=headers)).text
+        assert "<h1>Hay</h1>" in head
+        assert NEEDLE not in head
+        assert "Too long" not in (await client.get("/read/default/short.md", headers=headers)).text
+
+
+async def test_a_long_board_stands_there_as_text(tmp_path: Path) -> None:
+    async with _page(tmp_path) as client:
+        page = (await client.get("/read/default/long.canvas")).text
+        assert "<svg" not in page
+        assert "Card 7" in page
+        assert "Too long to be drawn whole" in page
+
+
+async def test_drawing_a_note_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with _page(tmp_path) as client:
+        drawing, answered, draw = threading.Event(), threading.Event(), routes.note_html
+
+        def waiting(*given: Any) -> str:
+            drawing.set()
+            assert answered.wait(5), "the service did not answer while it drew"
+            return draw(*given)
+
+        monkeypatch.setattr(routes, "note_html", waiting)
+        reading = asyncio.create_task(client.get("/read/default/short.md"))
+        await asyncio.to_thread(drawing.wait, 60)
+        assert (await client.get("/healthz")).status_code == 200
+        answered.set()
+        assert (await reading).status_code == 200
+
+
+@pytest.mark.parametrize("key", ["k1", "schlüssel-钥匙", 'a "b"; c=d, %41\\'])
+async def test_the_page_remembers_any_key(tmp_path: Path, key: str) -> None:
+    config = RagConfig.model_validate({"data_dir": tmp_path, "service": {"keys": [{"key": key}]}})
+    async with called_service(config) as client:
+        assert (await client.get("/")).headers["location"] == "/login"
+        entered = await client.post("/login", data={"key": f" {key} "})
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        assert (await client.get("/")).status_code == 200
