@@ -42,6 +42,16 @@ class Job:
         """Progress, as the pipeline tells it."""
         self.stage, self.done, self.total = stage, done, total
 
+    async def until(self, event: asyncio.Event) -> None:
+        """Wait for the event, or for the job's end: one that is cancelled before it begins sets none."""
+        waiting = asyncio.create_task(event.wait())
+        try:
+            await asyncio.wait(
+                [waiting, *([self._task] if self._task else [])], return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            waiting.cancel()
+
     def to_dict(self) -> dict[str, Any]:
         """JSON values."""
         return {
@@ -106,6 +116,8 @@ class Jobs:
         if task is not None and job.status == "running":
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+            if job.status == "running":  # it had not begun
+                job.status, job.ended = "cancelled", datetime.now(UTC)
 
     async def close(self) -> None:
         """End all that run."""

@@ -166,7 +166,7 @@ async def ingest_files(
             kept.set()
 
     job = start_ingest(service, caller, name, [folder], before=keep)
-    await kept.wait()  # what was uploaded is gone when the request ends
+    await job.until(kept)  # what was uploaded is gone when the request ends
     return state_of(job)
 
 

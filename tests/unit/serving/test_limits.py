@@ -56,6 +56,12 @@ async def test_jobs_are_watched_cancelled_and_of_one_user() -> None:
     await jobs.cancel(job)
     assert (job.status, job.report) == ("cancelled", None)
 
+    early = jobs.start("notes", "ann", work)
+    waiting = asyncio.create_task(early.until(go))
+    await jobs.cancel(early)
+    await asyncio.wait_for(waiting, 1)
+    assert early.status == "cancelled"
+
     async def failing(progress: object) -> dict[str, int]:
         raise ValueError("a detail that nobody is told")
 
