@@ -313,6 +313,21 @@ async def test_stats_tell_rows_model_and_what_is_not_indexed(store: ChunkStore):
     assert (await store.stats("notes")).tables[0].rows == 0
 
 
+@pytest.mark.parametrize("name", ["lancedb", *EXTRAS])
+async def test_stats_of_another_model_tell_what_made_the_vectors(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+):
+    skip_without(name)
+    where = uri_of(name, tmp_path, request) if name in EXTRAS else str(tmp_path / "lance")
+    async with opened(name, where, DIMENSION) as store:
+        await store.replace_documents("notes", embedded(chunk("a"), chunk("b")))
+    async with opened(name, where, DIMENSION + 1) as other:
+        stats = await other.stats("notes")
+        assert (stats.dimension, stats.tables[0].rows) == (DIMENSION, 2)
+        with pytest.raises(ManifestMismatch):
+            await other.count("notes")
+
+
 async def test_replacing_twice_changes_nothing(store: ChunkStore):
     documents = embedded(chunk("a"), chunk("a", "1"), chunk("b"))
     await store.replace_documents("notes", documents)

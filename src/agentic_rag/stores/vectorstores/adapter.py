@@ -219,11 +219,16 @@ class VectorStoreChunks(BothLegsApart):
         await self._asked(doing, dataset, lambda opened: self._backend.optimize(opened.collection), None)
 
     async def stats(self, dataset: str) -> StoreStats:
-        count = await self._count(dataset)
-        if count is None:
-            return StoreStats(None, None, None)
-        rows = TableStats("chunks", count)
-        return StoreStats(self._model, self._dimension, self._manifest["metric"], (rows,))
+        def told() -> StoreStats:
+            entry = self._entry(group_id(dataset))
+            if entry is None:
+                return StoreStats(None, None, None)
+            collection, made = collection_name(entry.group), entry.manifest
+            is_there = self._backend.prepare(collection, made["dimension"], create=False)
+            rows = self._backend.count(collection) if is_there else 0
+            return StoreStats(made["model"], made["dimension"], made["metric"], (TableStats("chunks", rows),))
+
+        return await self._threaded(f"looking at {dataset!r}", told)
 
     async def _count(self, dataset: str) -> int | None:
         """Chunks of a dataset; None for one that is not there."""
