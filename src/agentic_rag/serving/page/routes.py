@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from fastapi import APIRouter, FastAPI, File, Form, Request, UploadFile
+from fastapi import APIRouter, Depends, FastAPI, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -51,7 +51,7 @@ from agentic_rag.serving.openai_surface import note_url
 from agentic_rag.serving.page.answers import answer_parts
 from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word
-from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
+from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter, caller_of
 
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
@@ -81,8 +81,28 @@ _templates.filters["arrow"] = arrow
 _templates.filters["day_number"] = lambda day: (date.fromisoformat(day) - date(1970, 1, 1)).days
 
 
+class Stranger(Refused):
+    """Somebody who has not logged in, at a page."""
+
+
+def _visitor(request: Request) -> Caller:
+    """Who opens a page; ``Stranger`` where nobody known."""
+    try:
+        return caller_of(request)
+    except Refused as error:
+        raise Stranger(str(error), error.status) from error
+
+
+TheVisitor = Annotated[Caller, Depends(_visitor)]
+
+
 def mount_page(app: FastAPI) -> None:
-    """Add the page and its files to the service."""
+    """Add the page and its files to the service; who has not logged in is sent to do so."""
+
+    @app.exception_handler(Stranger)
+    async def to_login(request: Request, error: Stranger) -> Response:
+        return RedirectResponse(f"{_root(request)}/login")
+
     app.include_router(router)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
 
@@ -134,12 +154,14 @@ def _resolver(root: str, dataset: str, names: Mapping[str, str]) -> Callable[[st
 
 @router.get("/")
 async def ask_page(
-    request: Request, service: TheService, q: str = "", dataset: str = "", thread: str = ""
+    request: Request,
+    service: TheService,
+    caller: TheVisitor,
+    q: str = "",
+    dataset: str = "",
+    thread: str = "",
 ) -> Response:
     """Ask."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     held = await dataset_names(service.rag, caller)
     # One that is not there must be answered with an error, not from another.
     choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
@@ -158,13 +180,6 @@ async def ask_page(
             lambda: [{**one, "html": Markup(rendered(one["text"]))} for one in said]
         ),
     )
-
-
-def _visitor(service: Service, request: Request) -> Any:
-    try:
-        return service.access.caller(request.headers)
-    except Refused:
-        return None
 
 
 @router.get("/login")
@@ -297,15 +312,13 @@ def _span(result: Mapping[str, Any]) -> dict[str, Any]:
 async def read(
     request: Request,
     service: TheService,
+    caller: TheVisitor,
     dataset: str,
     path: str,
     start: int | None = None,
     end: int | None = None,
 ) -> Response:
     """A note, at a passage: a page of its own, or the part that stands beside an answer."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     name = caller.require(notes_dataset(dataset))
     note = await read_note(service.rag, name, path)
     resolve = _resolver(_root(request), name, await _names(service.rag, name))
@@ -364,11 +377,8 @@ async def page_board(
 
 
 @router.get("/notes")
-async def notes_page(request: Request, service: TheService) -> Response:
+async def notes_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """Datasets and ingests."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     return _page(
         request,
         "notes.html",
@@ -435,11 +445,8 @@ async def page_empty(dataset: str, request: Request, service: TheWriter, caller:
 
 
 @router.get("/conversations")
-async def conversations_page(request: Request, service: TheService) -> Response:
+async def conversations_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """Conversations that are kept."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     found = await service.conversations.of(service.rag, caller)
     return _page(request, "conversations.html", conversations=found)
 
@@ -452,11 +459,8 @@ async def page_forget(conversation_id: str, service: TheService, caller: TheCall
 
 
 @router.get("/learn")
-async def learn_page(request: Request, service: TheWriter) -> Response:
+async def learn_page(request: Request, service: TheWriter, caller: TheVisitor) -> Response:
     """What is to be asked again, and boards to be checked."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     due = [
         one for one in service.rag.reviews(caller.user_id).due(datetime.now(UTC)) if caller.may(one.dataset)
     ]
@@ -473,11 +477,8 @@ async def page_check(
 
 
 @router.get("/health")
-async def health_page(request: Request, service: TheService) -> Response:
+async def health_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """What ``doctor`` says."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     findings = await examine(lambda: service.rag.config)
     if caller.datasets is not None:  # who sees some datasets is not told of the others, nor where they lie
         findings = [
