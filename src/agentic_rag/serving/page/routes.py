@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -29,12 +29,11 @@ from agentic_rag.boards.vault import Vault
 from agentic_rag.diagnosis import examine
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import entity_key, notes_dataset
-from agentic_rag.errors import AgenticRagError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import COOKIE, Caller, Refused
-from agentic_rag.serving.asking import EVENTS, Ask, RequestId, answer_to, asked, event
+from agentic_rag.serving.asking import EVENTS, Ask, RequestId, answer_to, asked, event, to_the_end
 from agentic_rag.serving.boards import checked
 from agentic_rag.serving.errors import request_of
 from agentic_rag.serving.notes import (
@@ -244,25 +243,25 @@ async def page_ask(
         parameters=None,
     )
 
-    async def events() -> AsyncIterator[str]:
+    async def events() -> AsyncGenerator[str]:
         started = time.perf_counter()
         yield event("started", {})
-        try:
-            async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
-                async for part in parts:
-                    match part:
-                        case Step():
-                            yield event("stage", {"html": _render(request, "stage.html", step=part)})
-                        case str():
-                            yield event("token", {"text": part})
-                        case Answer():
-                            seconds = time.perf_counter() - started
-                            html = await answer_html(request, service, part, seconds)
-                            yield event("answer", {"html": html})
-        except AgenticRagError as error:
-            yield event("failed", {"html": _render(request, "error.html", message=str(error))})
+        async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
+            async for part in parts:
+                match part:
+                    case Step():
+                        yield event("stage", {"html": _render(request, "stage.html", step=part)})
+                    case str():
+                        yield event("token", {"text": part})
+                    case Answer():
+                        seconds = time.perf_counter() - started
+                        html = await answer_html(request, service, part, seconds)
+                        yield event("answer", {"html": html})
 
-    return StreamingResponse(events(), media_type=EVENTS, headers=HEADERS)
+    def failed(error: dict[str, Any]) -> str:
+        return event("failed", {"html": _render(request, "error.html", message=error["error"]["message"])})
+
+    return StreamingResponse(to_the_end(events(), failed), media_type=EVENTS, headers=HEADERS)
 
 
 async def answer_html(request: Request, service: Service, answer: Answer, seconds: float) -> str:
