@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -173,25 +173,39 @@ def event(name: str, value: Any) -> str:
     return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
 
 
-async def _events(service: Service, caller: Caller, ask: Ask, request_id: str | None) -> AsyncIterator[str]:
+async def to_the_end(
+    parts: AsyncGenerator[str], failed: Callable[[dict[str, Any]], str]
+) -> AsyncIterator[str]:
+    """A stream whose client learns why it ended: the status is sent already.
+
+    Args:
+        parts: the stream.
+        failed: its last part, made of an error's body.
+    """
+    try:
+        async with aclosing(parts):
+            async for part in parts:
+                yield part
+    except AgenticRagError as error:
+        yield failed(error_of(error)[1])
+    except Exception as error:
+        logger.exception("a question failed")
+        yield failed(error_body("internal", f"{type(error).__name__}; see the log"))
+
+
+async def _events(service: Service, caller: Caller, ask: Ask, request_id: str | None) -> AsyncGenerator[str]:
     started = time.perf_counter()
     yield event("started", {"query": ask.query})
-    try:
-        async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
-            async for part in parts:
-                match part:
-                    case Step():
-                        yield event("step", asdict(part))
-                    case str():
-                        yield event("token", {"text": part})
-                    case Answer():
-                        seconds = round(time.perf_counter() - started, 3)
-                        yield event("answer", {**part.to_dict(), "seconds": seconds})
-    except AgenticRagError as error:
-        yield event("error", error_of(error)[1])
-    except Exception as error:  # the status is sent already; the client must still learn that it ended
-        logger.exception("a question failed")
-        yield event("error", error_body("internal", f"{type(error).__name__}; see the log"))
+    async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
+        async for part in parts:
+            match part:
+                case Step():
+                    yield event("step", asdict(part))
+                case str():
+                    yield event("token", {"text": part})
+                case Answer():
+                    seconds = round(time.perf_counter() - started, 3)
+                    yield event("answer", {**part.to_dict(), "seconds": seconds})
 
 
 @router.post("/ask", response_model=Answered, responses={**DOCUMENTED, 200: {"content": {EVENTS: {}}}})
@@ -207,7 +221,7 @@ async def ask(
         caller.require(ask.dataset)
         await service.rag.require_dataset(ask.dataset)
         return StreamingResponse(
-            _events(service, caller, ask, request_id),
+            to_the_end(_events(service, caller, ask, request_id), lambda error: event("error", error)),
             media_type=EVENTS,
             headers={"Cache-Control": "no-store"},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
@@ -17,15 +17,16 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.answer import Answer
-from agentic_rag.errors import AgenticRagError, InputError
+from agentic_rag.errors import InputError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.serving.access import Caller
-from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked
-from agentic_rag.serving.errors import DOCUMENTED, error_of, request_of
+from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, to_the_end
+from agentic_rag.serving.errors import DOCUMENTED, request_of
 from agentic_rag.serving.notes import summaries
 from agentic_rag.serving.service import Service, TheCaller, TheService
 
 router = APIRouter(prefix="/v1", tags=["openai"])
+_DONE = "data: [DONE]\n\n"
 _MARK = re.compile(r"\[(\d+(?:, \d+)*)\]")
 
 
@@ -99,7 +100,7 @@ async def complete(chat: ChatRequest, request: Request, service: TheService, cal
     completion = f"chatcmpl-{uuid4().hex}"
     if chat.stream:
         return StreamingResponse(
-            _streamed(service, caller, ask, earlier, base, chat.model, completion),
+            to_the_end(_streamed(service, caller, ask, earlier, base, chat.model, completion), _failed),
             media_type=EVENTS,
             headers={"Cache-Control": "no-store"},
         )
@@ -191,7 +192,7 @@ async def _streamed(
     base: str,
     model: str,
     completion: str,
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str]:
     """Line by line; a chat model's own words are not sent before its citations are checked."""
     head = {"id": completion, "object": "chat.completion.chunk", "created": int(time.time()), "model": model}
 
@@ -200,14 +201,15 @@ async def _streamed(
         return f"data: {json.dumps({**head, 'choices': [choice]}, ensure_ascii=False)}\n\n"
 
     yield chunk({"role": "assistant", "content": ""})
-    try:
-        async with aclosing(asked(service, caller, ask, earlier)) as parts:
-            async for part in parts:
-                if isinstance(part, Answer):
-                    text, annotations = linked(part, base)
-                    for line in text.splitlines(keepends=True):
-                        yield chunk({"content": line})
-                    yield chunk({"annotations": annotations} if annotations else {}, "stop")
-    except AgenticRagError as error:
-        yield f"data: {json.dumps(error_of(error)[1], ensure_ascii=False)}\n\n"
-    yield "data: [DONE]\n\n"
+    async with aclosing(asked(service, caller, ask, earlier)) as parts:
+        async for part in parts:
+            if isinstance(part, Answer):
+                text, annotations = linked(part, base)
+                for line in text.splitlines(keepends=True):
+                    yield chunk({"content": line})
+                yield chunk({"annotations": annotations} if annotations else {}, "stop")
+    yield _DONE
+
+
+def _failed(error: dict[str, Any]) -> str:
+    return f"data: {json.dumps(error, ensure_ascii=False)}\n\n{_DONE}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from fastapi import APIRouter, FastAPI, File, Form, Request, UploadFile
+from fastapi import APIRouter, Depends, FastAPI, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
@@ -29,12 +29,11 @@ from agentic_rag.boards.vault import Vault
 from agentic_rag.diagnosis import examine
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.domain.identity import entity_key, notes_dataset
-from agentic_rag.errors import AgenticRagError
 from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import COOKIE, Caller, Refused
-from agentic_rag.serving.asking import EVENTS, Ask, RequestId, answer_to, asked, event
+from agentic_rag.serving.asking import EVENTS, Ask, RequestId, answer_to, asked, event, to_the_end
 from agentic_rag.serving.boards import checked
 from agentic_rag.serving.errors import request_of
 from agentic_rag.serving.notes import (
@@ -51,7 +50,7 @@ from agentic_rag.serving.openai_surface import note_url
 from agentic_rag.serving.page.answers import answer_parts
 from agentic_rag.serving.page.markdown import MOST_DRAWN, excerpt, note_html, rendered
 from agentic_rag.serving.page.words import Language, language_of, word
-from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
+from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter, caller_of
 
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
@@ -81,8 +80,28 @@ _templates.filters["arrow"] = arrow
 _templates.filters["day_number"] = lambda day: (date.fromisoformat(day) - date(1970, 1, 1)).days
 
 
+class Stranger(Refused):
+    """Somebody who has not logged in, at a page."""
+
+
+def _visitor(request: Request) -> Caller:
+    """Who opens a page; ``Stranger`` where nobody known."""
+    try:
+        return caller_of(request)
+    except Refused as error:
+        raise Stranger(str(error), error.status) from error
+
+
+TheVisitor = Annotated[Caller, Depends(_visitor)]
+
+
 def mount_page(app: FastAPI) -> None:
-    """Add the page and its files to the service."""
+    """Add the page and its files to the service; who has not logged in is sent to do so."""
+
+    @app.exception_handler(Stranger)
+    async def to_login(request: Request, error: Stranger) -> Response:
+        return RedirectResponse(f"{_root(request)}/login")
+
     app.include_router(router)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
 
@@ -134,12 +153,14 @@ def _resolver(root: str, dataset: str, names: Mapping[str, str]) -> Callable[[st
 
 @router.get("/")
 async def ask_page(
-    request: Request, service: TheService, q: str = "", dataset: str = "", thread: str = ""
+    request: Request,
+    service: TheService,
+    caller: TheVisitor,
+    q: str = "",
+    dataset: str = "",
+    thread: str = "",
 ) -> Response:
     """Ask."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     held = await dataset_names(service.rag, caller)
     # One that is not there must be answered with an error, not from another.
     choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
@@ -158,13 +179,6 @@ async def ask_page(
             lambda: [{**one, "html": Markup(rendered(one["text"]))} for one in said]
         ),
     )
-
-
-def _visitor(service: Service, request: Request) -> Any:
-    try:
-        return service.access.caller(request.headers)
-    except Refused:
-        return None
 
 
 @router.get("/login")
@@ -229,25 +243,25 @@ async def page_ask(
         parameters=None,
     )
 
-    async def events() -> AsyncIterator[str]:
+    async def events() -> AsyncGenerator[str]:
         started = time.perf_counter()
         yield event("started", {})
-        try:
-            async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
-                async for part in parts:
-                    match part:
-                        case Step():
-                            yield event("stage", {"html": _render(request, "stage.html", step=part)})
-                        case str():
-                            yield event("token", {"text": part})
-                        case Answer():
-                            seconds = time.perf_counter() - started
-                            html = await answer_html(request, service, part, seconds)
-                            yield event("answer", {"html": html})
-        except AgenticRagError as error:
-            yield event("failed", {"html": _render(request, "error.html", message=str(error))})
+        async with aclosing(asked(service, caller, ask, request_id=request_id)) as parts:
+            async for part in parts:
+                match part:
+                    case Step():
+                        yield event("stage", {"html": _render(request, "stage.html", step=part)})
+                    case str():
+                        yield event("token", {"text": part})
+                    case Answer():
+                        seconds = time.perf_counter() - started
+                        html = await answer_html(request, service, part, seconds)
+                        yield event("answer", {"html": html})
 
-    return StreamingResponse(events(), media_type=EVENTS, headers=HEADERS)
+    def failed(error: dict[str, Any]) -> str:
+        return event("failed", {"html": _render(request, "error.html", message=error["error"]["message"])})
+
+    return StreamingResponse(to_the_end(events(), failed), media_type=EVENTS, headers=HEADERS)
 
 
 async def answer_html(request: Request, service: Service, answer: Answer, seconds: float) -> str:
@@ -297,15 +311,13 @@ def _span(result: Mapping[str, Any]) -> dict[str, Any]:
 async def read(
     request: Request,
     service: TheService,
+    caller: TheVisitor,
     dataset: str,
     path: str,
     start: int | None = None,
     end: int | None = None,
 ) -> Response:
     """A note, at a passage: a page of its own, or the part that stands beside an answer."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     name = caller.require(notes_dataset(dataset))
     note = await read_note(service.rag, name, path)
     resolve = _resolver(_root(request), name, await _names(service.rag, name))
@@ -364,11 +376,8 @@ async def page_board(
 
 
 @router.get("/notes")
-async def notes_page(request: Request, service: TheService) -> Response:
+async def notes_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """Datasets and ingests."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     return _page(
         request,
         "notes.html",
@@ -435,11 +444,8 @@ async def page_empty(dataset: str, request: Request, service: TheWriter, caller:
 
 
 @router.get("/conversations")
-async def conversations_page(request: Request, service: TheService) -> Response:
+async def conversations_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """Conversations that are kept."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     found = await service.conversations.of(service.rag, caller)
     return _page(request, "conversations.html", conversations=found)
 
@@ -452,11 +458,8 @@ async def page_forget(conversation_id: str, service: TheService, caller: TheCall
 
 
 @router.get("/learn")
-async def learn_page(request: Request, service: TheWriter) -> Response:
+async def learn_page(request: Request, service: TheWriter, caller: TheVisitor) -> Response:
     """What is to be asked again, and boards to be checked."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     due = [
         one for one in service.rag.reviews(caller.user_id).due(datetime.now(UTC)) if caller.may(one.dataset)
     ]
@@ -473,11 +476,8 @@ async def page_check(
 
 
 @router.get("/health")
-async def health_page(request: Request, service: TheService) -> Response:
+async def health_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """What ``doctor`` says."""
-    caller = _visitor(service, request)
-    if caller is None:
-        return RedirectResponse(f"{_root(request)}/login")
     findings = await examine(lambda: service.rag.config)
     if caller.datasets is not None:  # who sees some datasets is not told of the others, nor where they lie
         findings = [
