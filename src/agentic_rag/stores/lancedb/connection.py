@@ -126,7 +126,7 @@ class LanceConnection:
 
                 _return_freed_memory()
                 with translated(f"opening {self.uri}"):
-                    self._using = await in_use(self.uri)
+                    self._using = self._using or await in_use(self.uri)
                     self._database = await lancedb.connect_async(
                         self.uri,
                         read_consistency_interval=READ_CONSISTENCY,

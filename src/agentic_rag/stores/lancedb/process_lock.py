@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Collection
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import IO
 
@@ -103,7 +103,10 @@ async def in_use(uri: str) -> IO[bytes] | None:
         return None
     try:
         file = await _opened(uri, USING)
-        await _wait_for(file, shared=True)
+        with ExitStack() as unless_shared:
+            unless_shared.callback(file.close)
+            await _wait_for(file, shared=True)
+            unless_shared.pop_all()
     except StoreError:
         return None
     return file
