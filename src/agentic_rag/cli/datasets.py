@@ -20,6 +20,7 @@ from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.pipeline import IngestReport
+from agentic_rag.ingest.planning import FileReport
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 
@@ -57,21 +58,26 @@ async def ingest_paths(
 
 
 async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str, *, as_json: bool) -> None:
-    """A line for every time that the dataset was brought up to date, until interrupted."""
+    """A line for every time that the dataset was brought up to date, until interrupted; below it what is newly odd."""
     told = None
+    odd: list[FileReport] = []
     async with open_rag(config) as rag, aclosing(rag.watch(folders, dataset=dataset)) as followed:
         async for done in followed:
             if as_json:
                 print(json.dumps(_followed_json(done), ensure_ascii=False), flush=True)  # noqa: T201
             elif done.problem is None or done.problem != told:
                 console().print(_followed_line(done), markup=False, soft_wrap=True)
+            if done.report is not None:
+                before, odd = odd, [file for file in done.report.files if file.reason]
+                if not as_json:
+                    _print_odd([file for file in odd if file not in before])
             told = done.problem
 
 
 def _followed_json(done: Followed) -> dict[str, Any]:
     counts = {} if done.report is None else done.report.to_dict()["counts"]
     changed = [
-        {"path": file.path, "action": file.action}
+        {"path": file.path, "action": file.action, "reason": file.reason}
         for file in (done.report.files if done.report else ())
         if file.action not in ("unchanged", "skipped")
     ]
@@ -131,7 +137,12 @@ def print_ingest(report: IngestReport) -> None:
         )
     if report.usage:
         out.print(f"models behind endpoints used: {usage_text(report.usage)}", markup=False, style="dim")
-    odd = [file for file in report.files if file.reason]
+    _print_odd([file for file in report.files if file.reason])
+
+
+def _print_odd(odd: Sequence[FileReport]) -> None:
+    """Path and reason of each file, of the first alone where there are many."""
+    out = console()
     for file in odd[:SHOWN_FILES]:
         style = "red" if file.action == "failed" else "yellow"
         out.print(f"{file.action}: {file.path}: {file.reason}", markup=False, style=style, soft_wrap=True)
