@@ -22,6 +22,7 @@ A message says what was wrong, which value, and what to do. ``InputError`` is a 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 
 
@@ -47,15 +48,21 @@ class UnknownOperation(InputError):
 
 
 class UnknownDataset(InputError):
-    """No document was ever ingested under this dataset name."""
+    """No document was ever ingested under this dataset name.
 
-    def __init__(self, dataset: str, known: Iterable[str]) -> None:
+    ``place``: where it was looked for. Only the command line tells it: the callers of a service may not know its folders.
+    """
+
+    def __init__(self, dataset: str, known: Iterable[str], place: str | None = None) -> None:
         self.dataset = dataset
         self.known = tuple(sorted(known))
         have = ", ".join(self.known) if self.known else "none yet"
+        where, other = (
+            ("", "") if place is None else (f" in {place}", "name another folder with --data-dir, or ")
+        )
         super().__init__(
-            f"unknown dataset {dataset!r} (known: {have}); "
-            f"ingest it first: agentic-rag ingest PATH --dataset {dataset}"
+            f"unknown dataset {dataset!r}{where} (known: {have}); "
+            f"{other}ingest it first: agentic-rag ingest PATH --dataset {shlex.quote(dataset)}"
         )
 
 

@@ -215,6 +215,28 @@ def test_bad_input_is_told_on_stderr(cli: Any, arguments: list[str], told: str) 
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.parametrize(
+    "command", [["ask", "tea"], ["search", "tea"], ["stats"], ["reindex"], ["remove", "--all"]]
+)
+def test_an_unknown_dataset_is_told_with_the_folder_it_was_looked_for_in(
+    cli: Any, example_data: Path, tmp_path: Path, command: list[str]
+) -> None:
+    assert f"in {example_data} (known: default)" in cli(*command, "--dataset", "nothing").err
+    told = cli(*command, "--dataset", "nothing", "--data-dir", "typo").err
+    assert f"in {tmp_path / 'typo'} (known: none yet)" in told
+
+
+def test_stats_of_an_empty_place_names_it(cli: Any, tmp_path: Path) -> None:
+    assert f"no dataset yet in {tmp_path / 'typo'};" in cli("stats", "--data-dir", "typo").out
+
+
+def test_mcp_makes_no_data_folder_unless_it_may_write(cli: Any, tmp_path: Path) -> None:
+    ended = cli("mcp", "--data-dir", "typo")
+    assert (ended.code, ended.out) == (2, "")
+    assert f"there is no data folder {tmp_path / 'typo'}" in ended.err
+    assert not (tmp_path / "typo").exists()
+
+
 def test_a_failed_run_exits_with_1(cli: Any, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file, no folder", encoding="utf-8")
     ended = cli("ask", "tea", "--data-dir", str(tmp_path / "data"))

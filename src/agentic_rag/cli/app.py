@@ -33,7 +33,9 @@ from agentic_rag.cli.options import (
     Split,
     TopK,
     configured,
+    is_new,
     prepare,
+    require_data_folder,
 )
 from agentic_rag.cli.running import print_json, run, unheard
 from agentic_rag.errors import InputError
@@ -372,6 +374,10 @@ def mcp(
 
     Over HTTP: agentic-rag serve, at /mcp.
     """
+    if write and is_new(config):
+        typer.echo(f"making the data folder {config.data_dir.absolute()}", err=True)
+    elif not write:
+        require_data_folder(config)
     from agentic_rag.cli.serve import serve_stdio
 
     run(serve_stdio(config, roots or [], user_id, write=write))
@@ -401,7 +407,7 @@ def stats(
     if as_json:
         print_json(found)
     else:
-        print_stats(found)
+        print_stats(found, config)
 
 
 @app.command()

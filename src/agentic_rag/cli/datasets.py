@@ -232,11 +232,13 @@ def _table(table: TableStats) -> dict[str, Any]:
     }
 
 
-def print_stats(found: list[dict[str, Any]]) -> None:
+def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
     """A paragraph and a table for each dataset."""
     out = console()
     if not found:
-        out.print("no dataset yet; make one with: agentic-rag ingest PATH", style="yellow")
+        place = config.lancedb_uri or config.data_dir.absolute()
+        told = f"no dataset yet in {place}; make one with: agentic-rag ingest PATH"
+        out.print(told, markup=False, style="yellow", soft_wrap=True)
     for stats in found:
         graph = ", ".join(f"{count} {name}" for name, count in stats["graph"].items())
         out.print(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from agentic_rag.errors import UnknownDataset
+from agentic_rag.errors import InputError, UnknownDataset
 
 if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
@@ -127,7 +127,15 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
         from agentic_rag.settings.environment import load_config
 
         load = functools.partial(load_config, data_dir, settings)
-        command(**({"load": load} if "load" in own else {"config": load()}), **given)
+        if "load" in own:
+            command(load=load, **given)
+            return
+        config = load()
+        try:
+            command(config=config, **given)
+        except UnknownDataset as error:
+            place = config.lancedb_uri or str(config.data_dir.absolute())
+            raise UnknownDataset(error.dataset, error.known, place) from error
 
     own = inspect.signature(command).parameters
     hints = get_type_hints(command, localns={"RagConfig": Any}, include_extras=True)
@@ -169,6 +177,15 @@ def prepare(config: RagConfig, dataset: str) -> None:
 def is_new(config: RagConfig) -> bool:
     """Whether nothing can have been stored yet."""
     return config.lancedb_uri is None and not config.data_dir.exists()
+
+
+def require_data_folder(config: RagConfig) -> None:
+    """Raises ``InputError`` where there is none yet: who only asks must not make one."""
+    if is_new(config):
+        raise InputError(
+            f"there is no data folder {config.data_dir.absolute()}; name another with --data-dir, or make it: "
+            "agentic-rag ingest PATH"
+        )
 
 
 def warm(config: RagConfig) -> None:
