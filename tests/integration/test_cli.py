@@ -145,7 +145,9 @@ def test_a_filter_on_what_no_note_has_says_so(cli: Any) -> None:
         shown = " ".join(cli(command, "tea", "--filter", "langauge=zh").out.split())
         assert "the filter is on 'langauge', which nothing in 'default' has; it has:" in shown
         assert " lang," in shown
-    assert cli("search", "tea", "--filter", "lang=xx", "--json").json["reason"] is None
+    told = "nothing in 'default' passes the filter {'lang': {'$eq': 'xx'}}"
+    assert told in cli("search", "tea", "--filter", "lang=xx", "--json").json["reason"]
+    assert told in " ".join(cli("ask", "tea", "--filter", "lang=xx").out.split())
 
 
 def test_parameters_by_call_environment_and_file(
