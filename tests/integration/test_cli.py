@@ -239,6 +239,21 @@ def test_mcp_makes_no_data_folder_unless_it_may_write(cli: Any, tmp_path: Path) 
     assert not (tmp_path / "typo").exists()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ask", QUESTION, "--canvas", "nosuch/b.canvas"],
+        ["due", "--anki", "nosuch/b.txt"],
+        ["memory", "export", "nosuch/b.jsonl", "--user-id", "ada"],
+    ],
+)
+def test_a_file_in_no_folder_is_refused(cli: Any, tmp_path: Path, command: list[str]) -> None:
+    ended = cli(*command)
+    assert (ended.code, ended.out) == (2, "")
+    assert "nosuch" in ended.err
+    assert not (tmp_path / "nosuch").exists()
+
+
 def test_a_failed_run_exits_with_1(cli: Any, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file, no folder", encoding="utf-8")
     ended = cli("ask", "tea", "--data-dir", str(tmp_path / "data"))

@@ -36,6 +36,7 @@ from agentic_rag.cli.options import (
     is_new,
     prepare,
     require_data_folder,
+    require_folder,
 )
 from agentic_rag.cli.running import print_json, run, unheard
 from agentic_rag.errors import InputError
@@ -292,6 +293,8 @@ def due(
     """List the questions that are to be asked again."""
     from agentic_rag.cli.boards import due_json, due_reviews, print_due, write_anki
 
+    if anki is not None:
+        require_folder(anki)
     found = due_reviews(config, user_id, dataset, everything=everything)
     if anki is not None:
         write_anki(found, anki)

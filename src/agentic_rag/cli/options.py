@@ -188,6 +188,13 @@ def require_data_folder(config: RagConfig) -> None:
         )
 
 
+def require_folder(file: Path) -> None:
+    """Raises ``InputError`` where there is no folder for a file that is to be written: it may be mistyped."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"cannot write {file}: there is no folder {folder}; make it, or name another file")
+
+
 def warm(config: RagConfig) -> None:
     """Import the stores while the bundled model, if it is the one, loads in a thread."""
     if config.embedding.base_url is None:
