@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -80,7 +81,8 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder to make, or one wit
 
     for path in started(folder):
         typer.echo(folder / path)
-    typer.echo(f"\nNow: cd {folder} && agentic-rag ingest notes && agentic-rag ask 'Why was my loaf flat?'")
+    place = shlex.quote(str(folder))
+    typer.echo(f"\nNow: cd {place} && agentic-rag ingest notes && agentic-rag ask 'Why was my loaf flat?'")
 
 
 @app.command()
