@@ -453,6 +453,8 @@ def test_remove_takes_out_a_folder_that_is_gone_then_everything(cli: Any, tmp_pa
     again = cli("remove", "--all", *here)
     assert again.code == 2
     assert "unknown dataset" in again.err
+    assert cli("stats", "--json", *here).json == []
+    assert "unknown dataset" in cli("stats", "--dataset", "default", *here).err
 
 
 def test_a_link_to_itself_ends_badly_without_a_traceback(cli: Any, tmp_path: Path) -> None:

@@ -163,17 +163,19 @@ async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]
     """A dict of plain values for the dataset, or for each one there is.
 
     Raises:
-        UnknownDataset: nothing was ingested under the name.
+        UnknownDataset: nothing was ingested under the name, or all of it was taken out.
     """
     if config.lancedb_uri is None and not config.data_dir.exists():
         if dataset is not None:
             raise UnknownDataset(dataset, [])
         return []
     async with open_rag(config) as rag:
-        known = [name for name in await rag.chunks.datasets() if not name.startswith(MEMORY_PREFIX)]
-        if dataset is not None and dataset_name(dataset) not in known:
-            raise UnknownDataset(dataset, known)
-        return [await _of(rag, name) for name in (known if dataset is None else [dataset_name(dataset)])]
+        if dataset is not None:
+            await rag.require_dataset(dataset)
+            return [await _of(rag, dataset_name(dataset))]
+        return [
+            await _of(rag, name) for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)
+        ]
 
 
 async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
