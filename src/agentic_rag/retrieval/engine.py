@@ -159,6 +159,8 @@ class RetrievalEngine:
         if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
             raise InputError(f"score_threshold must lie in [0, 1], not {threshold!r}")
         restriction = Restriction(parse_filters(filters), as_of)
+        if not isinstance(query_text, str):
+            raise InputError(f"the query must be a text, not {query_text!r}")
         if not query_text.strip():
             return Judged([])
         question = query_text if judged_as is None else judged_as
