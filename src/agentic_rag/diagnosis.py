@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from agentic_rag.backup import VECTORS
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.errors import AgenticRagError, StoreError, install
 from agentic_rag.settings.config import RagConfig
 
 Status = Literal["ok", "off", "missing"]
@@ -318,5 +318,5 @@ def _extras() -> list[Finding]:
     for what, (module, extra) in EXTRAS.items():
         have = importlib.util.find_spec(module) is not None
         detail = "installed" if have else "not installed"
-        findings.append(Finding(what, "ok" if have else "off", detail, f"pip install 'agentic-rag[{extra}]'"))
+        findings.append(Finding(what, "ok" if have else "off", detail, install(extra)))
     return findings

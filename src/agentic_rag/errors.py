@@ -26,6 +26,11 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 
+def install(extra: str) -> str:
+    """The command that adds an extra. It is given in a clone: no index has the package."""
+    return f"pip install '.[{extra}]', in the clone of agentic-rag"
+
+
 class AgenticRagError(Exception):
     """Root of the tree; catch it to catch everything the package raises on purpose."""
 
@@ -75,7 +80,7 @@ class MissingExtra(InputError):
 
     def __init__(self, feature: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{feature} needs an extra: pip install 'agentic-rag[{extra}]'")
+        super().__init__(f"{feature} needs an extra: {install(extra)}")
 
 
 class RunError(AgenticRagError, RuntimeError):

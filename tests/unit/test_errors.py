@@ -64,7 +64,9 @@ def test_messages_name_the_value_and_what_to_do():
         UnknownDataset("x", [], "/data")
     )
     assert str(UnknownDataset("My Notes: v1", [])).endswith("--dataset 'My Notes: v1'")
-    assert "pip install 'agentic-rag[rerank]'" in str(MissingExtra("the cross-encoder", "rerank"))
+    assert "pip install '.[rerank]', in the clone of agentic-rag" in str(
+        MissingExtra("the cross-encoder", "rerank")
+    )
     failed = AllSourcesFailed({"lancedb": "gone", "graphiti": "locked"})
     assert "graphiti: locked; lancedb: gone" in str(failed)
     assert "agentic-rag doctor" in str(failed)
