@@ -95,7 +95,7 @@ def ingest(
     ],
     dataset: Dataset = "default",
     kind: Annotated[
-        str, typer.Option(metavar="KIND", help="auto, vault, files, locomo, beam or jsonl.")
+        str, typer.Option(metavar="KIND", help="auto, vault, files, locomo, beam, beam-control or jsonl.")
     ] = "auto",
     engine: Engine = "local",
     address: Address = None,

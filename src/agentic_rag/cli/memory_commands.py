@@ -121,7 +121,7 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting everything.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete memories, what was said of them, and all that rests on it alone; then search for it."""
+    """Delete memories, what was said of them, and all that rests on it alone; then check that no search finds it."""
     from agentic_rag.cli.memory import count_memories, forget_memories, print_forgotten
 
     if everything == bool(ids):

@@ -95,7 +95,8 @@ Corrections = Annotated[
 Control = Annotated[
     bool,
     typer.Option(
-        "--control", help='BEAM: take "always" and "never", which mark sources, out of the messages.'
+        "--control",
+        help="BEAM: Remove the words 'always' and 'never', which give the evidence messages away.",
     ),
 ]
 Operation = Annotated[
