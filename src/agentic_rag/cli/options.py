@@ -33,9 +33,11 @@ Settings = Annotated[
     typer.Option("--settings", metavar="FILE", help="TOML file; default settings.toml in the data folder."),
 ]
 Dataset = Annotated[
-    str, typer.Option("--dataset", metavar="NAME", help="Name of the dataset, in any script.")
+    str, typer.Option("--dataset", metavar="NAME", help="Name of the dataset, in any language.")
 ]
-TopK = Annotated[int, typer.Option("--top-k", metavar="N", min=1, max=1000, help="Most results.")]
+TopK = Annotated[
+    int, typer.Option("--top-k", metavar="N", min=1, max=1000, help="Maximum number of results.")
+]
 Filters = Annotated[
     list[str] | None,
     typer.Option(
@@ -52,10 +54,12 @@ AsOf = Annotated[
     ),
 ]
 UserId = Annotated[
-    str, typer.Option("--user-id", metavar="ID", help="Whose memories; nobody else's are touched.")
+    str,
+    typer.Option("--user-id", metavar="ID", help="User whose memories are meant; nobody else's are touched."),
 ]
 AskedUser = Annotated[
-    str | None, typer.Option("--user-id", metavar="ID", help="Whose memories are asked besides the notes.")
+    str | None,
+    typer.Option("--user-id", metavar="ID", help="User whose memories are searched besides the notes."),
 ]
 Roots = Annotated[
     list[Path] | None,
@@ -65,7 +69,9 @@ Roots = Annotated[
         help="Folder that clients may ingest from and write boards into; repeatable.",
     ),
 ]
-BoardUser = Annotated[str, typer.Option("--user-id", metavar="U", help="Whose answers; default: local.")]
+BoardUser = Annotated[
+    str, typer.Option("--user-id", metavar="U", help="User whose board answers and memories are meant.")
+]
 Engine = Annotated[
     str,
     typer.Option(
@@ -87,7 +93,9 @@ Split = Annotated[
 ]
 Half = Annotated[
     str | None,
-    typer.Option(metavar="HALF", help="first or second half of the queries, split by a hash of the id."),
+    typer.Option(
+        metavar="HALF", help="'first' or 'second': only that half of the queries, split by a hash of the id."
+    ),
 ]
 Corrections = Annotated[
     Path | None, typer.Option(metavar="FILE", help="JSON file with corrections to LoCoMo's answer key.")
@@ -96,7 +104,7 @@ Control = Annotated[
     bool,
     typer.Option(
         "--control",
-        help="BEAM: Remove the words 'always' and 'never', which give the evidence messages away.",
+        help="BEAM: remove the words 'always' and 'never', which give the evidence messages away.",
     ),
 ]
 Operation = Annotated[
@@ -105,7 +113,7 @@ Operation = Annotated[
         metavar="NAME", help="Operation for all queries; default: the query's own, else document_retrieval."
     ),
 ]
-Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N queries.")]
 Figures = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
 ]
