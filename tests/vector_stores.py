@@ -23,7 +23,7 @@ EVERY = ["memory", "lancedb", *EXTRAS]
 def skip_without(backend: str) -> None:
     """Skip the test, with the reason, where the backend's package is not installed."""
     if backend in EXTRAS and importlib.util.find_spec(EXTRAS[backend]) is None:
-        pytest.skip(f"{EXTRAS[backend]} is not installed: pip install 'agentic-rag[{backend}]'")
+        pytest.skip(f"{EXTRAS[backend]} is not installed: pip install '.[{backend}]'")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, replace
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 from agentic_rag.backup import VECTORS
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id
 from agentic_rag.domain.ports import Embedding
-from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.errors import AgenticRagError, StoreError, install
 from agentic_rag.settings.config import RagConfig
 
 Status = Literal["ok", "off", "missing"]
@@ -116,9 +117,8 @@ def _data_folder(config: RagConfig) -> Finding:
             "data folder", "off", f"{folder} is made by the first ingest", "agentic-rag ingest PATH"
         )
     if not os.access(folder, os.W_OK):
-        return Finding(
-            "data folder", "missing", f"{folder} is not writable", f"chmod u+w {folder}, or --data-dir"
-        )
+        cure = f"chmod u+w {shlex.quote(str(folder))}, or --data-dir"
+        return Finding("data folder", "missing", f"{folder} is not writable", cure)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return Finding("data folder", "ok", f"{folder}, {size / 1e6:.1f} MB")
 
@@ -318,5 +318,5 @@ def _extras() -> list[Finding]:
     for what, (module, extra) in EXTRAS.items():
         have = importlib.util.find_spec(module) is not None
         detail = "installed" if have else "not installed"
-        findings.append(Finding(what, "ok" if have else "off", detail, f"pip install 'agentic-rag[{extra}]'"))
+        findings.append(Finding(what, "ok" if have else "off", detail, install(extra)))
     return findings

@@ -22,7 +22,13 @@ A message says what was wrong, which value, and what to do. ``InputError`` is a 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
+
+
+def install(extra: str) -> str:
+    """The command that adds an extra. It is given in a clone: no index has the package."""
+    return f"pip install '.[{extra}]', in the clone of agentic-rag"
 
 
 class AgenticRagError(Exception):
@@ -47,15 +53,21 @@ class UnknownOperation(InputError):
 
 
 class UnknownDataset(InputError):
-    """No document was ever ingested under this dataset name."""
+    """No document was ever ingested under this dataset name.
 
-    def __init__(self, dataset: str, known: Iterable[str]) -> None:
+    ``place``: where it was looked for. Only the command line tells it: the callers of a service may not know its folders.
+    """
+
+    def __init__(self, dataset: str, known: Iterable[str], place: str | None = None) -> None:
         self.dataset = dataset
         self.known = tuple(sorted(known))
         have = ", ".join(self.known) if self.known else "none yet"
+        where, other = (
+            ("", "") if place is None else (f" in {place}", "name another folder with --data-dir, or ")
+        )
         super().__init__(
-            f"unknown dataset {dataset!r} (known: {have}); "
-            f"ingest it first: agentic-rag ingest PATH --dataset {dataset}"
+            f"unknown dataset {dataset!r}{where} (known: {have}); "
+            f"{other}ingest it first: agentic-rag ingest PATH --dataset {shlex.quote(dataset)}"
         )
 
 
@@ -68,7 +80,7 @@ class MissingExtra(InputError):
 
     def __init__(self, feature: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{feature} needs an extra: pip install 'agentic-rag[{extra}]'")
+        super().__init__(f"{feature} needs an extra: {install(extra)}")
 
 
 class RunError(AgenticRagError, RuntimeError):

@@ -153,7 +153,10 @@ def _made(folder: Path) -> Path:
             f"cannot make the data folder {folder}: {error.strerror or error}; choose another with --data-dir"
         ) from error
     if not os.access(folder, os.W_OK):
-        raise StoreError(f"the data folder {folder} is not writable; choose another with --data-dir")
+        raise StoreError(
+            f"the data folder {folder} is not writable, which questions need too; copy it to where you may write, "
+            "or choose another with --data-dir"
+        )
     return folder
 
 

@@ -287,6 +287,8 @@ class Rag:
         thread_id: str | None,
     ) -> dict[str, Any]:
         """What the graph is called with; raises as ``ask`` does before it is."""
+        if not isinstance(question, str):
+            raise InputError(f"the question must be a text, not {question!r}")
         if not question.strip():
             raise InputError("the question is empty; write what you want to know")
         if thread_id is not None and not self.graph.checkpointer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any, cast
 
@@ -214,7 +215,9 @@ class FakeRetrievalEngine(_Told):
         )
         return asked, dict(zip(chunks, rows, strict=True))
 
-    async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:
+    async def why_nothing_passes(
+        self, dataset_id: str, filters: Filters, as_of: datetime | None = None
+    ) -> str | None:
         return f"no {dataset_id} pass {filters}" if filters else None
 
 

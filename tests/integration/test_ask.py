@@ -12,7 +12,7 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.errors import AllSourcesFailed, StoreError, UnknownDataset, UnknownOperation
+from agentic_rag.errors import AllSourcesFailed, InputError, StoreError, UnknownDataset, UnknownOperation
 from agentic_rag.ingest.files import decode
 from agentic_rag.ingest.sources import discover
 from agentic_rag.state import in_full
@@ -166,10 +166,18 @@ async def test_a_filter_that_nothing_passes_abstains(example: Rag) -> None:
 
 
 async def test_unknown_names_are_told(example: Rag) -> None:
-    with pytest.raises(UnknownOperation, match="verification_canvas"):
+    with pytest.raises(UnknownOperation, match="use one of: auto, verification_canvas"):
         await ask(example, "tea", operation="mind_map")
     with pytest.raises(UnknownDataset, match="known: default"):
         await example.require_dataset("nothing")
+
+
+@pytest.mark.parametrize("question", [None, 7, ["tea"]])
+async def test_a_question_that_is_no_text_is_refused(example: Rag, question: Any) -> None:
+    with pytest.raises(InputError, match="must be a text"):
+        await example.ask(question)
+    with pytest.raises(InputError, match="must be a text"):
+        await example.search(question)
 
 
 async def broken(*_: Any, **__: Any) -> Any:

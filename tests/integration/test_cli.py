@@ -145,7 +145,9 @@ def test_a_filter_on_what_no_note_has_says_so(cli: Any) -> None:
         shown = " ".join(cli(command, "tea", "--filter", "langauge=zh").out.split())
         assert "the filter is on 'langauge', which nothing in 'default' has; it has:" in shown
         assert " lang," in shown
-    assert cli("search", "tea", "--filter", "lang=xx", "--json").json["reason"] is None
+    told = "nothing in 'default' passes the filter {'lang': {'$eq': 'xx'}}"
+    assert told in cli("search", "tea", "--filter", "lang=xx", "--json").json["reason"]
+    assert told in " ".join(cli("ask", "tea", "--filter", "lang=xx").out.split())
 
 
 def test_parameters_by_call_environment_and_file(
@@ -213,6 +215,43 @@ def test_bad_input_is_told_on_stderr(cli: Any, arguments: list[str], told: str) 
     assert ended.out == ""
     assert told in ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "command", [["ask", "tea"], ["search", "tea"], ["stats"], ["reindex"], ["remove", "--all"]]
+)
+def test_an_unknown_dataset_is_told_with_the_folder_it_was_looked_for_in(
+    cli: Any, example_data: Path, tmp_path: Path, command: list[str]
+) -> None:
+    assert f"in {example_data} (known: default)" in cli(*command, "--dataset", "nothing").err
+    told = cli(*command, "--dataset", "nothing", "--data-dir", "typo").err
+    assert f"in {tmp_path / 'typo'} (known: none yet)" in told
+
+
+def test_stats_of_an_empty_place_names_it(cli: Any, tmp_path: Path) -> None:
+    assert f"no dataset yet in {tmp_path / 'typo'};" in cli("stats", "--data-dir", "typo").out
+
+
+def test_mcp_makes_no_data_folder_unless_it_may_write(cli: Any, tmp_path: Path) -> None:
+    ended = cli("mcp", "--data-dir", "typo")
+    assert (ended.code, ended.out) == (2, "")
+    assert f"there is no data folder {tmp_path / 'typo'}" in ended.err
+    assert not (tmp_path / "typo").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ask", QUESTION, "--canvas", "nosuch/b.canvas"],
+        ["due", "--anki", "nosuch/b.txt"],
+        ["memory", "export", "nosuch/b.jsonl", "--user-id", "ada"],
+    ],
+)
+def test_a_file_in_no_folder_is_refused(cli: Any, tmp_path: Path, command: list[str]) -> None:
+    ended = cli(*command)
+    assert (ended.code, ended.out) == (2, "")
+    assert "nosuch" in ended.err
+    assert not (tmp_path / "nosuch").exists()
 
 
 def test_a_failed_run_exits_with_1(cli: Any, tmp_path: Path) -> None:
@@ -414,6 +453,8 @@ def test_remove_takes_out_a_folder_that_is_gone_then_everything(cli: Any, tmp_pa
     again = cli("remove", "--all", *here)
     assert again.code == 2
     assert "unknown dataset" in again.err
+    assert cli("stats", "--json", *here).json == []
+    assert "unknown dataset" in cli("stats", "--dataset", "default", *here).err
 
 
 def test_a_link_to_itself_ends_badly_without_a_traceback(cli: Any, tmp_path: Path) -> None:

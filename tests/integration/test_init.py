@@ -7,8 +7,10 @@ import runpy
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from agentic_rag import RagConfig, open_rag_blocking
+from agentic_rag.cli.app import app
 from agentic_rag.cli.doctor import started
 from agentic_rag.errors import InputError
 from agentic_rag.settings.environment import load_config
@@ -51,3 +53,8 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write into"):
         started(tmp_path / "file")
+
+
+def test_the_command_that_it_suggests_is_quoted(tmp_path: Path) -> None:
+    ended = CliRunner().invoke(app, ["init", str(tmp_path / "My Notes")])
+    assert f"cd '{tmp_path / 'My Notes'}' && agentic-rag ingest notes" in ended.output

@@ -150,6 +150,6 @@ async def test_a_missing_package_names_its_extra(
     monkeypatch.delitem(sys.modules, f"agentic_rag.stores.vectorstores.{backend}", raising=False)
     monkeypatch.setitem(sys.modules, package, None)
     vectors = {"backend": backend, "uri": "postgresql://localhost/x" if backend == "pgvector" else None}
-    with pytest.raises(MissingExtra, match=rf"pip install 'agentic-rag\[{backend}\]'"):
+    with pytest.raises(MissingExtra, match=rf"pip install '\.\[{backend}\]'"):
         async with open_rag(RagConfig(data_dir=tmp_path, vectors=vectors), embedding=HashingEmbedding()):
             pass

@@ -60,7 +60,13 @@ def test_messages_name_the_value_and_what_to_do():
     assert "known: a, b" in str(dataset)
     assert "agentic-rag ingest PATH --dataset x" in str(dataset)
     assert "none yet" in str(UnknownDataset("x", []))
-    assert "pip install 'agentic-rag[rerank]'" in str(MissingExtra("the cross-encoder", "rerank"))
+    assert "in /data (known: none yet); name another folder with --data-dir" in str(
+        UnknownDataset("x", [], "/data")
+    )
+    assert str(UnknownDataset("My Notes: v1", [])).endswith("--dataset 'My Notes: v1'")
+    assert "pip install '.[rerank]', in the clone of agentic-rag" in str(
+        MissingExtra("the cross-encoder", "rerank")
+    )
     failed = AllSourcesFailed({"lancedb": "gone", "graphiti": "locked"})
     assert "graphiti: locked; lancedb: gone" in str(failed)
     assert "agentic-rag doctor" in str(failed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -33,7 +34,10 @@ from agentic_rag.cli.options import (
     Split,
     TopK,
     configured,
+    is_new,
     prepare,
+    require_data_folder,
+    require_folder,
 )
 from agentic_rag.cli.running import print_json, run, unheard
 from agentic_rag.errors import InputError
@@ -71,13 +75,18 @@ def options(
 
 
 @app.command()
-def init(folder: Annotated[Path, typer.Argument(help="Folder to make, or one without these files.")]) -> None:
+def init(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder to make; it may exist if it has none of these files.")
+    ],
+) -> None:
     """Make a folder to start in: notes to ask, settings, and what LangGraph Studio needs."""
     from agentic_rag.cli.doctor import started
 
     for path in started(folder):
         typer.echo(folder / path)
-    typer.echo(f"\nNow: cd {folder} && agentic-rag ingest notes && agentic-rag ask 'Why was my loaf flat?'")
+    place = shlex.quote(str(folder))
+    typer.echo(f"\nNow: cd {place} && agentic-rag ingest notes && agentic-rag ask 'Why was my loaf flat?'")
 
 
 @app.command()
@@ -90,7 +99,7 @@ def ingest(
     ],
     dataset: Dataset = "default",
     kind: Annotated[
-        str, typer.Option(metavar="KIND", help="auto, vault, files, locomo, beam or jsonl.")
+        str, typer.Option(metavar="KIND", help="auto, vault, files, locomo, beam, beam-control or jsonl.")
     ] = "auto",
     engine: Engine = "local",
     address: Address = None,
@@ -142,10 +151,13 @@ def watch(
 def remove(
     config: RagConfig,
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="As they were given to ingest; they may be gone.")
+        list[Path] | None,
+        typer.Argument(help="Paths as they were given to ingest; they need not exist any more."),
     ] = None,
     dataset: Dataset = "default",
-    everything: Annotated[bool, typer.Option("--all", help="Everything that the dataset holds.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Remove everything that the dataset holds.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Delete from a dataset the documents that were ingested from the paths.
@@ -262,7 +274,7 @@ def check(
 ) -> None:
     """Mark the answers that you wrote into a verification board.
 
-    Colours the board, writes what was wrong as a mistake note, and says when to be asked again.
+    Colours the board, writes what was wrong as a mistake note, and says when you are asked again.
     """
     from agentic_rag.cli.boards import check_file, check_json, print_check
 
@@ -280,7 +292,7 @@ def due(
     dataset: Annotated[
         str | None, typer.Option("--dataset", metavar="NAME", help="Only this dataset; default: all.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also what is not due yet.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="List those that are not due yet, too.")] = False,
     anki: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the questions to a text file for Anki.")
     ] = None,
@@ -290,6 +302,8 @@ def due(
     """List the questions that are to be asked again."""
     from agentic_rag.cli.boards import due_json, due_reviews, print_due, write_anki
 
+    if anki is not None:
+        require_folder(anki)
     found = due_reviews(config, user_id, dataset, everything=everything)
     if anki is not None:
         write_anki(found, anki)
@@ -309,11 +323,11 @@ def search(
     dataset: Dataset = "default",
     strategy: Annotated[str, typer.Option(metavar="NAME", help="dense, sparse or hybrid.")] = "hybrid",
     top_k: TopK = 4,
-    threshold: Annotated[float, typer.Option(metavar="X", help="Least relevance, from 0 to 1.")] = 0.0,
+    threshold: Annotated[float, typer.Option(metavar="X", help="Minimum relevance, from 0 to 1.")] = 0.0,
     filters: Filters = None,
     as_json: Json = False,
 ) -> None:
-    """Search the vector store alone."""
+    """Search the vector store only, without the graph and without an answer."""
     started = time.perf_counter()
     prepare(config, dataset)
     from agentic_rag.cli.ask import search_json
@@ -333,23 +347,27 @@ def search(
 def serve(
     config: RagConfig,
     host: Annotated[
-        str, typer.Option(metavar="H", help="Address to listen on; others than loopback need an API key.")
+        str, typer.Option(metavar="H", help="Address to listen on; any but loopback needs an API key.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="P", min=0, max=65535, help="0: any free one.")] = 8321,
+    port: Annotated[
+        int, typer.Option(metavar="P", min=0, max=65535, help="Port to listen on; 0: any free one.")
+    ] = 8321,
     roots: Roots = None,
     watched: Annotated[
         list[Path] | None,
-        typer.Option("--watch", metavar="FOLDER", help="Folder that the dataset follows; repeatable."),
+        typer.Option(
+            "--watch", metavar="FOLDER", help="Folder that the dataset is kept up to date with; repeatable."
+        ),
     ] = None,
     dataset: Dataset = "default",
     write: Annotated[
         bool, typer.Option("--mcp-write", help="Let MCP clients ingest, write boards and remember.")
     ] = False,
 ) -> None:
-    """Serve the page, OpenAI's surface, MCP and the HTTP API.
+    """Serve the page, an OpenAI-compatible API, MCP and the HTTP API.
 
-    The page is at http://127.0.0.1:8321/, OpenAI's surface at /v1, MCP at /mcp, the description of the API at
-    /openapi.json.
+    The page is at http://127.0.0.1:8321/, the OpenAI-compatible API at /v1, MCP at /mcp, the description of the HTTP
+    API at /openapi.json.
     """
     from agentic_rag.cli.serve import serve_forever
 
@@ -372,13 +390,21 @@ def mcp(
 
     Over HTTP: agentic-rag serve, at /mcp.
     """
+    if write and is_new(config):
+        typer.echo(f"making the data folder {config.data_dir.absolute()}", err=True)
+    elif not write:
+        require_data_folder(config)
     from agentic_rag.cli.serve import serve_stdio
 
     run(serve_stdio(config, roots or [], user_id, write=write))
 
 
 @app.command()
-def graph(name: Annotated[str, typer.Argument(help="Name of the graph.")] = "agentic_rag") -> None:
+def graph(
+    name: Annotated[
+        str, typer.Argument(help="agentic_rag, memory_retrieval, memory_main, memory_insert or memory_test.")
+    ] = "agentic_rag",
+) -> None:
     """Print a compiled graph's Mermaid text."""
     from agentic_rag.cli.render import drawing
 
@@ -401,14 +427,16 @@ def stats(
     if as_json:
         print_json(found)
     else:
-        print_stats(found)
+        print_stats(found, config)
 
 
 @app.command()
 @configured
 def backup(
     config: RagConfig,
-    target: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to; not there yet.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder for the copy; it must not exist yet.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Copy the data folder while it is in use.
@@ -432,14 +460,16 @@ def repair(
     dataset: Annotated[
         str | None,
         typer.Option(
-            "--dataset", metavar="NAME", help="Only this dataset, and what all share; default: all."
+            "--dataset",
+            metavar="NAME",
+            help="Only this dataset, and the tables that all datasets share; default: all.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Mend a data folder whose files are damaged.
 
-    Reads every table whole, sets aside what cannot be read, and prints the command that makes the rest again.
+    Reads every table whole, sets aside what cannot be read, and prints the command that restores what is missing.
     """
     from agentic_rag.cli.repair import print_repair
     from agentic_rag.repair import repair as repaired
@@ -454,7 +484,7 @@ def repair(
 @app.command()
 @configured
 def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
-    """Check what is configured, reachable, installed.
+    """Check what is configured, reachable and installed.
 
     For everything missing it prints the command that fixes it.
     """
@@ -498,7 +528,10 @@ def evaluate(
     control: Control = False,
     output: Figures = None,
     markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all tables and repairs to this file.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write all tables, and what was repaired in the data, to this file."
+        ),
     ] = None,
     charts: Charts = None,
     records: Annotated[
@@ -510,8 +543,8 @@ def evaluate(
 ) -> None:
     """Score systems on labelled queries.
 
-    Sources, fusions and the whole graph, with 95 % intervals, tests against a baseline, latency and
-    abstention. Interrupted, the same command goes on where it was.
+    Compares sources, fusions and the whole graph, with 95 % intervals, tests against a baseline, latency
+    and abstention. After an interruption, run the same command again: it goes on where it was.
     """
     from agentic_rag.cli.evaluate import ReportFiles, evaluate_source
     from agentic_rag.evaluation.run import EvalOptions
@@ -548,7 +581,10 @@ def tune(
     ],
     operation: Operation = None,
     measure: Annotated[
-        str, typer.Option(metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, at a rank.")
+        str,
+        typer.Option(
+            metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, and the rank to which it counts."
+        ),
     ] = "mrr@10",
     write: Annotated[
         Path | None,
@@ -567,8 +603,8 @@ def tune(
 ) -> None:
     """Fit the settings to your own labelled queries.
 
-    Strategy, weights, k, normalisation, thresholds and rerank weights, by cross-validation. Says whether
-    the gain is beyond chance, and where it is writes the settings file that ask uses.
+    Chooses strategy, weights, k, normalisation, thresholds and rerank weights by cross-validation. Says
+    whether the gain is beyond chance; if it is, writes the settings file that ask uses.
     """
     from agentic_rag.cli.tune import TuneFiles, tune_source
     from agentic_rag.evaluation.tuning.run import TuneOptions
@@ -610,7 +646,7 @@ def bench(
             "--task-id",
             "--task_id",
             metavar="NAME",
-            help="Conversation (conv-26, 100K/1), several by commas, or all; default: the only one.",
+            help="Conversation (conv-26, 100K/1), several by commas, or all; default: the only one in the data.",
         ),
     ] = None,
     data: Annotated[
@@ -631,7 +667,7 @@ def bench(
 ) -> None:
     """Run a memory design on LoCoMo or BEAM: insert turn by turn, ask, score, record.
 
-    Interrupted, the same command goes on where it was. ``bench compare RUN…`` shows runs beside each other.
+    After an interruption, the same command goes on where it was. ``bench compare RUN…`` shows runs beside each other.
     """
     if context.invoked_subcommand is not None:
         return

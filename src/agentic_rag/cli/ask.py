@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from agentic_rag.answer import Answer
 from agentic_rag.boards.files import require_board_name
+from agentic_rag.cli.options import require_folder
 from agentic_rag.domain.filters import as_dict, parse_terms
 from agentic_rag.errors import InputError
 from agentic_rag.fusion.strategy_selector import SOURCES
@@ -52,6 +53,7 @@ async def answer_json(
     expression = parse_terms(filters)
     if board is not None:
         require_board_name(board)
+        require_folder(board)
     # What a source failed at is told below the answer, or in the error.
     logging.getLogger("agentic_rag.nodes.retrieve").setLevel(logging.ERROR)
     async with open_rag(config) as rag:

@@ -20,6 +20,7 @@ from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import UnknownDataset
 from agentic_rag.ingest.pipeline import IngestReport
+from agentic_rag.ingest.planning import FileReport
 from agentic_rag.rag import Rag, open_rag
 from agentic_rag.settings.config import RagConfig
 
@@ -57,21 +58,26 @@ async def ingest_paths(
 
 
 async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str, *, as_json: bool) -> None:
-    """A line for every time that the dataset was brought up to date, until interrupted."""
+    """A line for every time that the dataset was brought up to date, until interrupted; below it what is newly odd."""
     told = None
+    odd: list[FileReport] = []
     async with open_rag(config) as rag, aclosing(rag.watch(folders, dataset=dataset)) as followed:
         async for done in followed:
             if as_json:
                 print(json.dumps(_followed_json(done), ensure_ascii=False), flush=True)  # noqa: T201
             elif done.problem is None or done.problem != told:
                 console().print(_followed_line(done), markup=False, soft_wrap=True)
+            if done.report is not None:
+                before, odd = odd, [file for file in done.report.files if file.reason]
+                if not as_json:
+                    _print_odd([file for file in odd if file not in before])
             told = done.problem
 
 
 def _followed_json(done: Followed) -> dict[str, Any]:
     counts = {} if done.report is None else done.report.to_dict()["counts"]
     changed = [
-        {"path": file.path, "action": file.action}
+        {"path": file.path, "action": file.action, "reason": file.reason}
         for file in (done.report.files if done.report else ())
         if file.action not in ("unchanged", "skipped")
     ]
@@ -131,7 +137,12 @@ def print_ingest(report: IngestReport) -> None:
         )
     if report.usage:
         out.print(f"models behind endpoints used: {usage_text(report.usage)}", markup=False, style="dim")
-    odd = [file for file in report.files if file.reason]
+    _print_odd([file for file in report.files if file.reason])
+
+
+def _print_odd(odd: Sequence[FileReport]) -> None:
+    """Path and reason of each file, of the first alone where there are many."""
+    out = console()
     for file in odd[:SHOWN_FILES]:
         style = "red" if file.action == "failed" else "yellow"
         out.print(f"{file.action}: {file.path}: {file.reason}", markup=False, style=style, soft_wrap=True)
@@ -152,17 +163,19 @@ async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]
     """A dict of plain values for the dataset, or for each one there is.
 
     Raises:
-        UnknownDataset: nothing was ingested under the name.
+        UnknownDataset: nothing was ingested under the name, or all of it was taken out.
     """
     if config.lancedb_uri is None and not config.data_dir.exists():
         if dataset is not None:
             raise UnknownDataset(dataset, [])
         return []
     async with open_rag(config) as rag:
-        known = [name for name in await rag.chunks.datasets() if not name.startswith(MEMORY_PREFIX)]
-        if dataset is not None and dataset_name(dataset) not in known:
-            raise UnknownDataset(dataset, known)
-        return [await _of(rag, name) for name in (known if dataset is None else [dataset_name(dataset)])]
+        if dataset is not None:
+            await rag.require_dataset(dataset)
+            return [await _of(rag, dataset_name(dataset))]
+        return [
+            await _of(rag, name) for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)
+        ]
 
 
 async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
@@ -221,11 +234,13 @@ def _table(table: TableStats) -> dict[str, Any]:
     }
 
 
-def print_stats(found: list[dict[str, Any]]) -> None:
+def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
     """A paragraph and a table for each dataset."""
     out = console()
     if not found:
-        out.print("no dataset yet; make one with: agentic-rag ingest PATH", style="yellow")
+        place = config.lancedb_uri or config.data_dir.absolute()
+        told = f"no dataset yet in {place}; make one with: agentic-rag ingest PATH"
+        out.print(told, markup=False, style="yellow", soft_wrap=True)
     for stats in found:
         graph = ", ".join(f"{count} {name}" for name, count in stats["graph"].items())
         out.print(

@@ -35,7 +35,10 @@ def add(
     speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who said it; default: user.")] = None,
     role: Annotated[
         str | None,
-        typer.Option(metavar="ROLE", help="Such as user or assistant, whose words tell nothing of the user."),
+        typer.Option(
+            metavar="ROLE",
+            help="Role of the speaker, such as user or assistant; the words of an assistant tell nothing of the user.",
+        ),
     ] = None,
     metadata: Annotated[
         list[str] | None,
@@ -63,14 +66,17 @@ def add(
 @configured
 def search(
     config: RagConfig,
-    query: Annotated[str, typer.Argument(help="What is asked of the memories.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
     user_id: UserId,
     top_k: TopK = 10,
     types: Annotated[
-        list[MemoryType] | None, typer.Option("--type", help="Ask only this kind of memory; repeatable.")
+        list[MemoryType] | None, typer.Option("--type", help="Search only this kind of memory; repeatable.")
     ] = None,
     strategy: Annotated[
-        RetrievalStrategy | None, typer.Option(help="Of every kind that has it; default: by the question.")
+        RetrievalStrategy | None,
+        typer.Option(
+            help="How to search, for every kind of memory that can; default: chosen by the question."
+        ),
     ] = None,
     as_of: AsOf = None,
     explain: Annotated[
@@ -78,7 +84,7 @@ def search(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Ask all memories of a user together; best first."""
+    """Search all memories of a user together; best first."""
     from agentic_rag.cli.memory import print_found, search_memories
 
     result = run(search_memories(config, user_id, query, top_k, types or None, strategy, as_of))
@@ -98,7 +104,7 @@ def list_(
     config: RagConfig,
     user_id: UserId,
     kind: Annotated[MemoryType | None, typer.Option("--type", help="Only this kind of memory.")] = None,
-    ended: Annotated[bool, typer.Option("--ended", help="Show what holds no longer, too.")] = False,
+    ended: Annotated[bool, typer.Option("--ended", help="Show what no longer holds, too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show what is known of a user, in the order in which it was said."""
@@ -116,12 +122,14 @@ def list_(
 def forget(
     config: RagConfig,
     user_id: UserId,
-    ids: Annotated[list[str] | None, typer.Argument(help="Of memories, as list shows them.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Everything that is known of the user.")] = False,
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids of memories, as list shows them.")] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Delete everything that is known of the user.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting everything.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete memories, what was said of them, and all that rests on it alone; then search for it."""
+    """Delete memories, what was said of them, and all that rests on it alone; then check that no search finds it."""
     from agentic_rag.cli.memory import count_memories, forget_memories, print_forgotten
 
     if everything == bool(ids):
@@ -143,7 +151,7 @@ def export(
     user_id: UserId,
     as_json: Json = False,
 ) -> None:
-    """Write all memories of a user to a file, history too."""
+    """Write all memories of a user to a file, also those that no longer hold."""
     from agentic_rag.cli.memory import export_memories, print_moved
 
     result = run(export_memories(config, user_id, file))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from agentic_rag.errors import UnknownDataset
+from agentic_rag.errors import InputError, UnknownDataset
 
 if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
@@ -33,9 +33,11 @@ Settings = Annotated[
     typer.Option("--settings", metavar="FILE", help="TOML file; default settings.toml in the data folder."),
 ]
 Dataset = Annotated[
-    str, typer.Option("--dataset", metavar="NAME", help="Name of the dataset, in any script.")
+    str, typer.Option("--dataset", metavar="NAME", help="Name of the dataset, in any language.")
 ]
-TopK = Annotated[int, typer.Option("--top-k", metavar="N", min=1, max=1000, help="Most results.")]
+TopK = Annotated[
+    int, typer.Option("--top-k", metavar="N", min=1, max=1000, help="Maximum number of results.")
+]
 Filters = Annotated[
     list[str] | None,
     typer.Option(
@@ -52,10 +54,12 @@ AsOf = Annotated[
     ),
 ]
 UserId = Annotated[
-    str, typer.Option("--user-id", metavar="ID", help="Whose memories; nobody else's are touched.")
+    str,
+    typer.Option("--user-id", metavar="ID", help="User whose memories are meant; nobody else's are touched."),
 ]
 AskedUser = Annotated[
-    str | None, typer.Option("--user-id", metavar="ID", help="Whose memories are asked besides the notes.")
+    str | None,
+    typer.Option("--user-id", metavar="ID", help="User whose memories are searched besides the notes."),
 ]
 Roots = Annotated[
     list[Path] | None,
@@ -65,7 +69,9 @@ Roots = Annotated[
         help="Folder that clients may ingest from and write boards into; repeatable.",
     ),
 ]
-BoardUser = Annotated[str, typer.Option("--user-id", metavar="U", help="Whose answers; default: local.")]
+BoardUser = Annotated[
+    str, typer.Option("--user-id", metavar="U", help="User whose board answers and memories are meant.")
+]
 Engine = Annotated[
     str,
     typer.Option(
@@ -87,7 +93,9 @@ Split = Annotated[
 ]
 Half = Annotated[
     str | None,
-    typer.Option(metavar="HALF", help="first or second half of the queries, split by a hash of the id."),
+    typer.Option(
+        metavar="HALF", help="'first' or 'second': only that half of the queries, split by a hash of the id."
+    ),
 ]
 Corrections = Annotated[
     Path | None, typer.Option(metavar="FILE", help="JSON file with corrections to LoCoMo's answer key.")
@@ -95,7 +103,8 @@ Corrections = Annotated[
 Control = Annotated[
     bool,
     typer.Option(
-        "--control", help='BEAM: take "always" and "never", which mark sources, out of the messages.'
+        "--control",
+        help="BEAM: remove the words 'always' and 'never', which give the evidence messages away.",
     ),
 ]
 Operation = Annotated[
@@ -104,7 +113,7 @@ Operation = Annotated[
         metavar="NAME", help="Operation for all queries; default: the query's own, else document_retrieval."
     ),
 ]
-Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first queries.")]
+Limit = Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N queries.")]
 Figures = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
 ]
@@ -127,7 +136,15 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
         from agentic_rag.settings.environment import load_config
 
         load = functools.partial(load_config, data_dir, settings)
-        command(**({"load": load} if "load" in own else {"config": load()}), **given)
+        if "load" in own:
+            command(load=load, **given)
+            return
+        config = load()
+        try:
+            command(config=config, **given)
+        except UnknownDataset as error:
+            place = config.lancedb_uri or str(config.data_dir.absolute())
+            raise UnknownDataset(error.dataset, error.known, place) from error
 
     own = inspect.signature(command).parameters
     hints = get_type_hints(command, localns={"RagConfig": Any}, include_extras=True)
@@ -169,6 +186,22 @@ def prepare(config: RagConfig, dataset: str) -> None:
 def is_new(config: RagConfig) -> bool:
     """Whether nothing can have been stored yet."""
     return config.lancedb_uri is None and not config.data_dir.exists()
+
+
+def require_data_folder(config: RagConfig) -> None:
+    """Raises ``InputError`` where there is none yet: who only asks must not make one."""
+    if is_new(config):
+        raise InputError(
+            f"there is no data folder {config.data_dir.absolute()}; name another with --data-dir, or make it: "
+            "agentic-rag ingest PATH"
+        )
+
+
+def require_folder(file: Path) -> None:
+    """Raises ``InputError`` where there is no folder for a file that is to be written: it may be mistyped."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"cannot write {file}: there is no folder {folder}; make it, or name another file")
 
 
 def warm(config: RagConfig) -> None:

@@ -43,7 +43,8 @@ def print_answer(result: dict[str, Any], *, explain: bool) -> None:
         _print_nearest(out, result["results"][:NEAREST])
     for cited in result["citations"]:
         place = " › ".join([_file(cited, cited["chunk_id"]), *cited["heading_path"]])
-        span = "" if cited["start"] is None else f" ({cited['start']}–{cited['end']})"
+        page = "" if cited["page"] is None else f", page {cited['page']}"
+        span = page + ("" if cited["start"] is None else f" ({cited['start']}–{cited['end']})")
         out.print(f"\\[{cited['n']}] [cyan]{escape(place)}[/cyan][dim]{span}[/dim]", soft_wrap=True)
         if cited["url"]:
             out.print(f"    [dim]{escape(cited['url'])}[/dim]", soft_wrap=True)

@@ -1,4 +1,4 @@
 """Bulk work on a Ray cluster: documents parsed and prepared, vectors made and indexes built by many workers.
 
-Only here is Ray imported, and only when the engine is asked for (``pip install 'agentic-rag[distributed]'``).
+Only here is Ray imported, and only when the engine is asked for (extra ``distributed``).
 """

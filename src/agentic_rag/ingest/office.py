@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 
 from agentic_rag.domain import Block, Document
+from agentic_rag.errors import install
 from agentic_rag.ingest.files import NothingToRead, SourceError
 from agentic_rag.ingest.markdown import parse_markdown, parse_text
 
@@ -26,7 +27,7 @@ MIME_TYPES = {
     ".epub": "application/epub+zip",
 }
 """By suffix: what is read."""
-MISSING = "needs an extra: pip install 'agentic-rag[documents]'"
+MISSING = f"needs an extra: {install('documents')}"
 LARGEST, LARGEST_UNPACKED = 100_000_000, 500_000_000
 """Bytes of a file, and of all that a zipped one unpacks to."""
 _MARK = "\ue000"

@@ -29,7 +29,7 @@ class RuntimeConfig(Section):
 
     model_config = ConfigDict(protected_namespaces=())
 
-    dataset: Literal["locomo", "beam"] = Field("locomo", description="benchmark the design was written for; what the data are is seen by themselves")  # fmt: skip
+    dataset: Literal["locomo", "beam"] = Field("locomo", description="benchmark the design was written for; LoCoMo or BEAM is recognised from the files")  # fmt: skip
     data: Path | None = Field(None, description="LoCoMo file, or folder of BEAM conversations; --data overrides it")  # fmt: skip
     task_id: str | None = Field(None, description="conversation, or all; --task-id overrides it")
     memory_insert_verbose: bool = Field(False, description="print what each operator of the insert graph gets and gives")  # fmt: skip

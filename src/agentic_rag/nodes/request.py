@@ -17,7 +17,7 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from agentic_rag.dates.instants import parse_as_of
 from agentic_rag.domain.filters import Expression, as_dict, parse_filters, values_of
 from agentic_rag.domain.identity import memory_dataset, notes_dataset
-from agentic_rag.errors import InputError
+from agentic_rag.errors import InputError, UnknownOperation
 from agentic_rag.fusion.operation_choice import choose_operation
 from agentic_rag.fusion.strategy_selector import (
     DEFAULT_OPERATION,
@@ -176,7 +176,10 @@ def _operation(name: str, question: str) -> tuple[CanvasOperation, str | None]:
     if name == AUTO:
         choice = choose_operation(question)
         return choice.operation, choice.reason
-    return parse_operation(name), None
+    try:
+        return parse_operation(name), None
+    except UnknownOperation as error:
+        raise UnknownOperation(error.operation, [AUTO, *error.known]) from error
 
 
 def question_of(state: CanvasRAGState) -> tuple[str, bool]:

@@ -70,7 +70,7 @@ async def retrieve_lancedb(state: CanvasRAGState, *, engine: VectorSearch) -> di
         return Findings(hits, known)
 
     async def why_empty() -> str | None:
-        reason = await engine.why_nothing_passes(request.dataset, request.filters)
+        reason = await engine.why_nothing_passes(request.dataset, request.filters, request.as_of)
         least = parameters.score_threshold
         if reason is None and least > 0:
             reason = f"no hit has a relevance of at least retrieval.score_threshold {least:g}"

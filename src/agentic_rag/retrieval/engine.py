@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain import Chunk, is_own_note
-from agentic_rag.domain.filters import Expression, keys_of, parse_filters
+from agentic_rag.domain.filters import And, Expression, as_dict, keys_of, parse_filters
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
 from agentic_rag.domain.ports import ChunkSearch, Embedding, FloatArray, Restriction, TokenEmbedding
 from agentic_rag.errors import InputError, UnknownDataset
@@ -159,6 +159,8 @@ class RetrievalEngine:
         if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
             raise InputError(f"score_threshold must lie in [0, 1], not {threshold!r}")
         restriction = Restriction(parse_filters(filters), as_of)
+        if not isinstance(query_text, str):
+            raise InputError(f"the query must be a text, not {query_text!r}")
         if not query_text.strip():
             return Judged([])
         question = query_text if judged_as is None else judged_as
@@ -181,17 +183,45 @@ class RetrievalEngine:
         )
 
     async def why_nothing_passes(
-        self, dataset_id: str, filters: Mapping[str, Any] | Expression | None
+        self,
+        dataset_id: str,
+        filters: Mapping[str, Any] | Expression | None,
+        as_of: datetime | None = None,
     ) -> str | None:
-        """What a filter names that no chunk has, and what they have; None where chunks have all that it names.
+        """Which key, which condition or which date leaves no chunk to be searched; None where some pass.
+
+        Of a key that no chunk has, even where chunks pass.
 
         Raises:
             FilterError: the filter cannot be read.
             StoreError: the store failed.
         """
         wanted = parse_filters(filters)
-        if wanted is None:
+        if wanted is not None:
+            unknown = await self._unknown_keys(dataset_id, wanted)
+            if unknown is not None:
+                return unknown
+            if not await self._passes(dataset_id, Restriction(wanted)):
+                return await self._unmet(dataset_id, wanted)
+        if as_of is None or await self._passes(dataset_id, Restriction(wanted, as_of)):
             return None
+        which = "all that the filter lets pass" if wanted else "everything"
+        return f"{which} in {dataset_id!r} is dated after {as_of.replace(microsecond=0)}"
+
+    async def _passes(self, dataset_id: str, restriction: Restriction) -> bool:
+        return bool(await self._store.matching_chunk_ids(dataset_id, restriction, limit=1))
+
+    async def _unmet(self, dataset_id: str, wanted: Expression) -> str:
+        """The conditions that nothing meets; the whole filter, where something meets each of them."""
+        parts = wanted.parts if isinstance(wanted, And) else (wanted,)
+        unmet = [part for part in parts if not await self._passes(dataset_id, Restriction(part))] or [wanted]
+        spelled = " and ".join(str(as_dict(part)) for part in unmet)
+        return (
+            f"nothing in {dataset_id!r} passes the filter {spelled}; numbers and texts never equal each other"
+        )
+
+    async def _unknown_keys(self, dataset_id: str, wanted: Expression) -> str | None:
+        """The keys that no chunk has, and what they have."""
         known = await self._store.filter_keys(dataset_id)
         unknown = sorted(keys_of(wanted) - known)
         if not unknown:

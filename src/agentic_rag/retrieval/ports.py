@@ -87,8 +87,10 @@ class VectorSearch(Protocol):
     ) -> tuple[FloatArray, dict[str, FloatArray]]:
         """The question's unit vector, and the stored ones of the chunks that exist among the ids."""
 
-    async def why_nothing_passes(self, dataset_id: str, filters: Filters) -> str | None:
-        """What the filters name that nothing in the dataset has; None where that is not why."""
+    async def why_nothing_passes(
+        self, dataset_id: str, filters: Filters, as_of: datetime | None = None
+    ) -> str | None:
+        """What of the filters nothing in the dataset has, or that all of it is later; None where that is not why."""
 
 
 @runtime_checkable

@@ -242,7 +242,7 @@ def test_a_model_that_is_not_here(encoder: type[FakeCrossEncoder]) -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtra, match=r"agentic-rag\[rerank\]"):
+    with pytest.raises(MissingExtra, match=r"'\.\[rerank\]'"):
         CrossEncoderReranker("folder")
 
 

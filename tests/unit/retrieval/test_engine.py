@@ -182,13 +182,36 @@ async def test_filters_and_as_of_restrict_every_strategy(strategy: Any):
 
 async def test_a_filter_on_what_nothing_has_says_what_there_is():
     engine, _ = await filled(*CHUNKS)
-    for known in (None, {}, {"year": 1900}, {"$not": {"path": "tea"}}, {"date": {"$gte": "2030"}}):
+    for known in (None, {}, {"year": 2024}, {"$not": {"path": "tea"}}, {"date": {"$gte": "2023"}}):
         assert await engine.why_nothing_passes("notes", known) is None
     told = await engine.why_nothing_passes("notes", {"$or": [{"yaer": 2024}, {"year": 2024}]})
     assert told == (
         "the filter is on 'yaer', which nothing in 'notes' has; it has: year, date, path, title, document_id, kind"
     )
     assert "nothing to filter by" in str(await engine.why_nothing_passes("elsewhere", {"year": 1}))
+
+
+async def test_a_condition_that_nothing_meets_is_named():
+    engine, _ = await filled(*CHUNKS)
+    told = await engine.why_nothing_passes("notes", {"year": {"$gte": "abc"}, "path": {"$ne": "tea"}})
+    assert told == (
+        "nothing in 'notes' passes the filter {'year': {'$gte': 'abc'}}; numbers and texts never equal each other"
+    )
+    apart = {"year": {"$lt": 2021}, "title": {"$eq": "none"}}
+    assert "{'title': {'$eq': 'none'}};" in str(await engine.why_nothing_passes("notes", apart))
+    together = {"$and": [{"year": {"$lt": 2021}}, {"year": {"$gt": 2021}}]}
+    assert "{'$and': [" in str(await engine.why_nothing_passes("notes", together))
+
+
+async def test_a_day_before_everything_is_named():
+    engine, _ = await filled(CHUNKS[2])
+    late = datetime(2100, 1, 1, tzinfo=UTC)
+    assert await engine.why_nothing_passes("notes", None, late) is None
+    early = datetime(1900, 1, 1, 23, 59, 59, 999999, tzinfo=UTC)
+    told = await engine.why_nothing_passes("notes", None, early)
+    assert told == "everything in 'notes' is dated after 1900-01-01 23:59:59+00:00"
+    told = await engine.why_nothing_passes("notes", {"path": {"$exists": True}}, early)
+    assert str(told).startswith("all that the filter lets pass in 'notes'")
 
 
 @pytest.mark.parametrize("strategy", EVERY)

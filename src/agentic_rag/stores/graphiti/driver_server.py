@@ -33,7 +33,9 @@ def server_driver(
         known = ", ".join(["embedded", *_DRIVERS])
         raise ConfigError(f"unknown graph backend {backend!r}; use one of: {known}")
     if not uri:
-        raise ConfigError(f"the graph backend {backend!r} needs the server's address (server_uri)")
+        raise ConfigError(
+            f"the graph backend {backend!r} needs the server's address: set graph.uri, such as {_EXAMPLES[backend]}"
+        )
     if not password:
         raise ConfigError(
             f"the graph backend {backend!r} needs a password: set AGENTIC_RAG_GRAPH__PASSWORD, here and for the server"
@@ -245,4 +247,5 @@ def _falkordb(uri: str, user: str | None, password: str | None) -> Any:
     return CommittedFalkorDriver(falkor_db=pool)
 
 
+_EXAMPLES = {"neo4j": "bolt://127.0.0.1:7687", "falkordb": "redis://127.0.0.1:6379"}
 _DRIVERS: dict[str, Callable[[str, str | None, str | None], Any]] = {"neo4j": _neo4j, "falkordb": _falkordb}

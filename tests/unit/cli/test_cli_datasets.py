@@ -1,0 +1,59 @@
+"""What ``watch`` tells of the files that are not as they should be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentic_rag import RagConfig
+from agentic_rag.cli import datasets
+from agentic_rag.ingest.pipeline import IngestReport
+from agentic_rag.ingest.planning import FileReport
+from agentic_rag.ingest.watching import Followed
+
+GOOD = FileReport("Tea.md", "added")
+SKIPPED = FileReport("old.md", "skipped", "not UTF-8 at byte 0")
+BAD = FileReport("bad.canvas", "failed", "not JSON: line 1")
+
+
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder in which a file breaks after the first catching up, and is mended at last."""
+    report = IngestReport("notes", (GOOD, SKIPPED), 1, 1, 0, 0, 0.1)
+    reports = [report, *(replace(report, files=(SKIPPED, *files)) for files in ((BAD,), (BAD,), ()))]
+
+    class Watching:
+        async def watch(self, *_: Any, **__: Any) -> AsyncGenerator[Followed]:
+            for one in reports:
+                yield Followed(one, 0.1)
+
+    @asynccontextmanager
+    async def opened(_: RagConfig) -> AsyncIterator[Watching]:
+        yield Watching()
+
+    monkeypatch.setattr(datasets, "open_rag", opened)
+
+
+@pytest.mark.usefixtures("followed")
+async def test_watch_tells_path_and_reason_once(capsys: pytest.CaptureFixture[str]) -> None:
+    await datasets.watch_folders(RagConfig(), [Path("notes")], "notes", as_json=False)
+    told = capsys.readouterr().out.splitlines()
+    assert [line for line in told if " · " not in line] == [
+        "skipped: old.md: not UTF-8 at byte 0",
+        "failed: bad.canvas: not JSON: line 1",
+    ]
+    assert "1 failed" in told[2]
+
+
+@pytest.mark.usefixtures("followed")
+async def test_watch_gives_the_reasons_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    await datasets.watch_folders(RagConfig(), [Path("notes")], "notes", as_json=True)
+    first, second, *_ = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["files"] == [{"path": "Tea.md", "action": "added", "reason": None}]
+    assert second["files"] == [{"path": "bad.canvas", "action": "failed", "reason": "not JSON: line 1"}]

@@ -1,0 +1,43 @@
+"""What an answer looks like on a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentic_rag.cli.render import print_answer
+
+
+def answered(**cited: Any) -> dict[str, Any]:
+    citation = {
+        "n": 1, "chunk_id": "c", "path": "manual.pdf", "heading_path": [], "start": 90, "end": 120, "url": None,
+        "page": None,
+    }  # fmt: skip
+    return {
+        "answer": "It holds 1.2 l [1]",
+        "abstained": False,
+        "citations": [citation | cited],
+        "results": [],
+        "outcomes": {},
+        "operation": "document_retrieval",
+        "fusion": {"strategy": "weighted", "operation_reason": None},
+        "quality": {"reasons": ["strong"]},
+        "rewrites": [],
+        "seconds": 0.1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("cited", "told"),
+    [
+        ({}, "[1] manual.pdf (90–120)"),
+        ({"page": 2}, "[1] manual.pdf, page 2 (90–120)"),
+        ({"page": 2, "start": None, "end": None}, "[1] manual.pdf, page 2"),
+    ],
+)
+def test_a_citation_names_its_page(
+    capsys: pytest.CaptureFixture[str], cited: dict[str, Any], told: str
+) -> None:
+    print_answer(answered(**cited), explain=False)
+    assert told in capsys.readouterr().out.splitlines()
