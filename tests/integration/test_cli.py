@@ -282,7 +282,7 @@ def test_ingest_reports(cli: Any, tmp_path: Path) -> None:
 
 
 STATS = [
-    "dataset", "documents", "chunks", "graph", "unindexed", "model", "dimension", "metric", "configured_model",
+    "dataset", "documents", "unfinished", "chunks", "graph", "unindexed", "model", "dimension", "metric", "configured_model",
     "reindex", "token_vectors", "bytes", "old_bytes", "tables",
 ]  # fmt: skip
 

@@ -180,13 +180,15 @@ async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]
 
 async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
     chunks, graph = await rag.chunks.stats(dataset), await rag.knowledge.stats(dataset)
+    records = await rag.ledger.records(dataset)
     tables = [*chunks.tables, *graph.tables]
     rows = {table.name: table.rows for table in tables}
     sizes = [table.size_bytes for table in tables if table.size_bytes is not None]
     old = [table.old_bytes for table in tables if table.old_bytes is not None]
     return {
         "dataset": dataset,
-        "documents": len(await rag.ledger.records(dataset)),
+        "documents": len(records),
+        "unfinished": sum(record.pending for record in records.values()),
         "chunks": rows.get("chunks", 0),
         "graph": {name: rows.get(name, 0) for name in GRAPH},
         "unindexed": _unindexed(tables),
@@ -243,9 +245,9 @@ def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
         out.print(told, markup=False, style="yellow", soft_wrap=True)
     for stats in found:
         graph = ", ".join(f"{count} {name}" for name, count in stats["graph"].items())
-        out.print(
-            f"{stats['dataset']}: {stats['documents']} documents, {stats['chunks']} chunks", markup=False
-        )
+        unfinished = f", {stats['unfinished']} of them unfinished" if stats["unfinished"] else ""
+        documents = f"{stats['documents']} documents{unfinished}"
+        out.print(f"{stats['dataset']}: {documents}, {stats['chunks']} chunks", markup=False)
         out.print(f"graph: {graph}", markup=False)
         model = f"{stats['model']}, {stats['dimension']} dimensions, {stats['metric']}"
         size = "" if stats["bytes"] is None else f" · {_megabytes(stats['bytes'])}"

@@ -59,7 +59,12 @@ UserId = Annotated[
 ]
 AskedUser = Annotated[
     str | None,
-    typer.Option("--user-id", metavar="ID", help="User whose memories are searched besides the notes."),
+    typer.Option(
+        "--user-id",
+        metavar="ID",
+        help="User whose memories are searched besides the notes; under a weighted fusion only with "
+        "--set fusion.memory_weight=X.",
+    ),
 ]
 Roots = Annotated[
     list[Path] | None,
