@@ -132,7 +132,7 @@ def test_an_error_says_what_was_wrong(server: Server) -> None:
     body = {"assistant_id": "agentic_rag", "input": {**QUESTION, "operation": "guess"}}
     error = posted(server, "/runs/wait", body)["__error__"]
     assert error["error"] == "UnknownOperation"
-    assert "unknown operation 'guess'; use one of: verification_canvas" in error["message"]
+    assert "unknown operation 'guess'; use one of: auto, verification_canvas" in error["message"]
 
 
 def test_a_context_overrides_parameters(server: Server) -> None:
