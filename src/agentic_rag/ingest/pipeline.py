@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import (
     ChunkWriter,
     DocumentRecord,
@@ -135,13 +136,16 @@ class IngestPipeline:
         ``remembered`` is what the last run of the dataset in this process left, where one folder is followed.
 
         Raises:
-            InputError: a path does not exist or is a part of what is held already, a bad dataset name or kind.
+            InputError: a path does not exist or is a part of what is held already, a bad dataset name or kind, or a new
+                name that differs from another dataset's in case alone.
             StoreError, ModelError: a store or model failed; run again to finish.
         """
         clock = StageClock()
         progress = progress or silent
         await self._chunks.count(dataset)  # refuses another model's vectors before anything is marked pending
         records = await self._ledger.records(dataset)
+        if not records:
+            _check_name(dataset_name(dataset), await self._ledger.datasets())
         await asyncio.to_thread(_check_parts, paths, records, dataset)
         holders = {document_id: record.root for document_id, record in records.items()}
         seen = None if remembered is None else remembered.files
@@ -251,6 +255,16 @@ class IngestPipeline:
         """Of the documents to be stored, by their text; the bar waits until there is one."""
         total = sum((self._graph_work + (_STORED[one.action] != "all")) * one.text_bytes for one in work)
         return Meter(progress if work else None, "store", units=len(work), work=total)
+
+
+def _check_name(name: str, known: Sequence[str]) -> None:
+    """Raises ``InputError`` for a name whose tables a disk that ignores case would take for another dataset's."""
+    for other in known:
+        if other != name and other.casefold() == name.casefold():
+            raise InputError(
+                f"dataset {name!r} differs from {other!r} in case alone, which not every disk tells apart; "
+                f"ingest into {other!r}, or choose another name"
+            )
 
 
 def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], dataset: str) -> None:

@@ -448,3 +448,11 @@ async def test_an_ingest_that_is_cancelled_keeps_the_batches_that_it_stored(
         with pytest.raises(asyncio.CancelledError):
             await running
     assert Counter(actions(await ingest.run([vault], "d")).values()) == {"unchanged": 4, "added": 1}
+
+
+async def test_a_name_that_differs_in_case_alone_is_refused(tmp_path: Path) -> None:
+    ingest, vault = pipeline(), write(tmp_path, {"A.md": "Oolong."})
+    await ingest.run([vault], "notes")
+    with pytest.raises(InputError, match="dataset 'Notes' differs from 'notes' in case alone"):
+        await ingest.run([vault], "Notes")
+    assert (await ingest.run([vault], "notes")).count("unchanged") == 1
