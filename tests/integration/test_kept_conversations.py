@@ -94,6 +94,15 @@ async def test_a_server_that_is_away_is_told_in_a_line(tmp_path: Path) -> None:
     assert "\n" not in str(told.value)
 
 
+async def test_a_file_that_cannot_be_written_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "data" / "conversations.sqlite").mkdir(parents=True)
+    (tmp_path / "file").touch()
+    for data in (tmp_path / "data", tmp_path / "file"):
+        with pytest.raises(StoreError, match=r"conversations\.sqlite cannot be written: [^\n]*\Z"):
+            async with kept_conversations(_config(data, None)):
+                pass
+
+
 async def test_a_server_that_goes_away_meanwhile_is_told_in_a_line(
     example_data: Path, tmp_path: Path, postgres_uri: str
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import signal
 import sys
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import LOGGING_CONFIG, STARTUP_FAILURE
 
 from agentic_rag.rag import open_rag
@@ -22,6 +24,8 @@ from agentic_rag.serving.mcp_server import mcp_server
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.settings.config import RagConfig
 
+_KNOWN = re.compile(r"^agentic_rag\.errors\.\w+: (.*)\Z", re.MULTILINE | re.DOTALL)
+"""The end of a traceback of one of the package's errors."""
 _LOGGED: dict[str, Any] = {
     **LOGGING_CONFIG,
     "loggers": {
@@ -60,6 +64,21 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
+class StartTold:
+    """A service that says in a line why it cannot start, where that is known, and not by a traceback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def told(message: Message) -> None:
+            if message["type"] == "lifespan.startup.failed" and (why := _KNOWN.search(message["message"])):
+                message = {**message, "message": why[1].strip()}
+            await send(message)
+
+        await self._app(scope, receive, told if scope["type"] == "lifespan" else send)
+
+
 async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *, write: bool) -> None:
     """Be an MCP server on standard input and output until the client closes them.
 
@@ -82,7 +101,7 @@ def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> No
     """
     app = create_app(config, host=host, **options)
     settings = uvicorn.Config(
-        app,
+        StartTold(app),
         host=host,
         port=port,
         log_level="info",

@@ -6,7 +6,13 @@ import asyncio
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    closing,
+    contextmanager,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -61,7 +67,7 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
 
     Raises:
         ConfigError: it is no URI of PostgreSQL, or a part of it is not percent-encoded.
-        StoreError: the server cannot be reached, or the file cannot be read.
+        StoreError: the server cannot be reached, or the file cannot be read or written.
         MissingExtra: PostgreSQL's checkpointer is not installed.
     """
     uri = config.service.conversations
@@ -69,7 +75,6 @@ def kept_conversations(config: RagConfig) -> AbstractAsyncContextManager[Kept]:
         return _in_postgres(
             uri.get_secret_value(), config.service.most_running, config.service.timeout_seconds
         )
-    config.data_dir.mkdir(parents=True, exist_ok=True)
     return _in_sqlite(config.data_dir / FILE)
 
 
@@ -113,15 +118,20 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
     import aiosqlite
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    async with aiosqlite.connect(file) as connection:
+    async with AsyncExitStack() as stack:
         try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            connection = await stack.enter_async_context(aiosqlite.connect(file))
             # What was deleted is overwritten, not only unlinked.
             await connection.execute("PRAGMA secure_delete = ON")
             saver = AsyncSqliteSaver(connection)
             await saver.setup()
+        except (OSError, aiosqlite.OperationalError) as error:
+            raise StoreError(
+                f"{file} cannot be written: {error}; it must lie on a disk that is not full, in a folder that can be "
+                "written, and be used by no other service"
+            ) from error
         except aiosqlite.DatabaseError as error:
-            if isinstance(error, aiosqlite.OperationalError):  # it is locked, or the disk is full
-                raise
             raise StoreError(f"{file} cannot be read: {error}; run: agentic-rag repair") from error
         yield _Sqlite(saver)
 

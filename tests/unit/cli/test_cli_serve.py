@@ -1,0 +1,44 @@
+"""What ``serve`` says where the service cannot start."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+from starlette.applications import Starlette
+from starlette.types import Message
+
+from agentic_rag.cli.serve import StartTold
+from agentic_rag.errors import StoreError
+
+
+async def _told(error: Exception) -> str:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        raise error
+        yield
+
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    with suppress(type(error)):
+        await StartTold(Starlette(lifespan=lifespan))({"type": "lifespan", "app": None}, receive, send)
+    (failed,) = sent
+    return str(failed["message"])
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (StoreError("the folder is not writable"), "the folder is not writable"),
+        (ValueError("a bug"), "Traceback"),
+    ],
+)
+async def test_why_it_cannot_start_is_a_line_where_it_is_known(error: Exception, told: str) -> None:
+    assert (await _told(error)).startswith(told)
