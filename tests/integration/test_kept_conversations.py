@@ -94,6 +94,18 @@ async def test_a_server_that_is_away_is_told_in_a_line(tmp_path: Path) -> None:
     assert "\n" not in str(told.value)
 
 
+async def test_conversations_are_listed_while_one_is_forgotten(tmp_path: Path) -> None:
+    async with kept_conversations(_config(tmp_path, None)) as kept:
+        insert = "INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id) VALUES (?, '', '1')"
+        await kept.saver.conn.executemany(insert, [(f"ann/{number}",) for number in range(500)])
+        await kept.saver.conn.commit()
+        for number in range(20):
+            listed, *_ = await asyncio.gather(
+                kept.threads("ann/"), kept.saver.adelete_thread(f"ann/{number}"), kept.purge(), kept.reach()
+            )
+            assert len(listed) in (500 - number, 499 - number)
+
+
 async def test_a_file_that_cannot_be_written_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "data" / "conversations.sqlite").mkdir(parents=True)
     (tmp_path / "file").touch()

@@ -89,19 +89,26 @@ def is_database(file: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sqlite:
-    """Of one service: two on one data folder would each answer a question of the same conversation."""
+    """Of one service: two on one data folder would each answer a question of the same conversation.
+
+    Its one connection is the saver's, whose lock parts the calls: SQLite empties no log while something is read.
+    """
 
     saver: AsyncSqliteSaver
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def threads(self, prefix: str) -> list[str]:
-        async with self.saver.conn.execute(_THREADS.format("?"), (f"{prefix}%",)) as rows:
+        async with (
+            self.saver.lock,
+            self.saver.conn.execute(_THREADS.format("?"), (f"{prefix}%",)) as rows,
+        ):
             return [str(row[0]) async for row in rows]
 
     async def purge(self) -> None:
         # The write-ahead log still holds what was deleted.
-        await self.saver.conn.commit()
-        await self.saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        async with self.saver.lock:
+            await self.saver.conn.commit()
+            await self.saver.conn.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @asynccontextmanager
     async def turn(self, thread: str) -> AsyncIterator[None]:
@@ -110,7 +117,8 @@ class _Sqlite:
             yield
 
     async def reach(self) -> None:
-        await self.saver.conn.execute_fetchall("SELECT 1 FROM checkpoints LIMIT 1")
+        async with self.saver.lock:
+            await self.saver.conn.execute_fetchall("SELECT 1 FROM checkpoints LIMIT 1")
 
 
 @asynccontextmanager
