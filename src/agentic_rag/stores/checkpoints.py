@@ -128,7 +128,7 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
 
     async with AsyncExitStack() as stack:
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            await asyncio.to_thread(_opened, file)
             connection = await stack.enter_async_context(aiosqlite.connect(file))
             # What was deleted is overwritten, not only unlinked.
             await connection.execute("PRAGMA secure_delete = ON")
@@ -142,6 +142,12 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
         except aiosqlite.DatabaseError as error:
             raise StoreError(f"{file} cannot be read: {error}; run: agentic-rag repair") from error
         yield _Sqlite(saver)
+
+
+def _opened(file: Path) -> None:
+    """Raises where it cannot be; aiosqlite would leave its thread behind, which fails once the event loop is closed."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    sqlite3.connect(file).close()
 
 
 @dataclass(frozen=True, slots=True)
