@@ -18,6 +18,7 @@ from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.settings.config import RagConfig
 from agentic_rag.stores.checkpoints import FILE as CONVERSATIONS
 from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use, is_lock
+from agentic_rag.stores.uninterrupted import uninterrupted
 
 VECTORS = "vectors"
 """The folder of LanceDB's tables."""
@@ -67,7 +68,9 @@ async def back_up(config: RagConfig, target: Path) -> BackupReport:
     using = await in_use(str(source / VECTORS)) if (source / VECTORS).is_dir() else None
     try:
         async with fair_lock(str(source), COPYING):
-            files, size = await _copied(source, place)
+            is_cancelled = threading.Event()
+            copying = asyncio.to_thread(_copied, source, place, is_cancelled)
+            files, size = await uninterrupted(copying, is_cancelled.set)
     finally:
         if using is not None:
             using.close()
@@ -90,20 +93,8 @@ def _places(config: RagConfig, target: Path) -> tuple[Path, Path]:
     return source, place
 
 
-async def _copied(source: Path, place: Path) -> tuple[int, int]:
+def _copied(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[int, int]:
     """Number of files, and their bytes. Cancelled, it ends after the file that it is at, and leaves nothing."""
-    is_cancelled = threading.Event()
-    copying = asyncio.ensure_future(asyncio.to_thread(_copy, source, place, is_cancelled))
-    try:
-        return await asyncio.shield(copying)
-    except asyncio.CancelledError:
-        is_cancelled.set()
-        await asyncio.wait([copying])
-        copying.exception()  # looked at, for the caller only hears of the cancellation
-        raise
-
-
-def _copy(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[int, int]:
     beside = place.with_name(f".{place.name}.new")
     try:
         shutil.rmtree(beside, ignore_errors=True)

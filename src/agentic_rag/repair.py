@@ -41,7 +41,7 @@ from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 from agentic_rag.stores.lancedb.connection import LanceConnection
 from agentic_rag.stores.lancedb.damage import Damage, all_damages, salvaged, table_names, without_indexes
 from agentic_rag.stores.lancedb.manifests import Manifest, Manifests, generation_name, of_generation
-from agentic_rag.stores.lancedb.process_lock import in_use, process_lock
+from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use
 from agentic_rag.stores.whole_file import write_whole
 
 REPAIRING = "repairing"
@@ -141,7 +141,7 @@ async def repair(
     started = time.perf_counter()
     using = await in_use(str(folder / VECTORS))
     try:
-        async with process_lock(str(folder), COPYING):
+        async with fair_lock(str(folder), COPYING):
             report = await _Repair(config, dataset, embedding).run()
     except OSError as error:
         raise StoreError(f"cannot repair {folder}: {error}; run it again to finish") from error

@@ -6,7 +6,6 @@ import asyncio
 import json
 import shutil
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,27 +14,14 @@ from typer.testing import CliRunner
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.backup import COPYING, back_up, changing
 from agentic_rag.cli.app import app
-from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, InputError, StoreError
 from agentic_rag.stores.checkpoints import kept_conversations
 from agentic_rag.stores.data_format import FILE, FORMAT
 from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.testing import HashingEmbedding
+from held_embedding import HeldEmbedding
 
 QUESTION = "What is note 3 about?"
-
-
-class Slow(HashingEmbedding):
-    """So that an ingest can be met in its middle."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
-
-    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        self.begun.set()
-        await self.go_on.wait()
-        return await super().embed_passages(texts)
 
 
 @pytest.fixture
@@ -51,7 +37,7 @@ async def test_a_copy_is_whole_whoever_writes_and_asks_meanwhile(tmp_path: Path,
     config, copy = RagConfig(data_dir=tmp_path / "data"), RagConfig(data_dir=tmp_path / "copy")
     async with (
         kept_conversations(config) as kept,
-        open_rag(config, embedding=(model := Slow()), checkpointer=kept.saver) as rag,
+        open_rag(config, embedding=(model := HeldEmbedding()), checkpointer=kept.saver) as rag,
     ):
         ingest = asyncio.create_task(rag.ingest(vault))
         await model.begun.wait()
@@ -133,7 +119,8 @@ async def test_a_stream_of_writers_lets_a_copy_in(tmp_path: Path):
     copied = asyncio.Event()
     writers = [asyncio.create_task(write(copied)) for _ in range(8)]
     await asyncio.sleep(0.05)
-    await asyncio.wait_for(back_up(RagConfig(data_dir=data), tmp_path / "copy"), 10)
+    report = await asyncio.wait_for(back_up(RagConfig(data_dir=data), tmp_path / "copy"), 10)
+    assert report.files == 1
     copied.set()
     await asyncio.gather(*writers)
 

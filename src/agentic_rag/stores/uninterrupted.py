@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
 
-async def uninterrupted(work: Coroutine[Any, Any, Result]) -> Result:
+async def uninterrupted(work: Coroutine[Any, Any, Result], end: Callable[[], None] | None = None) -> Result:
     """Finish the work even if the caller is cancelled, then let the cancellation through.
 
     A cancelled LanceDB write may still land, after the lock was given away and the next write was made.
+
+    Args:
+        work: what must not be left half done.
+        end: called if the caller is cancelled, for work that can end early by itself.
     """
-    task = asyncio.ensure_future(work)
+    task = heard(asyncio.ensure_future(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
+        if end is not None:
+            end()
         while not task.done():
             try:
                 await asyncio.wait([task])
             except asyncio.CancelledError:
                 continue  # cancelled again; the first one is passed on below
-        if not task.cancelled():
-            task.exception()  # looked at, for the caller only hears of the cancellation
         raise
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.testing import HashingEmbedding
+from held_embedding import HeldEmbedding
 from service_server import called_service
 
 
@@ -43,27 +44,14 @@ async def test_following_that_ends_says_so(tmp_path: Path, monkeypatch: pytest.M
     assert "text of a note" not in page
 
 
-class Waiting(HashingEmbedding):
-    """Embeds nothing until it is let."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked, self.go = asyncio.Event(), asyncio.Event()
-
-    async def embed_passages(self, texts: Sequence[str]) -> Any:
-        self.asked.set()
-        await self.go.wait()
-        return await super().embed_passages(texts)
-
-
 async def test_the_end_does_not_wait_for_the_ingest_of_a_followed_folder(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "tea.md").write_text("# Tea\n\nTea is oolong.\n")
-    config, embedding = RagConfig(data_dir=tmp_path / "data"), Waiting()
+    config, embedding = RagConfig(data_dir=tmp_path / "data"), HeldEmbedding()
     async with asyncio.timeout(30):
         async with called_service(config, {"embedding": embedding}, watched=[vault]):
-            await embedding.asked.wait()
-    embedding.go.set()
+            await embedding.begun.wait()
+    embedding.go_on.set()
     async with open_rag(config, embedding=embedding) as rag:
         assert (await rag.ingest(vault)).documents == 1
