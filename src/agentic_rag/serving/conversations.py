@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.identity import digest
-from agentic_rag.errors import InputError, StoreError
+from agentic_rag.errors import InputError
 from agentic_rag.serving.access import Caller, Refused
 
 if TYPE_CHECKING:
@@ -125,12 +124,8 @@ class Conversations:
 
     async def reach(self) -> None:
         """Raises ``StoreError`` where they cannot be read."""
-        if self._kept is None:
-            return
-        try:
+        if self._kept is not None:
             await self._kept.reach()
-        except sqlite3.Error as error:
-            raise StoreError(f"conversations cannot be read: {error}; run: agentic-rag repair") from error
 
     async def _threads(self, user_id: str) -> list[str]:
         return [] if self._kept is None else await self._kept.threads(f"{_owner(user_id)}/")

@@ -117,8 +117,11 @@ class _Sqlite:
             yield
 
     async def reach(self) -> None:
-        async with self.saver.lock:
-            await self.saver.conn.execute_fetchall("SELECT 1 FROM checkpoints LIMIT 1")
+        try:
+            async with self.saver.lock:
+                await self.saver.conn.execute_fetchall("SELECT 1 FROM checkpoints LIMIT 1")
+        except sqlite3.Error as error:
+            raise StoreError(f"conversations cannot be read: {error}; run: agentic-rag repair") from error
 
 
 @asynccontextmanager
