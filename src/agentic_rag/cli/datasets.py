@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from agentic_rag.cli.options import prepare
+from agentic_rag.cli.options import place_of, prepare
 from agentic_rag.cli.render import bars, console
 from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
 from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
@@ -240,8 +240,7 @@ def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
     """A paragraph and a table for each dataset."""
     out = console()
     if not found:
-        place = config.lancedb_uri or config.data_dir.absolute()
-        told = f"no dataset yet in {place}; make one with: agentic-rag ingest PATH"
+        told = f"no dataset yet in {place_of(config)}; make one with: agentic-rag ingest PATH"
         out.print(told, markup=False, style="yellow", soft_wrap=True)
     for stats in found:
         graph = ", ".join(f"{count} {name}" for name, count in stats["graph"].items())

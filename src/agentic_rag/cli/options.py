@@ -148,8 +148,7 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
         try:
             command(config=config, **given)
         except UnknownDataset as error:
-            place = config.lancedb_uri or str(config.data_dir.absolute())
-            raise UnknownDataset(error.dataset, error.known, place) from error
+            raise UnknownDataset(error.dataset, error.known, place_of(config)) from error
 
     own = inspect.signature(command).parameters
     hints = get_type_hints(command, localns={"RagConfig": Any}, include_extras=True)
@@ -191,6 +190,11 @@ def prepare(config: RagConfig, dataset: str) -> None:
 def is_new(config: RagConfig) -> bool:
     """Whether nothing can have been stored yet."""
     return config.lancedb_uri is None and not config.data_dir.exists()
+
+
+def place_of(config: RagConfig) -> str:
+    """Where datasets are looked for, for people."""
+    return config.lancedb_uri or str(config.data_dir.absolute())
 
 
 def require_data_folder(config: RagConfig) -> None:

@@ -234,11 +234,11 @@ def _texts(record: DocumentRecord) -> tuple[str, str]:
         # Links out of the folder are not followed on ingest, nor afterwards.
         if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
             raise InputError(f"{path!r} leads out of its folder by now; ingest again")
-        if file.suffix.lower() in (".json", ".jsonl"):
+        suffix = file.suffix.lower()
+        if suffix in (".json", ".jsonl"):
             text = _part(file, record.document_id)
             return text, text
         raw = file.read_bytes()
-        suffix = file.suffix.lower()
         source = extracted(raw, suffix).text if suffix in MIME_TYPES else decode(raw)
         return parse_canvas(path, path, source).text if suffix == SUFFIX else source, source
     except OSError as error:
