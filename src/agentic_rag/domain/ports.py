@@ -323,19 +323,21 @@ class GraphLinks:
     """Which chunk mentions which entity: a dataset's graph as a walk over it needs it.
 
     ``mentioning[i]`` and ``mentioned[i]`` are places in ``chunk_ids`` and in ``names``; each pair
-    comes once. A fact's chunk mentions both its ends.
+    comes once, the first ones ascending. A fact's chunk mentions both its ends.
     """
 
     chunk_ids: Sequence[str]
+    documents: NDArray[np.int32]
+    """Of each chunk, the place of its document in ``titles`` and ``aliases``."""
     titles: Sequence[str]
-    """Of each chunk's document."""
-    aliases: Sequence[tuple[str, ...]]
-    """Of each chunk's document: what else it is called."""
+    """Of each document."""
+    aliases: Sequence[Sequence[str]]
+    """Of each document: what else it is called."""
     dates: NDArray[np.datetime64]
     """Of each chunk, UTC, to the microsecond; NaT for none."""
     names: Sequence[str]
     """Of each entity."""
-    labels: Sequence[tuple[str, ...]]
+    labels: Sequence[Sequence[str]]
     """Of each entity."""
     mentioning: NDArray[np.int32]
     mentioned: NDArray[np.int32]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -59,25 +59,25 @@ class PassageGraph:
 
     def __init__(self, links: GraphLinks) -> None:
         self._links = links
-        keys = {title: entity_key(title) for title in set(links.titles)}
+        keys = [entity_key(title) for title in links.titles]
         aliases: dict[str, set[str]] = defaultdict(set)
-        for title, names in zip(links.titles, links.aliases, strict=True):
+        for key, names in zip(keys, links.aliases, strict=True):
             if names:
-                aliases[keys[title]].update(names)
+                aliases[key].update(names)
         self._names = EntityNames(links.names, links.labels, aliases)
-        self._place = {chunk_id: number for number, chunk_id in enumerate(links.chunk_ids)}
+        self._chunks = Places(links.chunk_ids, links.chunk_ids.__getitem__)
         chunks, entities = len(links.chunk_ids), len(links.names)
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
         self._rarity: NDArray[np.float64] = np.log1p(chunks / frequency)
-        of_titles = {title: self._names.place(key) for title, key in keys.items()}
-        titled = np.array([of_titles[title] for title in links.titles], dtype=np.int64)
+        titled = np.array([self._names.place(key) for key in keys], dtype=np.int32)
         mentioned = self._rarity[links.mentioned]
         self._said: Floats = np.bincount(links.mentioning, mentioned, chunks).astype(np.float32)
-        own = links.mentioned == titled[links.mentioning]
-        weights = mentioned * np.where(own, OWN_WEIGHT, 1.0)
-        weights = weights.astype(np.float32)
-        ties = sparse.csr_array((weights, (links.mentioning, links.mentioned)), shape=(chunks, entities))
-        self._to_entities, self._to_chunks = _Ties.of(ties), _Ties.of(sparse.csr_array(ties.T))
+        own = links.mentioned == titled[links.documents][links.mentioning]
+        weights = (mentioned * np.where(own, OWN_WEIGHT, 1.0)).astype(np.float32)
+        starts = np.r_[0, np.cumsum(np.bincount(links.mentioning, minlength=chunks))]
+        ties = sparse.csr_array((weights, links.mentioned, starts), shape=(chunks, entities))
+        of_entities = sparse.csr_array(ties.T)
+        self._to_entities, self._to_chunks = _Ties.of(ties, of_entities), _Ties.of(of_entities, ties)
 
     def named_in(self, question: str) -> list[int]:
         """Places of the entities that the question names; none where no one of them has a place of its own.
@@ -114,7 +114,7 @@ class PassageGraph:
         """By chunk id the names of those entities that it mentions, sorted."""
         found: dict[str, list[str]] = {}
         for chunk_id in chunk_ids:
-            own = self._to_entities.reached_from(self._place[chunk_id])
+            own = self._to_entities.reached_from(self._chunks.first(chunk_id))
             found[chunk_id] = self.names(set(own.tolist()).intersection(named))
         return found
 
@@ -131,8 +131,8 @@ class PassageGraph:
         The strength is in (0, 1]: the rarity of the entities both mention over that of those that either does
         (weighted Jaccard). Empty for an unknown chunk; ``within`` and ``as_of``: see ``visits``.
         """
-        place = self._place.get(chunk_id)
-        if place is None:
+        place = self._chunks.first(chunk_id)
+        if place < 0:
             return {}
         shared = np.zeros(len(self._links.chunk_ids), np.float32)
         for entity in self._to_entities.reached_from(place):
@@ -187,8 +187,9 @@ class PassageGraph:
         at_chunks = np.zeros(len(self._links.chunk_ids), np.float32)
         at_entities = np.zeros(len(self._links.names), np.float32)
         at_entities[list(entities)] = list(entities.values())
-        known = [(self._place[chunk], score) for chunk, score in passages.items() if chunk in self._place]
-        for place, score in sorted(known, key=lambda pair: (-pair[1], pair[0]))[:START_PASSAGES]:
+        known = ((self._chunks.first(chunk), score) for chunk, score in passages.items())
+        found = [(place, score) for place, score in known if place >= 0]
+        for place, score in sorted(found, key=lambda pair: (-pair[1], pair[0]))[:START_PASSAGES]:
             at_chunks[place] = score**2
         if allowed is not None:
             at_chunks *= allowed
@@ -204,7 +205,7 @@ class PassageGraph:
         allowed = np.ones(len(self._links.chunk_ids), np.float32)
         if within is not None:
             allowed[:] = 0.0
-            allowed[[self._place[chunk] for chunk in within if chunk in self._place]] = 1.0
+            allowed[[place for place in map(self._chunks.first, within) if place >= 0]] = 1.0
         if as_of is not None:
             moment = np.datetime64(as_utc(as_of).replace(tzinfo=None), "us")
             allowed *= ~(self._links.dates > moment)  # a comparison with no date is False: it passes
@@ -225,22 +226,24 @@ def _largest(values: Floats, count: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True)
 class _Ties:
-    """Probabilities of the next place, by row; and the same transposed, for where the mass is everywhere."""
+    """Where a walk goes from each place: to each other with a probability that is the share of the weight of their tie."""
 
-    forward: sparse.csr_array
-    backward: sparse.csr_array
+    weights: sparse.csr_array
+    transposed: sparse.csr_array
+    """The same ties by their other ends, for where the mass is everywhere."""
+    totals: Floats
+    """Weights of all ties of a place."""
 
     @classmethod
-    def of(cls, weights: sparse.csr_array) -> _Ties:
-        totals = np.asarray(weights.sum(axis=1)).ravel()
+    def of(cls, weights: sparse.csr_array, transposed: sparse.csr_array) -> _Ties:
+        totals = np.asarray(weights.sum(axis=1), np.float32).ravel()
         totals[totals == 0] = 1.0
-        forward = sparse.csr_array(sparse.diags_array(1.0 / totals, dtype=np.float32) @ weights)
-        return cls(forward, sparse.csr_array(forward.T))
+        return cls(weights, transposed, totals)
 
     def reached_from(self, place: int) -> NDArray[np.int32]:
         """The places one step away."""
-        reached: NDArray[np.int32] = self.forward.indices[
-            self.forward.indptr[place] : self.forward.indptr[place + 1]
+        reached: NDArray[np.int32] = self.weights.indices[
+            self.weights.indptr[place] : self.weights.indptr[place + 1]
         ]
         return reached
 
@@ -248,12 +251,37 @@ class _Ties:
         """Where the mass goes next; the least of it goes nowhere, so that a step costs what it reaches."""
         active = np.flatnonzero(mass > LEAST_VISITS)
         if len(active) > FEW * len(mass):
-            spread: Floats = self.backward @ mass
+            spread: Floats = self.transposed @ (mass / self.totals)
             return spread
         if len(active) == 0:
-            return np.zeros(self.forward.shape[1], np.float32)
-        moved: Floats = mass[active] @ self.forward[active]
+            return np.zeros(self.weights.shape[1], np.float32)
+        moved: Floats = (mass[active] / self.totals[active]) @ self.weights[active]
         return moved
+
+
+class Places:
+    """Where texts stand in a sequence, found by their hashes: a dictionary takes ten times as much memory.
+
+    Args:
+        texts: the sequence.
+        at: gives one of them again.
+    """
+
+    def __init__(self, texts: Iterable[str], at: Callable[[int], str]) -> None:
+        hashes = np.fromiter(map(hash, texts), np.int64)
+        self._order = np.argsort(hashes, kind="stable").astype(np.int32)
+        self._hashes = hashes[self._order]
+        self._at = at
+
+    def first(self, text: str) -> int:
+        """The first place of the text; -1 where it is not there."""
+        return next(self.every(text), -1)
+
+    def every(self, text: str) -> Iterator[int]:
+        """Its places, ascending."""
+        wanted = hash(text)
+        start, end = (int(np.searchsorted(self._hashes, wanted, side)) for side in ("left", "right"))
+        return (place for place in self._order[start:end].tolist() if self._at(place) == text)
 
 
 MAX_WORDS = 10
@@ -282,17 +310,15 @@ class EntityNames:
     def __init__(
         self,
         names: Sequence[str],
-        labels: Sequence[tuple[str, ...]],
+        labels: Sequence[Sequence[str]],
         aliases: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._labels = labels
-        self._keys: dict[str, int] = {}
+        keys = list(map(entity_key, names))
+        self._keys = Places(keys, lambda place: entity_key(names[place]))
         self._others: dict[str, list[int]] = defaultdict(list)
-        """Places of what is called so too: by an alias, without a qualifier, or by the key of an earlier one."""
-        for place, name in enumerate(names):
-            key = entity_key(name)
-            if self._keys.setdefault(key, place) != place:
-                self._others[key].append(place)
+        """Places of what is called so too: by an alias, or without a qualifier."""
+        for place, (name, key) in enumerate(zip(names, keys, strict=True)):
             called = [*aliases.get(key, ())] if aliases else []
             if name.endswith((")", "）")) and (qualified := _QUALIFIED.fullmatch(name)) is not None:
                 called.append(qualified.group(1))
@@ -302,7 +328,7 @@ class EntityNames:
 
     def place(self, key: str) -> int:
         """Of the first entity with this ``entity_key``; -1 where there is none."""
-        return self._keys.get(key, -1)
+        return self._keys.first(key)
 
     def is_placed(self, place: int) -> bool:
         """Whether somebody gave the entity a place of its own: a note, a person, a tag, a heading."""
@@ -335,8 +361,7 @@ class EntityNames:
 
     def _called(self, name: str) -> list[int]:
         key = entity_key(name)
-        place = self.place(key)
-        return [*([] if place < 0 else [place]), *self._others.get(key, ())]
+        return [*self._keys.every(key), *self._others.get(key, ())]
 
     def _tells(self, name: str, words: int, place: int) -> bool:
         """Whether the span is a name here, and not an ordinary word that happens to be one."""

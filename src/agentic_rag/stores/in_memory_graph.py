@@ -193,10 +193,13 @@ def _links(data: _Dataset) -> GraphLinks:
     ]
     mentioning, mentioned = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2).T
     dates = [None if c.date is None else as_utc(c.date).replace(tzinfo=None) for c in chunks]
+    documents = {chunk.document_id: chunk for chunk in chunks}
+    number_of = {document: number for number, document in enumerate(documents)}
     return GraphLinks(
         chunk_ids=[chunk.id for chunk in chunks],
-        titles=[chunk.title for chunk in chunks],
-        aliases=[aliases(chunk.metadata) for chunk in chunks],
+        documents=np.array([number_of[chunk.document_id] for chunk in chunks], dtype=np.int32),
+        titles=[chunk.title for chunk in documents.values()],
+        aliases=[aliases(chunk.metadata) for chunk in documents.values()],
         dates=np.array(dates, dtype="datetime64[us]"),
         names=[entities[key].name for key in sorted(entities)],
         labels=[entities[key].labels for key in sorted(entities)],

@@ -33,6 +33,7 @@ def links(mentions: dict[str, list[str]] = MENTIONS, label: str = "Note") -> Gra
     dates = [DATES[c].replace(tzinfo=None) if c in DATES else None for c in mentions]
     return GraphLinks(
         chunk_ids=list(mentions),
+        documents=np.arange(len(mentions), dtype=np.int32),
         titles=[found[0] for found in mentions.values()],
         aliases=[("Movie",) if found[0] == "Film" else () for found in mentions.values()],
         dates=np.array(dates, dtype="datetime64[us]"),

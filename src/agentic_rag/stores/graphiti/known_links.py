@@ -3,56 +3,44 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from heapq import merge
 from operator import itemgetter
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
-from scipy import sparse
 
 from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti.link_assembly import Assembled, MentionRows
+from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns, Values
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Known:
     """The links, by the uuids that Graphiti's results hold: what is here need not be looked up in the tables."""
 
-    links: GraphLinks
-    episodes: Places
-    """Places in ``links.chunk_ids``."""
-    entities: Places
-    """Places in ``links.names``."""
-    _mentioning: NDArray[np.int32]
-    """Places of chunks, those of one entity after those of the one before it, each entity's in id order."""
-    _ends: NDArray[np.integer[Any]]
-    """Of each entity, where its chunks end in ``_mentioning``."""
-    _said: MentionRows
-
-    def assembled(self) -> Assembled:
-        return Assembled(self.links, self.episodes.uuids(), self.entities.uuids(), self._said)
+    def __init__(self, columns: LinkColumns) -> None:
+        self.columns = columns
+        self.links = _links(columns)
+        self._episodes = Places(columns.episodes, columns.episode_order.to_numpy())
+        self._entities = Places(columns.entities, range(len(columns.entities)))
+        self._mentioning = columns.chunks_of_entities.to_numpy()
+        self._ends = columns.ends.to_numpy()
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
         """Names of those that are known."""
-        return {uuid: self.links.names[place] for uuid, place in self.entities.of(entities)}
+        return {uuid: self.links.names[place] for uuid, place in self._entities.of(entities)}
 
     def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
         """The chunks that are known episodes."""
-        return {uuid: self._chunk(place) for uuid, place in self.episodes.of(episodes)}
+        return {uuid: self._chunk(place) for uuid, place in self._episodes.of(episodes)}
 
     def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
         """The chunks that mention known entities, in id order; read one by one, for a tag is on every note."""
         found: dict[str, Iterator[DatedChunk]] = {}
-        for uuid, place in self.entities.of(entities):
+        for uuid, place in self._entities.of(entities):
             start = int(self._ends[place - 1]) if place else 0
             found[uuid] = map(self._chunk, self._mentioning[start : self._ends[place]])
         return found
@@ -116,60 +104,42 @@ class Updated:
 
 
 class Places:
-    """Where uuids stand in a sequence, found by bisection: a dictionary of half a million takes 60 MB.
+    """Where uuids stand in an array, found by bisection: a dictionary of half a million takes 60 MB.
 
     Args:
         uuids: distinct.
+        order: their places, in the order of the uuids.
     """
 
-    def __init__(self, uuids: pa.ChunkedArray) -> None:
-        order = pc.sort_indices(uuids)
-        self._sorted = uuids.take(order).combine_chunks()
-        self._places = order.to_numpy()
-
-    def uuids(self) -> pa.ChunkedArray:
-        """As they were given."""
-        return pa.chunked_array([self._sorted.take(pa.array(np.argsort(self._places)))])
+    def __init__(self, uuids: pa.Array, order: Sequence[int]) -> None:
+        self._uuids = uuids
+        self._order = order
 
     def of(self, uuids: Iterable[str]) -> Iterator[tuple[str, int]]:
         """Those that are there, each with its place."""
         for uuid in uuids:
-            found = bisect_left(self._sorted, uuid, key=_text)
-            if found < len(self._sorted) and self._sorted[found].as_py() == uuid:
-                yield uuid, int(self._places[found])
+            found = bisect_left(self._order, uuid, key=self._at)
+            if found < len(self._order) and self._at(place := int(self._order[found])) == uuid:
+                yield uuid, place
+
+    def _at(self, place: int) -> str:
+        uuid: str = self._uuids[place].as_py()
+        return uuid
 
 
-def _text(value: pa.Scalar) -> str:
-    text: str = value.as_py()
-    return text
+def _links(columns: LinkColumns) -> GraphLinks:
+    return GraphLinks(
+        chunk_ids=Values(columns.chunk_ids),
+        documents=columns.documents.to_numpy(),
+        titles=Values(columns.titles),
+        aliases=Values(columns.aliases),
+        dates=columns.dates.to_numpy().view("datetime64[us]"),
+        names=Values(columns.names),
+        labels=Values(pa.DictionaryArray.from_arrays(columns.labels, columns.label_sets)),
+        mentioning=columns.mentioning.to_numpy(),
+        mentioned=columns.mentioned.to_numpy(),
+    )
 
 
-_NOBODY = Places(pa.chunked_array([], pa.string()))
-NOTHING = Known(
-    GraphLinks(
-        (), (), (), np.zeros(0, "datetime64[us]"), (), (), np.zeros(0, np.int32), np.zeros(0, np.int32)
-    ),
-    _NOBODY,
-    _NOBODY,
-    np.zeros(0, np.int32),
-    np.zeros(0, np.intp),
-    MentionRows(np.zeros(0, np.bool_), np.zeros(0, np.int32), 0),
-)
+NOTHING = Known(LinkColumns(*(pa.array([], of) for of in TYPES.values())))
 """Of a group without tables."""
-
-
-def by_uuid(found: Assembled) -> Known:
-    links = found.links
-    # Entities × chunks; it sorts in a tenth of the time that argsort takes.
-    said = sparse.csr_array(
-        (np.ones(len(links.mentioned), np.bool_), (links.mentioned, links.mentioning)),
-        shape=(len(links.names), len(links.chunk_ids)),
-    )
-    return Known(
-        links,
-        Places(found.episodes),
-        Places(found.entities),
-        said.indices,
-        said.indptr[1:],
-        found.mentions,
-    )

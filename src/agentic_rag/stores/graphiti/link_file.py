@@ -5,110 +5,100 @@ from __future__ import annotations
 import json
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import pyarrow as pa
 
-from agentic_rag.domain.ports import GraphLinks
-from agentic_rag.stores.graphiti.link_assembly import Assembled, MentionRows, labels_of
-from agentic_rag.stores.whole_file import write_whole
+from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns
+from agentic_rag.stores.whole_file import whole_file
 
 Versions = tuple[tuple[str, int], ...]
 """Of each table that the links are read from, its name and version."""
-_TEXTS = pa.list_(pa.string())
-_SCHEMA = pa.schema(
-    [
-        ("episodes", _TEXTS),
-        ("chunk_ids", _TEXTS),
-        ("titles", _TEXTS),
-        ("aliases", pa.list_(_TEXTS)),
-        ("dates", pa.list_(pa.timestamp("us"))),
-        ("entities", _TEXTS),
-        ("names", _TEXTS),
-        ("labels", pa.list_(_TEXTS)),
-        ("mentioning", pa.list_(pa.int32())),
-        ("mentioned", pa.list_(pa.int32())),
-        ("of_pairs", pa.list_(pa.bool_())),
-        ("of_chunks", pa.list_(pa.int32())),
-        ("others", pa.list_(pa.int64())),
-    ]
-)
+_SCHEMA = pa.schema([(name, pa.list_(of)) for name, of in TYPES.items()])
 """One row: the columns differ in their lengths."""
+_TAIL = 4_096
+"""Bytes among which the last line is looked for."""
+_AT_ONCE = 1 << 20
+"""Bytes that are read at a time to be summed: what is read through a map stays in memory."""
 
 
 class LinkFile:
-    """A line of JSON and an Arrow stream; one that cannot be read counts as none, for the tables hold the same."""
+    """An Arrow stream that can be mapped, and a line of JSON after it; one that cannot be read counts as none, for the
+    tables hold the same."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def write(self, as_of: Versions, found: Assembled) -> None:
-        """Over what is there. Raises ``OSError``."""
-        links = found.links
-        values: list[Any] = [
-            found.episodes.combine_chunks(),
-            links.chunk_ids,
-            links.titles,
-            list(map(list, links.aliases)),
-            links.dates,
-            found.entities.combine_chunks(),
-            links.names,
-            list(map(list, links.labels)),
-            links.mentioning,
-            links.mentioned,
-            found.mentions.of_pairs,
-            found.mentions.of_chunks,
-            [found.mentions.others],
-        ]
-        columns = [
-            pa.ListArray.from_arrays([0, len(value)], pa.array(value, field.type.value_type))
-            for value, field in zip(values, _SCHEMA, strict=True)
-        ]
-        made = pa.BufferOutputStream()
-        with pa.ipc.new_stream(made, _SCHEMA, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
-            stream.write_table(pa.Table.from_arrays(columns, schema=_SCHEMA))
-        body = made.getvalue().to_pybytes()
-        head = json.dumps({"as_of": as_of, "crc32": zlib.crc32(body)}).encode() + b"\n"
-        write_whole(self._path, head + body)
+    def write(self, as_of: Versions, found: LinkColumns) -> None:
+        """Over what is there; who has mapped that keeps it. Raises ``OSError``."""
+        values = [getattr(found, name) for name in TYPES]
+        row = [pa.ListArray.from_arrays([0, len(value)], value) for value in values]
+        with whole_file(self._path) as file:
+            summed = _Summed(file)
+            with pa.ipc.new_stream(pa.PythonFile(summed, "w"), _SCHEMA) as stream:
+                stream.write_batch(pa.RecordBatch.from_arrays(row, schema=_SCHEMA))
+            told = {"as_of": as_of, "bytes": summed.length, "crc32": summed.crc32}
+            file.write(b"\n" + json.dumps(told).encode())
 
     def as_of(self) -> Versions | None:
         """What the links were read from; None where there is no file."""
+        told = self._told()
+        return None if told is None else told[0]
+
+    def read(self) -> LinkColumns | None:
+        """The links; None where there is no file, or one that is damaged or of another form."""
+        told = self._told()
+        if told is None or not self._is_whole(*told[1:]):
+            return None
+        try:
+            with pa.memory_map(str(self._path)) as file:
+                stream = pa.ipc.open_stream(file)
+                if not stream.schema.equals(_SCHEMA):
+                    return None
+                row = stream.read_next_batch()
+        except (OSError, ValueError, StopIteration):
+            return None
+        return LinkColumns(*(column.values for column in row.columns))
+
+    def _told(self) -> tuple[Versions, int, int] | None:
+        """What the last line says: versions, bytes of the stream and their checksum."""
         try:
             with self._path.open("rb") as file:
-                told = json.loads(file.readline())["as_of"]
-            return tuple((str(name), int(version)) for name, version in told)
+                file.seek(max(0, self._path.stat().st_size - _TAIL))
+                told = json.loads(file.read().rpartition(b"\n")[2])
+            as_of = tuple((str(name), int(version)) for name, version in told["as_of"])
+            return as_of, int(told["bytes"]), int(told["crc32"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def read(self) -> Assembled | None:
-        """The links; None where there is no file, or one that is damaged or of another form."""
+    def _is_whole(self, length: int, crc32: int) -> bool:
+        found = 0
         try:
-            head, _, body = self._path.read_bytes().partition(b"\n")
-            if json.loads(head)["crc32"] != zlib.crc32(body):
-                return None
-            row = pa.ipc.open_stream(body).read_all()
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        if not row.schema.equals(_SCHEMA):
-            return None
-        held = {name: row[name].combine_chunks().flatten() for name in _SCHEMA.names}
-        links = GraphLinks(
-            chunk_ids=held["chunk_ids"].to_pylist(),
-            titles=held["titles"].to_pylist(),
-            aliases=list(map(tuple, held["aliases"].to_pylist())),
-            dates=held["dates"].to_numpy(zero_copy_only=False).astype("datetime64[us]"),
-            names=held["names"].to_pylist(),
-            labels=labels_of(pa.chunked_array([held["labels"]])),
-            mentioning=held["mentioning"].to_numpy(),
-            mentioned=held["mentioned"].to_numpy(),
-        )
-        episodes, entities = (pa.chunked_array([held[name]]) for name in ("episodes", "entities"))
-        said = MentionRows(
-            of_pairs=held["of_pairs"].to_numpy(zero_copy_only=False),
-            of_chunks=held["of_chunks"].to_numpy(),
-            others=held["others"][0].as_py(),
-        )
-        return Assembled(links, episodes, entities, said)
+            with self._path.open("rb") as file:
+                while length > 0 and (some := file.read(min(length, _AT_ONCE))):
+                    found, length = zlib.crc32(some, found), length - len(some)
+        except OSError:
+            return False
+        return length == 0 and found == crc32
 
     def remove(self) -> None:
         self._path.unlink(missing_ok=True)
+
+
+class _Summed:
+    """A file that is written to, with the checksum of what was written."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.length = self.crc32 = 0
+
+    def write(self, some: bytes) -> int:
+        self.crc32 = zlib.crc32(some, self.crc32)
+        written = self._file.write(some)
+        self.length += written
+        return written
+
+    def flush(self) -> None:
+        """All goes to the disk when the file is whole."""

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.stores.graphiti import sql
-from agentic_rag.stores.graphiti.known_links import NOTHING, Known, Updated, by_uuid
+from agentic_rag.stores.graphiti.known_links import NOTHING, Known, Updated
 from agentic_rag.stores.graphiti.link_assembly import (
     CHUNK_COLUMNS,
     ENTITY_COLUMNS,
     FACT_COLUMNS,
     MENTION_COLUMNS,
-    Assembled,
     Called,
     Changes,
     Pairs,
@@ -33,9 +32,11 @@ from agentic_rag.stores.graphiti.link_assembly import (
     mentioned_in,
     stated_in,
 )
+from agentic_rag.stores.graphiti.link_columns import LinkColumns
 from agentic_rag.stores.graphiti.link_file import LinkFile, Versions
 from agentic_rag.stores.graphiti.schemas import Kind, schema
 from agentic_rag.stores.graphiti.tables import GraphTables, rows_of
+from agentic_rag.stores.lancedb.connection import trim_memory
 from agentic_rag.stores.uninterrupted import left_running
 
 _LOGGER = logging.getLogger(__name__)
@@ -118,7 +119,10 @@ class LinkReader:
         found = None
         if await self._tables.count(group, "episodes") > SMALL and await self._tells_what_is_new(group):
             versions = await self._versions(group)
-            found = await self._from_file(group, versions) or await self._from_tables(group)
+            found = await self._from_file(group, versions)
+            if found is not None and await asyncio.to_thread(file.as_of) == versions:
+                return
+            found = found or await self._from_tables(group)
         await asyncio.to_thread(file.remove)
         if found is not None:
             try:
@@ -162,23 +166,26 @@ class LinkReader:
         return await asyncio.to_thread(_updated, kept.known, there, episodes, entities, mentions, facts)
 
     async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> Known:
-        """Of what is held, or of the file, brought up to date; or else of the tables."""
+        """Of the file, where it is as new as the tables; or of what is held, or of the file, brought up to date; or else
+        of the tables."""
         found = None
-        if kept is None:
+        if kept is None or await asyncio.to_thread(self._file(group).as_of) == versions:
             found = await self._from_file(group, versions)
-        elif len(kept.known.links.chunk_ids) > SMALL and await self._tells_what_is_new(group):
-            found = await self._brought_up_to_date(group, kept.versions, kept.known.assembled, versions)
+        if found is None and kept is not None and len(kept.known.links.chunk_ids) > SMALL:
+            columns = kept.known.columns
+            if await self._tells_what_is_new(group):
+                found = await self._brought_up_to_date(group, kept.versions, lambda: columns, versions)
         found = found or await self._from_tables(group)
-        return NOTHING if found is None else await asyncio.to_thread(by_uuid, found)
+        return NOTHING if found is None else Known(found)
 
-    async def _from_file(self, group: str, versions: Versions) -> Assembled | None:
+    async def _from_file(self, group: str, versions: Versions) -> LinkColumns | None:
         file = self._file(group)
         as_of = await asyncio.to_thread(file.as_of)
         return None if as_of is None else await self._brought_up_to_date(group, as_of, file.read, versions)
 
     async def _brought_up_to_date(
-        self, group: str, as_of: Versions, read: Callable[[], Assembled | None], versions: Versions
-    ) -> Assembled | None:
+        self, group: str, as_of: Versions, read: Callable[[], LinkColumns | None], versions: Versions
+    ) -> LinkColumns | None:
         """None where they cannot be read or a table was made anew since, or so much was written that to read
         everything is as quick."""
         if as_of == versions:
@@ -191,7 +198,7 @@ class LinkReader:
         if before is None or changes is None:
             return None
         found = await asyncio.to_thread(brought_up_to_date, before, changes)
-        pa.default_memory_pool().release_unused()
+        await asyncio.to_thread(trim_memory)
         return found
 
     async def _changes(self, group: str, as_of: Versions) -> Changes | None:
@@ -216,7 +223,7 @@ class LinkReader:
         )
         return Changes(there, chunks, uuids["uuid"], entities, documents, mentions, count, facts)
 
-    async def _from_tables(self, group: str) -> Assembled | None:
+    async def _from_tables(self, group: str) -> LinkColumns | None:
         entities = await self._tables.arrow(group, "entities", None, ENTITY_COLUMNS)
         read: list[pa.Table] = []
         documents: list[Called] = []
@@ -232,7 +239,7 @@ class LinkReader:
         chunks, entities = pa.concat_tables(read).sort_by("chunk_id"), entities.sort_by("uuid")
         said = await self._pairs(group, chunks["chunk_id"], entities["uuid"])
         found = await asyncio.to_thread(assembled, chunks, documents, entities, *said)
-        pa.default_memory_pool().release_unused()
+        await asyncio.to_thread(trim_memory)
         return found
 
     async def _pairs(
@@ -264,7 +271,7 @@ def _updated(
     mentions: pa.Table,
     facts: pa.Table,
 ) -> Updated:
-    chunks = pa.array(before.links.chunk_ids, pa.string())
+    chunks = before.columns.chunk_ids
     stays = pc.is_in(chunks, there["chunk_id"].combine_chunks())
     written = [row for row in rows_of(episodes) if row["chunk_id"] is not None]
     mentioning: dict[str, dict[str, datetime | None]] = {}

@@ -29,7 +29,13 @@ from agentic_rag.stores.graphiti.schemas import (
     schema,
     table_name,
 )
-from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, LanceConnection, translated, upsert
+from agentic_rag.stores.lancedb.connection import (
+    KEYS_PER_CONDITION,
+    LanceConnection,
+    translated,
+    trim_memory,
+    upsert,
+)
 from agentic_rag.stores.lancedb.full_text import full_text_index, searched
 from agentic_rag.stores.lancedb.indexes import (
     BUILT_HERE,
@@ -54,7 +60,7 @@ from agentic_rag.stores.lancedb.rows import vector_array, vectors_of
 INDEX_FROM = 2_048
 """Rows from which key indexes pay; below, a scan is as fast as the look-up."""
 
-PART_ROWS = 250_000
+PART_ROWS = 100_000
 """Rows that are held at a time where all are read: 2.4 million mentions take 400 MB at once."""
 
 _LOGGER = logging.getLogger(__name__)
@@ -344,6 +350,7 @@ class GraphTables:
                 if sum(map(len, held)) >= at_once:
                     yield pa.Table.from_batches(held)
                     held = []
+                    await asyncio.to_thread(trim_memory)
         if held:
             yield pa.Table.from_batches(held)
 

@@ -277,8 +277,9 @@ def _return_freed_memory() -> None:
 
 
 def trim_memory() -> None:
-    """Let the C library give back now what was freed in the middle of its heap: 100 to 200 MB after large tables were
-    compacted and indexed."""
+    """Give back now what was freed in the middle of the C library's heap, and Arrow's: 100 to 200 MB after large tables were
+    read, compacted or indexed."""
+    pa.default_memory_pool().release_unused()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
