@@ -1,11 +1,12 @@
 """A file is as it was, or as it was to be."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from agentic_rag.stores.whole_file import write_whole
+from agentic_rag.stores.whole_file import whole_file, write_whole
 
 
 def test_it_is_written_with_its_folder_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -41,3 +42,13 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(
         write_whole(file, "new")
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_who_fails_in_the_middle_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "kept.txt"
+    write_whole(path, "before")
+    with suppress(KeyError), whole_file(path) as file:
+        file.write(b"half")
+        raise KeyError
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
@@ -17,6 +18,7 @@ from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
 from agentic_rag.stores.graphiti import links
 from agentic_rag.stores.graphiti.known_links import Known, Updated
 from agentic_rag.stores.graphiti.library import EntityEdge
+from agentic_rag.stores.graphiti.link_columns import AT_ONCE, Values
 from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.store import GraphitiStore
@@ -297,6 +299,10 @@ async def test_the_next_process_reads_them_from_a_file(
         await (await store.connection.table(f"graph_notes_{kind}")).optimize()
     assert await read(from_file=True) == assembled, "compacted, they hold the same"
 
+    kept = file.stat().st_ino
+    await store.optimize("notes")
+    assert file.stat().st_ino == kept, "what is as new as the tables is not written again"
+
     whole = file.read_bytes()
     for damaged in (b"", whole[:40], whole[: len(whole) // 2], whole[:-600] + bytes(9) + whole[-591:]):
         file.write_bytes(damaged)
@@ -314,3 +320,32 @@ async def test_the_next_process_reads_them_from_a_file(
     await store.remove_documents("notes", ["note0", "note2"])
     await store.optimize("notes")
     assert not file.exists(), "what is small is read from the tables, and no file tells of what was removed"
+
+
+async def test_a_process_that_holds_older_ones_takes_the_file(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_tables: list[object]
+) -> None:
+    monkeypatch.setattr(links, "SMALL", 0)
+    monkeypatch.setattr(links, "REST", 0.0)
+    chance = random.Random(10)
+    store, tables = opened
+    await store.replace_documents("notes", [drawn("note0", chance)])
+    holding = LinkReader(tables, tmp_path)
+    await holding.latest("notes")
+    await store.replace_documents("notes", [drawn("note1", chance)])
+    await store.optimize("notes")
+    anew = values(await LinkReader(tables, tmp_path / "no file").latest("notes"))
+    del from_tables[:]
+    monkeypatch.setattr(links, "brought_up_to_date", None)
+    assert values(await holding.latest("notes")) == anew
+    assert not from_tables
+
+
+def test_values_are_made_when_they_are_asked_for() -> None:
+    many = [f"text {n}" for n in range(2 * AT_ONCE + 1)]
+    texts: Values[str] = Values(pa.array(many))
+    assert len(texts) == len(many)
+    assert list(texts) == many
+    assert (texts[7], texts[-1], list(texts[3:5])) == (many[7], many[-1], many[3:5])
+    with pytest.raises(IndexError):
+        texts[len(many)]
