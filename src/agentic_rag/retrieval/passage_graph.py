@@ -11,6 +11,7 @@ Graph Partitioning using PageRank Vectors, FOCS 2006.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,9 @@ class PassageGraph:
         chunks, entities = len(links.chunk_ids), len(links.names)
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
         self._rarity: NDArray[np.float64] = np.log1p(chunks / frequency)
-        titled = np.array([self._names.place(key) for key in keys], dtype=np.int32)
+        places = range(entities - 1, -1, -1)
+        first = dict(zip(map(entity_key, reversed(list(links.names))), places, strict=True))
+        titled = np.array([first.get(key, -1) for key in keys], dtype=np.int32)
         mentioned = self._rarity[links.mentioned]
         self._said: Floats = np.bincount(links.mentioning, mentioned, chunks).astype(np.float32)
         own = links.mentioned == titled[links.documents][links.mentioning]
@@ -280,8 +283,9 @@ class Places:
     def every(self, text: str) -> Iterator[int]:
         """Its places, ascending."""
         wanted = hash(text)
-        start, end = (int(np.searchsorted(self._hashes, wanted, side)) for side in ("left", "right"))
-        return (place for place in self._order[start:end].tolist() if self._at(place) == text)
+        start = bisect_left(self._hashes, wanted)
+        some = self._order[start : bisect_right(self._hashes, wanted, start)]
+        return (place for place in some.tolist() if self._at(place) == text)
 
 
 MAX_WORDS = 10

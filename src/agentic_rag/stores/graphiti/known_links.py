@@ -9,13 +9,17 @@ from datetime import UTC, datetime
 from heapq import merge
 from operator import itemgetter
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns, Values
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
+AT_ONCE = 50
+"""Chunks that are read at a time."""
 
 
 class Known:
@@ -35,19 +39,24 @@ class Known:
 
     def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
         """The chunks that are known episodes."""
-        return {uuid: self._chunk(place) for uuid, place in self._episodes.of(episodes)}
+        found = dict(self._episodes.of(episodes))
+        places = np.fromiter(found.values(), np.int32, len(found))
+        return dict(zip(found, self._chunks(places), strict=True))
 
     def chunks_of_entities(self, entities: Collection[str]) -> dict[str, Iterator[DatedChunk]]:
-        """The chunks that mention known entities, in id order; read one by one, for a tag is on every note."""
+        """The chunks that mention known entities, in id order; read some at a time, for a tag is on every note."""
         found: dict[str, Iterator[DatedChunk]] = {}
         for uuid, place in self._entities.of(entities):
             start = int(self._ends[place - 1]) if place else 0
-            found[uuid] = map(self._chunk, self._mentioning[start : self._ends[place]])
+            found[uuid] = self._chunks(self._mentioning[start : self._ends[place]])
         return found
 
-    def _chunk(self, place: int) -> DatedChunk:
-        date = self.links.dates[place].item()
-        return self.links.chunk_ids[place], None if date is None else date.replace(tzinfo=UTC)
+    def _chunks(self, places: NDArray[np.int32]) -> Iterator[DatedChunk]:
+        for start in range(0, len(places), AT_ONCE):
+            some = places[start : start + AT_ONCE]
+            ids = self.columns.chunk_ids.take(pa.array(some)).to_pylist()
+            dates = self.links.dates[some].tolist()
+            yield from zip(ids, (date and date.replace(tzinfo=UTC) for date in dates), strict=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
