@@ -66,7 +66,7 @@ class PassageGraph:
             if names:
                 aliases[key].update(names)
         self._names = EntityNames(links.names, links.labels, aliases)
-        self._chunks = Places(links.chunk_ids, links.chunk_ids.__getitem__)
+        self._chunks = HashedPlaces(links.chunk_ids, links.chunk_ids.__getitem__)
         chunks, entities = len(links.chunk_ids), len(links.names)
         frequency = np.maximum(np.bincount(links.mentioned, minlength=entities), 1)
         self._rarity: NDArray[np.float64] = np.log1p(chunks / frequency)
@@ -262,7 +262,7 @@ class _Ties:
         return moved
 
 
-class Places:
+class HashedPlaces:
     """Where texts stand in a sequence, found by their hashes: a dictionary takes ten times as much memory.
 
     Args:
@@ -319,7 +319,7 @@ class EntityNames:
     ) -> None:
         self._labels = labels
         keys = list(map(entity_key, names))
-        self._keys = Places(keys, lambda place: entity_key(names[place]))
+        self._keys = HashedPlaces(keys, lambda place: entity_key(names[place]))
         self._others: dict[str, list[int]] = defaultdict(list)
         """Places of what is called so too: by an alias, or without a qualifier."""
         for place, (name, key) in enumerate(zip(names, keys, strict=True)):

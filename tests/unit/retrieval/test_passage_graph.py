@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.ports import GraphLinks
 from agentic_rag.retrieval import passage_graph
-from agentic_rag.retrieval.passage_graph import EntityNames, PassageGraph, Places
+from agentic_rag.retrieval.passage_graph import EntityNames, HashedPlaces, PassageGraph
 
 MENTIONS = {
     "film": ["Film", "Director"],
@@ -286,7 +286,7 @@ def test_a_note_is_named_by_its_aliases_in_any_script():
 
 def test_places_of_texts() -> None:
     texts = ["tea", "milk", "tea", "茶"]
-    places = Places(texts, texts.__getitem__)
+    places = HashedPlaces(texts, texts.__getitem__)
     assert [places.first(text) for text in ("tea", "milk", "茶", "coffee")] == [0, 1, 3, -1]
     assert list(places.every("tea")) == [0, 2]
-    assert Places(["tea"], lambda _: "another of the same hash").first("tea") == -1
+    assert HashedPlaces(["tea"], lambda _: "another of the same hash").first("tea") == -1

@@ -28,8 +28,8 @@ class Known:
     def __init__(self, columns: LinkColumns) -> None:
         self.columns = columns
         self.links = _links(columns)
-        self._episodes = Places(columns.episodes, columns.episode_order.to_numpy())
-        self._entities = Places(columns.entities, range(len(columns.entities)))
+        self._episodes = SortedPlaces(columns.episodes, columns.episode_order.to_numpy())
+        self._entities = SortedPlaces(columns.entities, range(len(columns.entities)))
         self._mentioning = columns.chunks_of_entities.to_numpy()
         self._ends = columns.ends.to_numpy()
 
@@ -112,7 +112,7 @@ class Updated:
         return chunk[0], self.dates.get(chunk[0], chunk[1])
 
 
-class Places:
+class SortedPlaces:
     """Where uuids stand in an array, found by bisection: a dictionary of half a million takes 60 MB.
 
     Args:
