@@ -68,6 +68,7 @@ class Manifests:
         self.configured = Manifest(model, dimension)
         self._connection = connection
         self._known: dict[str, tuple[float, Manifest]] = {}
+        self._asking = asyncio.Lock()
 
     async def generation(self, group: str, *, any_model: bool = False) -> int:
         """The one in force, as of a second ago at the most; 0 for a group without a manifest.
@@ -75,11 +76,12 @@ class Manifests:
         Raises ``ManifestMismatch`` when its vectors come from another model than the configured one,
         unless ``any_model`` will do, as for what reads no vector.
         """
-        asked, manifest = self._known.get(group, (0.0, None))
-        fits = manifest is not None and (any_model or manifest.is_made_like(self.configured))
-        if fits and manifest and time.monotonic() - asked < READ_CONSISTENCY.total_seconds():
-            return manifest.generation
-        return await self.generation_now(group, any_model=any_model)
+        async with self._asking:  # by all that a question searches at once, of which one reads it for all
+            asked, manifest = self._known.get(group, (0.0, None))
+            fits = manifest is not None and (any_model or manifest.is_made_like(self.configured))
+            if fits and manifest and time.monotonic() - asked < READ_CONSISTENCY.total_seconds():
+                return manifest.generation
+            return await self.generation_now(group, any_model=any_model)
 
     async def generation_now(self, group: str, *, any_model: bool = False) -> int:
         """The same, read anew: what a writer needs, who holds ``process_lock.writing``."""
