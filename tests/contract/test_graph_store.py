@@ -162,10 +162,12 @@ async def test_links_are_the_whole_graph(store: GraphStore) -> None:
     await store.replace_documents("notes", [tea(date=JAN), travel()])
     links = await store.links("notes")
     assert links is not None
-    assert list(zip(links.chunk_ids, links.titles, strict=True)) == [
+    titles = [links.titles[document] for document in links.documents]
+    assert list(zip(links.chunk_ids, titles, strict=True)) == [
         ("tea#0", "tea"), ("tea#1", "tea"), ("travel#0", "travel"),
     ]  # fmt: skip
-    assert (links.aliases[0], links.aliases[2]) == (("Wu Long", "青茶"), ())
+    tea_others, _, travel_others = [list(links.aliases[document]) for document in links.documents]
+    assert (tea_others, travel_others) == (["Wu Long", "青茶"], [])
     assert links.dates.astype(str).tolist() == ["2024-01-01T00:00:00.000000"] * 2 + ["NaT"]
     pairs = {
         (links.chunk_ids[chunk], entity_key(links.names[entity]))

@@ -193,7 +193,7 @@ def _links(data: _Dataset) -> GraphLinks:
     ]
     mentioning, mentioned = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2).T
     dates = [None if c.date is None else as_utc(c.date).replace(tzinfo=None) for c in chunks]
-    documents = {chunk.document_id: chunk for chunk in chunks}
+    documents = {chunk.document_id: chunk for chunk in reversed(chunks)}  # its first one tells
     number_of = {document: number for number, document in enumerate(documents)}
     return GraphLinks(
         chunk_ids=[chunk.id for chunk in chunks],

@@ -1,17 +1,19 @@
 """Makes the rows of documents exactly the given ones by writing the rows that differ.
 
-A merge that also deletes reads the keys of all stored rows: of 2.4 million .9 s and 500 MB for a batch of which ten rows
-differ.
+A merge reads the keys of all stored rows where no index has them: of 2.4 million .4 s and 350 MB for a batch of which
+ten rows differ.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.stores.lancedb.connection import delete_keys, upsert
+from agentic_rag.stores.batch import batches
+from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION
 from agentic_rag.stores.lancedb.rows import vectors_of
 
 
@@ -30,23 +32,33 @@ async def replace_rows(table: Any, rows: pa.Table, where: str) -> None:
         if len(rows):
             await table.add(rows)
         return
-    columns = rows.column_names
-    stored = await table.query().where(where).select(columns).to_arrow()
-    old, new = await asyncio.to_thread(lambda: (_by_key(stored), _by_key(rows)))
-    written = [old.get(key) != values for key, values in new.items()]
+    stored = await table.query().where(where).select(rows.column_names).with_row_id().to_arrow()
+    written, gone = await asyncio.to_thread(_differences, stored, rows)
     if any(written):
-        differing = rows.filter(pa.array(written))
-        if old.keys().isdisjoint(differing[columns[0]].to_pylist()):
-            await table.add(differing)
+        await table.add(rows.filter(pa.array(written)))
+    for some in batches(gone, KEYS_PER_CONDITION):
+        await table.delete(f"_rowid IN ({', '.join(map(str, some))})")
+
+
+def _differences(stored: pa.Table, rows: pa.Table) -> tuple[list[bool], list[int]]:
+    """Of each row whether it is to be written, and the ids of those that are to go."""
+    keys = rows[0].to_pylist()
+    missing = dict(zip(keys, _values(rows), strict=True))
+    gone = []
+    held = stored.select(rows.column_names)
+    for row_id, key, values in zip(
+        stored["_rowid"].to_pylist(), held[0].to_pylist(), _values(held), strict=True
+    ):
+        if missing.get(key) == values:
+            del missing[key]  # and what a crash left beside it goes
         else:
-            await upsert(table, columns[0], differing)
-    await delete_keys(table, columns[0], old.keys() - new.keys(), where)
+            gone.append(row_id)
+    return [key in missing for key in keys], gone
 
 
-def _by_key(rows: pa.Table) -> dict[str, tuple[Any, ...]]:
-    """Comparable values of each row, by its first column."""
-    columns = [_column(rows, name) for name in rows.column_names]
-    return dict(zip(columns[0], zip(*columns, strict=True), strict=True))
+def _values(rows: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """What can be compared, of each row."""
+    return zip(*(_column(rows, name) for name in rows.column_names), strict=True)
 
 
 def _column(rows: pa.Table, name: str) -> list[Any]:
