@@ -92,6 +92,18 @@ async def test_every_column_counts(table: Any, column: str) -> None:
     assert found[column].to_pylist() == pa.array([other[column]], SCHEMA.field(column).type).to_pylist()
 
 
+@pytest.mark.parametrize("left", [("2", "SENCHA"), ("2", "sencha")])
+async def test_what_a_crash_left_beside_a_row_goes(table: Any, left: tuple[str, str]) -> None:
+    await table.add(rows("tea", left))
+    await replace_rows(table, rows("tea", ("1", "oolong"), ("2", "SENCHA"), ("3", None)), "note = 'tea'")
+    assert await held(table) == {
+        "1": ("tea", "oolong"),
+        "2": ("tea", "SENCHA"),
+        "3": ("tea", None),
+        "4": ("milk", "white"),
+    }
+
+
 async def test_no_rows_remove_all(table: Any) -> None:
     await replace_rows(table, SCHEMA.empty_table(), "note = 'tea'")
     assert await held(table) == {"4": ("milk", "white")}
