@@ -44,8 +44,9 @@ this share of the most visited one's visits. In a graph of 100,000 chunks that t
 changes no visits by more than .002."""
 MOST_STEPS = 25
 """There and back; what is still under way then is a fourteenth of all, and evenly spread."""
-FEW = 0.02
-"""Share of places up to which it is quicker to pick their ties out than to multiply by all of them."""
+FEW = 0.1
+"""Share of places up to which it is quicker to pick their ties out than to multiply by all of them: a walk over 215,000
+chunks takes 17 ms, with .02 26."""
 
 Floats = NDArray[np.float32]
 """Half as wide as numpy's own: a step of a walk takes as long as reading all ties from memory."""
