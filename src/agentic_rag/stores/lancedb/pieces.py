@@ -30,10 +30,7 @@ async def written(table: Any, rows: pa.Table) -> bytes:
 
 
 async def committed(table: Any, files: Sequence[bytes], where: str) -> None:
-    """Make the rows that match a condition exactly those of the files; the caller is ``writing``.
-
-    What is new is there before what is old is deleted, as in ``replace_rows``: who reads in between finds both, and so
-    does the next call after a crash, which deletes them. Row ids part the old from the new, which may have their keys.
+    """Make the rows that match a condition exactly those of the files, as one version; the caller is ``writing``.
 
     Args:
         table: for which the files were written.
@@ -43,20 +40,32 @@ async def committed(table: Any, files: Sequence[bytes], where: str) -> None:
     await table.checkout_latest()
     key = (await table.schema()).names[:1]
     old = await table.query().where(where).select(key).with_row_id().to_arrow()
-    version = await table.version()
+    await exchanged(table, files, old["_rowid"].to_pylist())
+
+
+async def exchanged(table: Any, files: Sequence[bytes], gone: Sequence[int]) -> None:
+    """Add the rows of files and delete those with these ids, as one version; the caller is ``writing``.
+
+    LanceDB can do so by a merge alone, which reads the keys of all rows where no index has them.
+    """
 
     def commit(dataset: Any) -> None:
         from lance import LanceDataset, LanceOperation
         from lance.fragment import FragmentMetadata
 
-        pieces = [
-            FragmentMetadata.from_json(json.dumps(piece)) for some in files for piece in json.loads(some)
-        ]
-        if pieces:  # documents may have no chunks any more
-            LanceDataset.commit(dataset, LanceOperation.Append(pieces), read_version=version)
+        new = [FragmentMetadata.from_json(json.dumps(piece)) for some in files for piece in json.loads(some)]
+        emptied, changed = [], []
+        for fragment in dataset.get_fragments() if gone else ():
+            left = fragment.delete(f"_rowid IN ({', '.join(map(str, gone))})")
+            if left is None:
+                emptied.append(fragment.fragment_id)
+            elif left.num_deletions != fragment.num_deletions:
+                changed.append(left)
+        if new or emptied or changed:
+            operation = LanceOperation.Update(
+                removed_fragment_ids=emptied, updated_fragments=changed, new_fragments=new
+            )
+            LanceDataset.commit(dataset, operation, read_version=dataset.version)
 
     await in_lance(table, commit)
     await table.checkout_latest()
-    ids = old["_rowid"].to_pylist()
-    if ids:
-        await table.delete(f"_rowid IN ({', '.join(map(str, ids))})")

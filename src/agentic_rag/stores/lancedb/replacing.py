@@ -12,16 +12,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.stores.batch import batches
-from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION
+from agentic_rag.stores.lancedb.pieces import exchanged, written
 from agentic_rag.stores.lancedb.rows import vectors_of
 
 
 async def replace_rows(table: Any, rows: pa.Table, where: str) -> None:
     """Make the rows that match a condition exactly the given ones; the caller is ``writing``.
 
-    A row that is stored as it is given stays. What is new or different is written before what is gone is deleted:
-    whoever reads in between finds both, and so does the next call after a crash, which finishes the work.
+    A row that is stored as it is given stays. All else changes as one version.
 
     Args:
         table: its first column is the key. It has no other rows with the keys of the given ones.
@@ -33,11 +31,9 @@ async def replace_rows(table: Any, rows: pa.Table, where: str) -> None:
             await table.add(rows)
         return
     stored = await table.query().where(where).select(rows.column_names).with_row_id().to_arrow()
-    written, gone = await asyncio.to_thread(_differences, stored, rows)
-    if any(written):
-        await table.add(rows.filter(pa.array(written)))
-    for some in batches(gone, KEYS_PER_CONDITION):
-        await table.delete(f"_rowid IN ({', '.join(map(str, some))})")
+    differing, gone = await asyncio.to_thread(_differences, stored, rows)
+    if any(differing) or gone:
+        await exchanged(table, [await written(table, rows.filter(pa.array(differing, pa.bool_())))], gone)
 
 
 def _differences(stored: pa.Table, rows: pa.Table) -> tuple[list[bool], list[int]]:

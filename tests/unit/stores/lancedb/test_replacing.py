@@ -109,9 +109,3 @@ async def test_no_rows_remove_all(table: Any) -> None:
     assert await held(table) == {"4": ("milk", "white")}
     await replace_rows(table, SCHEMA.empty_table(), "note = 'tea'")
     assert await held(table) == {"4": ("milk", "white")}
-
-
-async def test_more_rows_go_than_one_condition_names(table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agentic_rag.stores.lancedb.replacing.KEYS_PER_CONDITION", 2)
-    await replace_rows(table, rows("tea", ("9", "other")), "note = 'tea'")
-    assert await held(table) == {"4": ("milk", "white"), "9": ("tea", "other")}
