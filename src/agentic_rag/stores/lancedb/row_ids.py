@@ -63,12 +63,19 @@ class RowIds:
             if await table.count_rows() < FROM_ROWS:
                 kept = _Kept(version, 0.0, np.zeros(0, np.int64), np.zeros(0, np.uint64))
             else:
-                found = await table.query().select([self._key, "_rowid"]).to_arrow()
-                hashes, row_ids = await asyncio.to_thread(_by_hash, found[self._key], found["_rowid"])
+                hashes, row_ids = await self._read(table)
                 ended = time.monotonic()
                 kept = _Kept(version, ended + REST * (ended - started), hashes, row_ids)
             self._kept[table.name] = kept
         return kept
+
+    async def _read(self, table: Any) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Hashes of all keys, ascending, and their rows' ids; a part of the keys at a time."""
+        hashes, row_ids = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+        async for some in await table.query().select([self._key, "_rowid"]).to_batches():
+            hashes.append(await asyncio.to_thread(lambda keys: _hashes(keys.to_pylist()), some[self._key]))
+            row_ids.append(some["_rowid"].to_numpy())
+        return await asyncio.to_thread(_by_hash, np.concatenate(hashes), np.concatenate(row_ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +97,11 @@ class _Kept:
         return ids
 
 
-def _by_hash(keys: pa.ChunkedArray, row_ids: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    hashes = _hashes(keys.to_pylist())
+def _by_hash(
+    hashes: NDArray[np.int64], row_ids: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     order = np.argsort(hashes)
-    return hashes[order], row_ids.to_numpy()[order]
+    return hashes[order], row_ids[order]
 
 
 def _hashes(keys: Collection[str]) -> NDArray[np.int64]:
