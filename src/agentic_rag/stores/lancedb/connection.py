@@ -34,9 +34,8 @@ AT_ONCE = timedelta(milliseconds=1)
 INDEX_CACHE, METADATA_CACHE = 256 << 20, 64 << 20
 """Most bytes of indexes, and of what tables consist of, that are kept in memory. LanceDB's own 6 and 1 GB are filled by
 the versions that a long ingest makes. Questions to 215,000 chunks are as quick with these as with twice as much."""
-_MALLOC = ((-8, 2), (-3, 4 << 20), (-1, 4 << 20))
-"""For glibc's ``mallopt``: M_ARENA_MAX; M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes. With a megabyte each, a question
-to 215,000 chunks takes a tenth more time and 40 MB less of 1,170; with glibc's own, some 2 % less and 70 MB more."""
+_MALLOC = ((-8, 2), (-3, 1 << 20), (-1, 1 << 20))
+"""For glibc's ``mallopt``: M_ARENA_MAX; M_MMAP_THRESHOLD and M_TRIM_THRESHOLD in bytes."""
 KEYS_PER_CONDITION = 4_000
 """Most texts that one condition names."""
 
