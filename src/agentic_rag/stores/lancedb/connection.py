@@ -321,11 +321,10 @@ async def upsert(table: Any, key: str, rows: pa.Table) -> None:
     await merge.execute(rows)
 
 
-async def delete_keys(table: Any, column: str, keys: Iterable[str], where: str | None = None) -> None:
-    """Delete the rows whose key is one of these; ``where``: a condition that they meet, and an index knows."""
+async def delete_keys(table: Any, column: str, keys: Iterable[str]) -> None:
+    """Delete the rows whose key is one of these."""
     for some in batches(sorted(keys), KEYS_PER_CONDITION):
-        of_keys = is_one_of(column, some)
-        await table.delete(f"({where}) AND {of_keys}" if where else of_keys)
+        await table.delete(is_one_of(column, some))
 
 
 async def needed_bytes(table: Any, folder: Path) -> int:

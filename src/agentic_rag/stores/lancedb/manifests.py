@@ -76,12 +76,18 @@ class Manifests:
         Raises ``ManifestMismatch`` when its vectors come from another model than the configured one,
         unless ``any_model`` will do, as for what reads no vector.
         """
+        fresh = self._fresh(group, any_model)
+        if fresh is not None:
+            return fresh.generation
         async with self._asking:  # by all that a question searches at once, of which one reads it for all
-            asked, manifest = self._known.get(group, (0.0, None))
-            fits = manifest is not None and (any_model or manifest.is_made_like(self.configured))
-            if fits and manifest and time.monotonic() - asked < READ_CONSISTENCY.total_seconds():
-                return manifest.generation
-            return await self.generation_now(group, any_model=any_model)
+            fresh = self._fresh(group, any_model)
+            return fresh.generation if fresh else await self.generation_now(group, any_model=any_model)
+
+    def _fresh(self, group: str, any_model: bool) -> Manifest | None:
+        """What was read a moment ago, where it will do."""
+        asked, manifest = self._known.get(group, (0.0, None))
+        fits = manifest is not None and (any_model or manifest.is_made_like(self.configured))
+        return manifest if fits and time.monotonic() - asked < READ_CONSISTENCY.total_seconds() else None
 
     async def generation_now(self, group: str, *, any_model: bool = False) -> int:
         """The same, read anew: what a writer needs, who holds ``process_lock.writing``."""

@@ -55,8 +55,9 @@ async def exchanged(table: Any, files: Sequence[bytes], gone: Sequence[int]) -> 
 
         new = [FragmentMetadata.from_json(json.dumps(piece)) for some in files for piece in json.loads(some)]
         emptied, changed = [], []
+        are_gone = f"_rowid IN ({', '.join(map(str, gone))})"
         for fragment in dataset.get_fragments() if gone else ():
-            left = fragment.delete(f"_rowid IN ({', '.join(map(str, gone))})")
+            left = fragment.delete(are_gone)
             if left is None:
                 emptied.append(fragment.fragment_id)
             elif left.num_deletions != fragment.num_deletions:
