@@ -199,7 +199,7 @@ async def test_one_source_down_is_told_and_the_other_answers(
     if source == "graphiti":
         monkeypatch.setattr(type(example.knowledge), "search", fault)
     else:
-        monkeypatch.setattr(type(example.chunks), "search_both", fault)
+        monkeypatch.setattr(type(example.chunks), "search_dense", fault)
     context = {
         "retrieval": {"timeout_seconds": 1 if fault is hanging else 10},
         # so that the cascade goes on to the vector store
@@ -216,7 +216,7 @@ async def test_one_source_down_is_told_and_the_other_answers(
 
 async def test_both_sources_down_is_an_error(example: Rag, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(example.knowledge), "search", broken)
-    monkeypatch.setattr(type(example.chunks), "search_both", broken)
+    monkeypatch.setattr(type(example.chunks), "search_dense", broken)
     for operation in OPERATIONS:
         with pytest.raises(AllSourcesFailed, match="the disk is gone"):
             await ask(example, QUESTIONS[0], operation=operation)

@@ -108,8 +108,6 @@ class ScoredChunk:
     score: float
     vector: FloatArray | None = field(default=None, compare=False, repr=False)
     """The chunk's unit vector, where the store reads it along; else ``get_vectors`` has it."""
-    rank: int | None = field(default=None, compare=False)
-    """Its rank in the leg, from 1, where others of the leg were left out; else its place in the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,21 +212,6 @@ class ChunkSearch(ChunkReader, Protocol):
         """Best chunks by BM25 over title, heading path and text, descending, ties by chunk id.
 
         Any text is accepted; one without a searchable term gives [].
-        """
-
-    async def search_both(
-        self,
-        dataset: str,
-        text: str,
-        vector: FloatArray,
-        *,
-        limit: int,
-        wanted: int,
-        restriction: Restriction,
-    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
-        """``search_dense`` and ``search_sparse`` at once, for the best ``wanted`` of both together.
-
-        Each leg may leave out chunks that lie beyond the first ``wanted`` of both.
         """
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -13,7 +12,6 @@ from agentic_rag.domain import Chunk, filterable
 from agentic_rag.domain.filters import matches
 from agentic_rag.domain.identity import is_unicode
 from agentic_rag.domain.ports import (
-    ChunkStore,
     DocumentRecord,
     EmbeddedDocument,
     FloatArray,
@@ -113,25 +111,6 @@ def checked_records(records: Sequence[DocumentRecord]) -> dict[str, DocumentReco
         if not is_unicode("".join([record.document_id, record.root, record.path, *record.names])):
             raise InputError(f"{record.path!r} holds a lone surrogate, which is no Unicode text")
     return {record.document_id: record for record in records}
-
-
-class BothLegsApart:
-    """``search_both`` of a store that gains nothing by searching vectors and words at once."""
-
-    async def search_both(
-        self: ChunkStore,
-        dataset: str,
-        text: str,
-        vector: FloatArray,
-        *,
-        limit: int,
-        wanted: int,
-        restriction: Restriction,
-    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
-        return await asyncio.gather(
-            self.search_dense(dataset, vector, limit=limit, restriction=restriction),
-            self.search_sparse(dataset, text, limit=limit, restriction=restriction),
-        )
 
 
 def passes(chunk: Chunk, restriction: Restriction) -> bool:

@@ -25,7 +25,6 @@ from agentic_rag.domain.ports import (
     TableStats,
 )
 from agentic_rag.stores.batch import (
-    BothLegsApart,
     check_query,
     checked_ids,
     checked_records,
@@ -46,7 +45,7 @@ class _Dataset:
     tokens: dict[str, bytes] = field(default_factory=dict)
 
 
-class InMemoryChunkStore(BothLegsApart):
+class InMemoryChunkStore:
     """``ports.ChunkStore`` in dictionaries."""
 
     def __init__(self, *, dimension: int) -> None:

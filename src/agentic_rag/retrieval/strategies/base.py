@@ -151,7 +151,7 @@ class BaseStrategy(ABC):
                 chunk = scored.chunk
                 if chunk.id in said and name not in said[chunk.id]:
                     chunks[chunk.id] = chunk
-                    said[chunk.id][name] = Leg(scored.rank or place, scored.score)
+                    said[chunk.id][name] = Leg(place, scored.score)
         results = [
             RetrievalResult(chunks[i], probability(logits[i] - doubt), told) for i, told in said.items()
         ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from agentic_rag.domain.ports import Restriction
 from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.retrieval.strategies.base import BaseStrategy
@@ -14,8 +16,9 @@ class HybridStrategy(BaseStrategy):
         self, dataset: str, query: str, *, limit: int, restriction: Restriction
     ) -> list[RetrievalResult]:
         asked = await self.embed(query)
-        dense, sparse = await self.store.search_both(
-            dataset, query, asked, limit=limit, wanted=limit, restriction=restriction
+        dense, sparse = await asyncio.gather(
+            self.store.search_dense(dataset, asked, limit=limit, restriction=restriction),
+            self.store.search_sparse(dataset, query, limit=limit, restriction=restriction),
         )
         legs = {"dense": dense, "sparse": sparse}
         return await self.judged_by_vectors(dataset, query, legs, asked, limit=limit, compared=True)

@@ -38,7 +38,7 @@ from agentic_rag.stores.lancedb.indexes import (
     tidied,
     tidied_when_due,
 )
-from agentic_rag.stores.lancedb.legs import Searched, both_legs, dense_leg, sparse_leg
+from agentic_rag.stores.lancedb.legs import Searched, dense_leg, sparse_leg
 from agentic_rag.stores.lancedb.manifests import Manifests, generation_name
 from agentic_rag.stores.lancedb.metadata import MetadataValues, value_items
 from agentic_rag.stores.lancedb.pieces import committed, written
@@ -160,23 +160,6 @@ class LanceChunkStore:
             return []
         with translated(f"searching words of {dataset!r}"):
             return await sparse_leg(of, text, limit)
-
-    async def search_both(
-        self,
-        dataset: str,
-        text: str,
-        vector: FloatArray,
-        *,
-        limit: int,
-        wanted: int,
-        restriction: Restriction,
-    ) -> tuple[list[ScoredChunk], list[ScoredChunk]]:
-        self._check_dimension(vector)
-        of = await self._searched(dataset, restriction)
-        if of is None or limit < 1:
-            return [], []
-        with translated(f"searching {dataset!r}"):
-            return await both_legs(of, text, vector, limit, wanted)
 
     async def _searched(self, dataset: str, restriction: Restriction) -> Searched | None:
         table = await self._opened(dataset)

@@ -28,7 +28,6 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreError
 from agentic_rag.stores.batch import (
-    BothLegsApart,
     batches,
     check_query,
     checked_ids,
@@ -90,7 +89,7 @@ class _Dataset:
     reading: threading.Lock = field(default_factory=threading.Lock)
 
 
-class VectorStoreChunks(BothLegsApart):
+class VectorStoreChunks:
     """Chunks in one collection per dataset, and one collection that lists the datasets.
 
     Vectors are compared by the store where it is exact at that; BM25 is computed here, over chunks held
