@@ -319,7 +319,7 @@ async def test_closing_does_not_wait_for_all_that_is_to_be_copied(
         time.sleep(0.3)
         real(self, file)
 
-    monkeypatch.setattr(copies, "AT_ONCE", 1)
+    monkeypatch.setattr(copies, "FILES_AT_ONCE", 1)
     monkeypatch.setattr(TableCopies, "_copy", slow)
     reader = CopiedConnection(uri, {}, tmp_path / "copies")
     asking = asyncio.create_task(reader.table("notes"))

@@ -342,7 +342,7 @@ async def test_old_generations_are_dropped_once_nobody_reads_them(
         await rag.chunks.optimize("default")
         await rag.knowledge.optimize("default")
         assert {"chunks_default", "graph_default_facts"} <= set(await connection.table_names())
-        monkeypatch.setattr(manifests, "KEEP_VERSIONS", timedelta(0))
+        monkeypatch.setattr(manifests, "KEEP_GENERATIONS", timedelta(0))
         await rag.chunks.optimize("default")
         await rag.knowledge.optimize("default")
         names = set(await connection.table_names())

@@ -1,1 +1,1 @@
-"""Stores behind the ports: in-memory references, LanceDB, Graphiti."""
+"""Stores behind the ports: LanceDB, Graphiti, other vector stores, kept conversations, and in-memory references."""

@@ -47,7 +47,6 @@ def build(
     backend: str,
     login: tuple[str | None, str | None, str | None],
     llm_client: Any,
-    cross_encoder: Any,
 ) -> Engine:
     """A real Graphiti whose writes go to LanceDB too, or there alone, and whose searches LanceDB answers."""
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
@@ -67,7 +66,7 @@ def build(
         graph_driver=driver,
         llm_client=llm_client or NoLanguageModel(),
         embedder=embedder,
-        cross_encoder=cross_encoder or PassthroughReranker(),
+        cross_encoder=PassthroughReranker(),
     )
     links = LinkReader(tables, folder)
     return Engine(

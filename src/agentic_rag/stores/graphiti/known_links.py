@@ -18,7 +18,7 @@ from agentic_rag.stores.graphiti.link_columns import TYPES, LinkColumns, Values
 
 DatedChunk = tuple[str, datetime | None]
 """A chunk's id and date."""
-AT_ONCE = 50
+CHUNKS_AT_ONCE = 50
 """Chunks that are read at a time."""
 
 
@@ -52,8 +52,8 @@ class Known:
         return found
 
     def _chunks(self, places: NDArray[np.int32]) -> Iterator[DatedChunk]:
-        for start in range(0, len(places), AT_ONCE):
-            some = places[start : start + AT_ONCE]
+        for start in range(0, len(places), CHUNKS_AT_ONCE):
+            some = places[start : start + CHUNKS_AT_ONCE]
             ids = self.columns.chunk_ids.take(pa.array(some)).to_pylist()
             dates = self.links.dates[some].tolist()
             yield from zip(ids, (date and date.replace(tzinfo=UTC) for date in dates), strict=True)

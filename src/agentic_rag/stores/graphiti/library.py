@@ -73,14 +73,8 @@ from graphiti_core.nodes import (  # noqa: E402
     SagaNode,
 )
 from graphiti_core.search.search_config import (  # noqa: E402
-    EdgeSearchConfig,
     EdgeSearchMethod,
-    EpisodeSearchConfig,
-    EpisodeSearchMethod,
-    NodeSearchConfig,
     NodeSearchMethod,
-    SearchConfig,
-    SearchResults,
 )
 from graphiti_core.search.search_config_recipes import COMBINED_HYBRID_SEARCH_RRF  # noqa: E402
 from graphiti_core.search.search_filters import (  # noqa: E402
@@ -114,13 +108,10 @@ __all__ = [
     "CrossEncoderClient",
     "DateFilter",
     "EdgeNotFoundError",
-    "EdgeSearchConfig",
     "EdgeSearchMethod",
     "EmbedderClient",
     "EntityEdge",
     "EntityNode",
-    "EpisodeSearchConfig",
-    "EpisodeSearchMethod",
     "EpisodeType",
     "EpisodicEdge",
     "EpisodicNode",
@@ -134,14 +125,11 @@ __all__ = [
     "LLMConfig",
     "NextEpisodeEdge",
     "NodeNotFoundError",
-    "NodeSearchConfig",
     "NodeSearchMethod",
     "OpenAIGenericClient",
     "SagaNode",
-    "SearchConfig",
     "SearchFilters",
     "SearchInterface",
-    "SearchResults",
     "Transaction",
     "add_nodes_and_edges_bulk_tx",
 ]

@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 import pyarrow as pa
 
 T = TypeVar("T")
-AT_ONCE = 10_000
+VALUES_AT_ONCE = 10_000
 """Values that are made at a time where all are read."""
 TYPES = {
     "chunk_ids": pa.string(),
@@ -99,5 +99,5 @@ class Values(Sequence[T]):
         return value
 
     def __iter__(self) -> Iterator[T]:
-        for start in range(0, len(self._array), AT_ONCE):
-            yield from self._array.slice(start, AT_ONCE).to_pylist()
+        for start in range(0, len(self._array), VALUES_AT_ONCE):
+            yield from self._array.slice(start, VALUES_AT_ONCE).to_pylist()

@@ -86,8 +86,8 @@ class LinkReader:
         return None if known is NOTHING else known.links
 
     async def latest(self, group: str) -> Known | Updated:
-        """The links by uuid as they are now. Of a large graph whose changes are not read again yet, a chunk that stays
-        may be said to mention an entity that it mentions no more."""
+        """The links by uuid as they are now. While the changes of a large graph are not read again, an entity may still
+        list a chunk that no longer mentions it."""
         return await left_running(self._known(group, latest=True))
 
     async def _known(self, group: str, *, latest: bool = False) -> Known | Updated:

@@ -24,6 +24,7 @@ from agentic_rag.stores.graphiti.library import (
 from agentic_rag.stores.graphiti.schemas import Kind, Row, embedded_column
 from agentic_rag.stores.graphiti.server_graph import NoGraph
 from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb.sql import not_after
 
 
 class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
@@ -230,7 +231,7 @@ class LanceMirror(GraphOperationsInterface):  # type: ignore[misc]
             raise NotImplementedError  # Graphiti asks in Cypher then
         where = sql.every(
             [
-                sql.not_after("valid_at", reference_time),
+                not_after("valid_at", reference_time),
                 sql.is_in("source", [source.name]) if source else None,
             ]
         )

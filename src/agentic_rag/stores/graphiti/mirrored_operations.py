@@ -1,6 +1,6 @@
-"""Graphiti's ``graphiti.nodes.…`` and ``graphiti.edges.…`` through the same hooks as everything else.
+"""Routes ``graphiti.nodes.…`` and ``graphiti.edges.…`` through the mirror.
 
-Their operations would write the graph and bypass the hooks, so that LanceDB never heard of it.
+Graphiti's own operations would write the graph and leave LanceDB behind.
 """
 
 from __future__ import annotations

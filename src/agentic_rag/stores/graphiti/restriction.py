@@ -19,6 +19,7 @@ from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
 from agentic_rag.stores.graphiti.schemas import Kind, Row
 from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb.sql import not_after
 
 Scored = list[tuple[Row, float]]
 GROWTH = 4
@@ -101,7 +102,7 @@ class Visibility:
         if kind == "facts" and filters is not None:
             conditions.extend(sql.edge_filter(filters))
         if kind in ("facts", "episodes") and as_of is not None:
-            conditions.append(sql.not_after("chunk_date", as_of))
+            conditions.append(not_after("chunk_date", as_of))
         if kind == "entities" and labels:
             conditions.append(sql.has_any("labels", labels))
         if within is not None:

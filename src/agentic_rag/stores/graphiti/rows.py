@@ -20,7 +20,6 @@ from agentic_rag.stores.graphiti.library import (
     EntityNode,
     EpisodeType,
     EpisodicNode,
-    SagaNode,
 )
 from agentic_rag.stores.graphiti.schemas import Row
 from agentic_rag.stores.lancedb.full_text import indexed
@@ -179,21 +178,6 @@ def to_community(row: Row) -> Any:
         group_id=row["group_id"],
         created_at=row["created_at"],
         summary=row["summary"],
-    )
-
-
-def to_saga(row: Row) -> Any:
-    names = ("uuid", "name", "group_id", "created_at", *saga_fields())
-    return SagaNode(**{name: row[name] for name in names})
-
-
-def saga_fields() -> tuple[str, ...]:
-    return (
-        "summary",
-        "first_episode_uuid",
-        "last_episode_uuid",
-        "last_summarized_at",
-        "last_summarized_episode_valid_at",
     )
 
 

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, PrivateAttr
 from agentic_rag.stores.graphiti import rows as convert
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.library import EntityEdge, EntityNode, EpisodicNode, SearchInterface
-from agentic_rag.stores.graphiti.restriction import RestrictedFilters, Visibility
+from agentic_rag.stores.graphiti.restriction import RestrictedFilters, Scored, Visibility
 from agentic_rag.stores.graphiti.schemas import Kind, Row, columns_of_graphiti
 from agentic_rag.stores.graphiti.tables import GraphTables
 
@@ -29,7 +29,6 @@ MAX_WORDS = 60
 MAX_CHARACTERS = 600
 """Bounds scripts that put no space between words."""
 
-Scored = list[tuple[Row, float]]
 Fetch = Callable[[str, str | None, int], Awaitable[Scored]]
 """One leg on one group: group, predicate, limit."""
 
@@ -214,9 +213,6 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
         self, kind: Kind, query: str, search_filter: Any, group_ids: list[str] | None, limit: int
     ) -> Scored:
         text = searchable(query)
-        if not has_terms(text):
-            return []
-
         select = _columns(kind, search_filter)
 
         async def fetch(group: str, where: str | None, count: int) -> Scored:
@@ -356,8 +352,3 @@ def searchable(query: str) -> str:
     printable = "".join(" " if unicodedata.category(c)[0] == "C" else c for c in query[: 20 * MAX_CHARACTERS])
     words = unicodedata.normalize("NFKC", printable).split()[:MAX_WORDS]
     return " ".join(words)[:MAX_CHARACTERS].strip()
-
-
-def has_terms(text: str) -> bool:
-    """Whether full text could find anything: at least one letter or digit of any script."""
-    return any(character.isalnum() for character in text)

@@ -6,10 +6,9 @@ Column names are literals of this package; every value goes through ``quoted``.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
-from agentic_rag.stores.lancedb.connection import is_one_of, quoted
+from agentic_rag.stores.lancedb.sql import is_one_of, quoted, timestamp
 
 _OPERATORS = {"=", "<>", ">", "<", ">=", "<="}
 _NULL_TESTS = {"IS NULL", "IS NOT NULL"}
@@ -30,17 +29,6 @@ def has_any(column: str, values: Collection[str]) -> str:
     if not clean:
         return NOTHING
     return f"array_has_any({column}, make_array({', '.join(quoted(value) for value in clean)}))"
-
-
-def timestamp(moment: datetime) -> str:
-    """A timestamp literal in UTC; a moment without a zone is UTC already."""
-    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return f"TIMESTAMP {quoted(aware.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds') + 'Z')}"
-
-
-def not_after(column: str, moment: datetime) -> str:
-    """The date is not after the moment, or there is none."""
-    return f"({column} IS NULL OR {column} <= {timestamp(moment)})"
 
 
 def dates(column: str, alternatives: Sequence[Sequence[Any]] | None) -> str | None:

@@ -56,7 +56,6 @@ class GraphitiStore:
         user: str | None = None,
         password: str | None = None,
         llm_client: Any = None,
-        cross_encoder: Any = None,
     ) -> GraphitiStore:
         """Put the parts together; opens no connection yet.
 
@@ -66,7 +65,6 @@ class GraphitiStore:
             embedding: names the model and embeds names and sentences.
             backend: ``embedded`` (LanceDB alone), ``neo4j`` or ``falkordb`` (``server_uri`` and login).
             llm_client: Graphiti's language model; without one, what needs it raises ``ConfigError``.
-            cross_encoder: Graphiti's reranker; without one, its order is kept.
 
         Raises ``ConfigError`` for an unknown backend, ``MissingExtra`` for one that is not installed.
         """
@@ -82,7 +80,6 @@ class GraphitiStore:
                 backend=backend,
                 login=(server_uri, user, password),
                 llm_client=llm_client,
-                cross_encoder=cross_encoder,
             )
         return cls(engine, connection, owns_connection=not isinstance(uri, LanceConnection))
 

@@ -36,7 +36,7 @@ from agentic_rag.stores.lancedb.connection import (
     trim_memory,
     upsert,
 )
-from agentic_rag.stores.lancedb.full_text import full_text_index, searched
+from agentic_rag.stores.lancedb.full_text import full_text_index, index_words, searched
 from agentic_rag.stores.lancedb.indexes import (
     BUILT_HERE,
     VECTOR_INDEX_FROM,
@@ -93,8 +93,8 @@ class GraphTables:
         found = (group_of(name) for name in await self._connection.table_names())
         return sorted({group for group in found if group is not None})
 
-    async def exists(self, group: str, kind: Kind = "episodes") -> bool:
-        return await self._opened(group, kind) is not None
+    async def exists(self, group: str) -> bool:
+        return await self._opened(group, "episodes") is not None
 
     async def count(self, group: str, kind: Kind) -> int:
         table = await self._opened(group, kind, any_model=True)
@@ -307,7 +307,7 @@ class GraphTables:
             schema=made,
             text=lambda row: str(row[column]),
             made=rows_of,
-            prepare=_index_words,
+            prepare=index_words,
             plan=_plan(kind),
         )
 
@@ -371,7 +371,7 @@ class GraphTables:
             return table
         generation = await self._manifests.make(group) if kind in WITH_VECTOR else 0
         name = generation_name(table_name(group, kind), generation)
-        prepare = _index_words if kind in FULL_TEXT else None
+        prepare = index_words if kind in FULL_TEXT else None
         return await self._connection.create_table(
             name, schema(kind, dimension=self.dimension), "uuid", prepare
         )
@@ -391,12 +391,6 @@ def _plan(kind: Kind) -> IndexPlan:
     words = (PlannedIndex("text", full_text_index),) if kind in FULL_TEXT else ()
     keys = planned(INDEXED[kind], BTree, INDEX_FROM)
     return IndexPlan((*words, *keys), VECTOR_INDEX_FROM if kind in WITH_VECTOR else None)
-
-
-async def _index_words(table: Any) -> None:
-    """Full text answers from the first row on."""
-    if not await table.list_indices():
-        await table.create_index("text", config=full_text_index())
 
 
 def rows_of(found: pa.Table) -> list[Row]:

@@ -6,12 +6,10 @@ import logging
 import random
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
-from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, search_text
 from agentic_rag.domain.identity import dataset_name, group_id, is_unicode
 from agentic_rag.domain.ports import (
@@ -26,8 +24,8 @@ from agentic_rag.domain.ports import (
 )
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import check_query, checked_ids, checked_vectors, tokens_of
-from agentic_rag.stores.lancedb.connection import LanceConnection, is_one_of, translated
-from agentic_rag.stores.lancedb.full_text import full_text_index
+from agentic_rag.stores.lancedb.connection import LanceConnection, translated
+from agentic_rag.stores.lancedb.full_text import full_text_index, index_words
 from agentic_rag.stores.lancedb.indexes import (
     BUILT_HERE,
     VECTOR_INDEX_FROM,
@@ -55,6 +53,7 @@ from agentic_rag.stores.lancedb.rows import (
     unpacked,
     vectors_of,
 )
+from agentic_rag.stores.lancedb.sql import is_one_of, not_after
 from agentic_rag.stores.uninterrupted import uninterrupted
 
 KEYS_FROM = 4_096
@@ -270,7 +269,7 @@ class LanceChunkStore:
                 text=lambda row: search_text(to_chunk(row)),
                 made=lambda rows, found: to_table([to_chunk(row) for row in rows], found, self._schema),
                 tokens=True,
-                prepare=_index_words,
+                prepare=index_words,
                 plan=_plan(),
             ),
         )
@@ -302,7 +301,7 @@ class LanceChunkStore:
         """The table in force, made where it was missing; the caller is ``writing``."""
         generation = await self._manifests.make(group_id(dataset), dataset_name(dataset))
         return await self._connection.create_table(
-            _chunks_name(dataset, generation), self._schema, "chunk_id", _index_words
+            _chunks_name(dataset, generation), self._schema, "chunk_id", index_words
         )
 
     async def _where(self, dataset: str, restriction: Restriction) -> str | None:
@@ -310,7 +309,7 @@ class LanceChunkStore:
         if restriction.filters is not None:
             parts.append(await self._values.filter_sql(dataset, restriction.filters))
         if restriction.as_of is not None:
-            parts.append(f"(date IS NULL OR date <= {timestamp_sql(restriction.as_of)})")
+            parts.append(not_after("date", restriction.as_of))
         return " AND ".join(parts) or None
 
     async def _by_ids(self, dataset: str, chunk_ids: Sequence[str], columns: list[str]) -> pa.Table:
@@ -335,11 +334,6 @@ class LanceChunkStore:
             return await (query.where(where) if where else query).to_arrow()
 
 
-def timestamp_sql(moment: datetime) -> str:
-    """A UTC timestamp literal, to the microsecond."""
-    return f"CAST('{as_utc(moment).isoformat()}' AS TIMESTAMP)"
-
-
 async def _has_tokens(table: Any) -> bool:
     """A table of an earlier version lacks the column until ``reindex``; what it holds ranks without it."""
     with translated(f"looking at the columns of {table.name}"):
@@ -361,12 +355,6 @@ def _plan() -> IndexPlan:
         PlannedIndex("chunk_id", BTree, rows=KEYS_FROM),
     )
     return IndexPlan(columns, vector_from=VECTOR_INDEX_FROM)
-
-
-async def _index_words(table: Any) -> None:
-    """Full text answers from the first row on; rows that are not indexed yet are searched as well."""
-    if not await table.list_indices():
-        await table.create_index("search_text", config=full_text_index())
 
 
 def _chunks_name(dataset: str, generation: int = 0) -> str:

@@ -19,6 +19,7 @@ from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.compaction import cleaned
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
+from agentic_rag.stores.lancedb.sql import is_one_of
 from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone
 
 Prepare = Callable[[Any], Awaitable[None]]
@@ -29,7 +30,8 @@ READ_CONSISTENCY = timedelta(seconds=1)
 KEEP_VERSIONS = timedelta(minutes=1)
 """How long a version stays that readers may be in the middle of reading. They look for the latest one every second,
 and read what they found for seconds at most."""
-AT_ONCE = timedelta(milliseconds=1)
+KEEP_NONE = timedelta(milliseconds=1)
+"""Every version but the latest is removed."""
 
 INDEX_CACHE, METADATA_CACHE = 256 << 20, 64 << 20
 """Most bytes of indexes, and of what tables consist of, that are kept in memory. LanceDB's own 6 and 1 GB are filled by
@@ -260,7 +262,7 @@ class LanceConnection:
                 with translated(f"removing old versions of {name}"):
                     await table.checkout_latest()
                     if await table.version() != self._versions[name]:
-                        await cleaned(table, AT_ONCE)
+                        await cleaned(table, KEEP_NONE)
             except StoreError as error:
                 _LOGGER.warning("%s; a later run removes them", error)
 
@@ -302,16 +304,6 @@ def _keyed(schema: pa.Schema, key: str) -> pa.Schema:
     index = schema.get_field_index(key)
     marked = schema.field(index).with_metadata({"lance-schema:unenforced-primary-key:position": "1"})
     return schema.set(index, marked)
-
-
-def quoted(text: str) -> str:
-    """A SQL string literal; exact for every text without a NUL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def is_one_of(column: str, texts: Iterable[str]) -> str:
-    """A SQL condition; of at least one text."""
-    return f"{column} IN ({', '.join(map(quoted, texts))})"
 
 
 async def upsert(table: Any, key: str, rows: pa.Table) -> None:

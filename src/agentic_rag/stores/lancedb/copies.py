@@ -33,8 +33,7 @@ from agentic_rag.stores.lancedb.process_lock import process_lock
 from agentic_rag.stores.lancedb.versions import version_files, version_of
 from agentic_rag.stores.uninterrupted import heard
 
-AT_ONCE = 8
-"""Files under way."""
+FILES_AT_ONCE = 8
 PATIENCE = 1.0
 """Seconds that a reader waits for the latest version where it has one to read."""
 COMPARED_EVERY = 10.0
@@ -145,7 +144,7 @@ class TableCopies:
             raise FileNotFoundError(errno.ENOENT, "removed meanwhile", manifest)
         needed = {file for file in listed if "/_versions/" not in file}
         held = {file.relative_to(self._folder).as_posix() for file in target.rglob("*") if file.is_file()}
-        with ThreadPoolExecutor(AT_ONCE) as threads:
+        with ThreadPoolExecutor(FILES_AT_ONCE) as threads:
             for _ in threads.map(self._copy, sorted(needed - held)):
                 pass
         self._copy(manifest)

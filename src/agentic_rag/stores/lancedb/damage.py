@@ -21,7 +21,7 @@ import pyarrow as pa
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.batch import batches
 from agentic_rag.stores.lancedb.connection import LATEST_GONE, REPAIR, STABLE_ROW_IDS, translated
-from agentic_rag.stores.lancedb.full_text import full_text_index
+from agentic_rag.stores.lancedb.full_text import WORD_COLUMNS, index_words
 from agentic_rag.stores.lancedb.process_lock import in_use
 from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone, latest_hint, version_files
 
@@ -29,7 +29,6 @@ BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
 MOST_PARTS = 10_000
 """Into which a fragment is divided to find what of it can be read: every failing try takes a millisecond."""
-FULL_TEXT = ("search_text", "text")
 """Columns that are searched by words, which needs an index from the first row on."""
 _FOLDERS = re.compile(r"\S*\.lance/(?=\S)|Generic \S+ error: |Wrapped error: |Not found: (?=.*Not found: )")
 """What a reason need not repeat of the table's path, and the layers of Lance that it came through."""
@@ -108,7 +107,7 @@ async def _damage_of(database: Any, folder: Path, name: str) -> Damage | None:
             broken[index.name] = _reason(error)
     table.close()
     have = {index.columns[0] for index in indexes}
-    if any(column in columns and column not in have for column in FULL_TEXT):
+    if any(column in columns and column not in have for column in WORD_COLUMNS):
         broken[""] = "its full text has no index"
     return Damage(name, next(iter(broken.values())), tuple(broken)) if broken else None
 
@@ -122,7 +121,7 @@ async def without_indexes(folder: Path, damage: Damage) -> None:
         table = await database.open_table(damage.table)
         for name in filter(None, damage.indexes):
             await table.drop_index(name)
-        await _index_words(table)
+        await index_words(table)
         table.close()
         database.close()
 
@@ -230,7 +229,7 @@ class _Copy:
         """Search by words works at once; nothing is left of a table without a row."""
         if self._table is not None:
             if self.kept:
-                await _index_words(self._table)
+                await index_words(self._table)
             self._table.close()
             if not self.kept:
                 await self._database.drop_table(self._name)
@@ -298,13 +297,6 @@ def _linked(source: Path, target: Path) -> None:
 
 def _files(folder: Path) -> Iterator[Path]:
     return (file for file in sorted(folder.rglob("*")) if file.is_file())
-
-
-async def _index_words(table: Any) -> None:
-    have = {index.columns[0] for index in await table.list_indices()}
-    for column in (await table.schema()).names:
-        if column in FULL_TEXT and column not in have:
-            await table.create_index(column, config=full_text_index())
 
 
 def _reason(error: StoreError) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 from agentic_rag.text import STOPWORDS, any_of, folded, inner_terms
 
 MAX_QUERY_WORDS = 512
+WORD_COLUMNS = ("search_text", "text")
+"""Those that hold what is ``indexed``: of chunks, and of things of a graph."""
 
 _NOT_WORD = re.compile(r"[^\w'\-.]+")
 _PHRASES = any_of(word for word in STOPWORDS if not word.isascii() and len(word) > 1)
@@ -26,8 +28,8 @@ def indexed(text: str) -> str:
     return " ".join([plain, *inside]) if inside else plain
 
 
-def searched(text: str, most: int = MAX_QUERY_WORDS) -> str:
-    """Search terms of a question: its content words, at most ``most``; all words if there is no content word.
+def searched(text: str) -> str:
+    """Search terms of a question: its content words; all words if there is no content word; at most MAX_QUERY_WORDS.
 
     "" for a text without a letter or digit.
     """
@@ -35,7 +37,7 @@ def searched(text: str, most: int = MAX_QUERY_WORDS) -> str:
     words = [word for word in plain.split() if any(character.isalnum() for character in word)]
     kept = [word for place, word in enumerate(words) if not _is_stop_word(word, first=place == 0)]
     telling = _PHRASES.sub(" ", " ".join(kept)).split()
-    return " ".join((telling or words)[:most])
+    return " ".join((telling or words)[:MAX_QUERY_WORDS])
 
 
 def _is_stop_word(word: str, *, first: bool) -> bool:
@@ -50,3 +52,11 @@ def full_text_index() -> Any:
     from lancedb.index import FTS
 
     return FTS(base_tokenizer="icu/split", stem=True, remove_stop_words=False)
+
+
+async def index_words(table: Any) -> None:
+    """Build the full-text indexes that a table lacks; rows that are written later are searched as well."""
+    have = {index.columns[0] for index in await table.list_indices()}
+    for column in (await table.schema()).names:
+        if column in WORD_COLUMNS and column not in have:
+            await table.create_index(column, config=full_text_index())

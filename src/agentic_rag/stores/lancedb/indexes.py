@@ -16,7 +16,7 @@ from agentic_rag.domain.ports import IndexStats, TableStats
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.lancedb.compaction import compacted, expected_pieces
 from agentic_rag.stores.lancedb.connection import (
-    AT_ONCE,
+    KEEP_NONE,
     KEEP_VERSIONS,
     folder_bytes,
     needed_bytes,
@@ -187,12 +187,12 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder)
     elif purge and _VECTOR in have:
         await table.drop_index(have[_VECTOR])
     if purge:
-        await compacted(table, AT_ONCE)
+        await compacted(table, KEEP_NONE)
 
 
 async def _counting_removed(table: Any, indexes: Sequence[Any]) -> set[str]:
-    """Columns whose full text still has rows that were removed, REMOVED_SHARE of all or more, in how rare it takes
-    a word to be. LanceDB makes it right when it takes in new rows, and not where there are none."""
+    """Columns whose full-text index still counts removed rows, REMOVED_SHARE of all or more, in its document
+    frequencies. LanceDB corrects them when it indexes new rows, and not where there are none."""
     found = [index for index in indexes if str(index.index_type).upper() == "FTS"]
     found = [index for index in found if index.created_at is not None and not index.num_unindexed_rows]
     if not found:

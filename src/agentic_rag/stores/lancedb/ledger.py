@@ -11,8 +11,9 @@ import pyarrow as pa
 from agentic_rag.domain.identity import dataset_name, digest
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.stores.batch import checked_records
-from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, quoted, translated, upsert
+from agentic_rag.stores.lancedb.connection import LanceConnection, delete_keys, translated, upsert
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied, tidied_when_due
+from agentic_rag.stores.lancedb.sql import quoted
 from agentic_rag.stores.uninterrupted import uninterrupted
 
 _NAME = "ledger"

@@ -18,11 +18,12 @@ from typing import Any
 import pyarrow as pa
 
 from agentic_rag.errors import ManifestMismatch
-from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, quoted, translated
+from agentic_rag.stores.lancedb.connection import READ_CONSISTENCY, LanceConnection, translated
+from agentic_rag.stores.lancedb.sql import quoted
 from agentic_rag.stores.uninterrupted import uninterrupted
 
 METRIC = "cosine"
-KEEP_VERSIONS = timedelta(minutes=10)
+KEEP_GENERATIONS = timedelta(minutes=10)
 """What is superseded stays readable this long, for readers that are in the middle of a search."""
 _TABLE = "datasets"
 _SCHEMA = pa.schema(
@@ -136,7 +137,7 @@ class Manifests:
     async def drop_superseded(self, group: str, bases: Collection[str]) -> None:
         """Drop the generations before the one in force, once no search can be under way on them."""
         stored = await self.stored(group)
-        if stored is None or stored.since is None or datetime.now(UTC) - stored.since < KEEP_VERSIONS:
+        if stored is None or stored.since is None or datetime.now(UTC) - stored.since < KEEP_GENERATIONS:
             return
         await self._drop(bases, lambda generation: generation < stored.generation)
 

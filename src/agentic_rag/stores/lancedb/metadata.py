@@ -20,11 +20,11 @@ from agentic_rag.stores.lancedb.connection import (
     READ_CONSISTENCY,
     LanceConnection,
     delete_keys,
-    quoted,
     translated,
 )
 from agentic_rag.stores.lancedb.indexes import IndexPlan, tidied
 from agentic_rag.stores.lancedb.process_lock import RECORDING_VALUES, process_lock
+from agentic_rag.stores.lancedb.sql import quoted
 from agentic_rag.stores.metadata_items import condition, metadata_item, range_keys, stored_key, translate
 
 MOST_REMEMBERED = 256

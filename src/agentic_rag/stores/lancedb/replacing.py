@@ -46,7 +46,7 @@ def _differences(stored: pa.Table, rows: pa.Table) -> tuple[list[bool], list[int
         stored["_rowid"].to_pylist(), held[0].to_pylist(), _values(held), strict=True
     ):
         if missing.get(key) == values:
-            del missing[key]  # and what a crash left beside it goes
+            del missing[key]  # a second row with this key goes
         else:
             gone.append(row_id)
     return [key in missing for key in keys], gone

@@ -15,11 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from agentic_rag.stores.batch import batches
-from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION, is_one_of
+from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION
+from agentic_rag.stores.lancedb.sql import is_one_of
 
 FROM_ROWS = 4_096
 """Of a smaller table all keys are compared as fast."""
-REST = 10.0
+REST_FACTOR = 10.0
 """How many times longer than reading took the row ids are used, however often the table changes. What is written
 meanwhile is found by its key."""
 
@@ -65,7 +66,7 @@ class RowIds:
             else:
                 hashes, row_ids = await self._read(table)
                 ended = time.monotonic()
-                kept = _Kept(version, ended + REST * (ended - started), hashes, row_ids)
+                kept = _Kept(version, ended + REST_FACTOR * (ended - started), hashes, row_ids)
             self._kept[table.name] = kept
         return kept
 

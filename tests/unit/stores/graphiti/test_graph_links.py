@@ -18,7 +18,7 @@ from agentic_rag.domain.identity import entity_key, entity_uuid, episode_uuid
 from agentic_rag.stores.graphiti import links
 from agentic_rag.stores.graphiti.known_links import Known, Updated
 from agentic_rag.stores.graphiti.library import EntityEdge
-from agentic_rag.stores.graphiti.link_columns import AT_ONCE, Values
+from agentic_rag.stores.graphiti.link_columns import VALUES_AT_ONCE, Values
 from agentic_rag.stores.graphiti.links import LinkReader
 from agentic_rag.stores.graphiti.schemas import Kind
 from agentic_rag.stores.graphiti.store import GraphitiStore
@@ -342,7 +342,7 @@ async def test_a_process_that_holds_older_ones_takes_the_file(
 
 
 def test_values_are_made_when_they_are_asked_for() -> None:
-    many = [f"text {n}" for n in range(2 * AT_ONCE + 1)]
+    many = [f"text {n}" for n in range(2 * VALUES_AT_ONCE + 1)]
     texts: Values[str] = Values(pa.array(many))
     assert len(texts) == len(many)
     assert list(texts) == many

@@ -18,7 +18,7 @@ from agentic_rag.stores.graphiti.library import (
     EntityNode,
     SearchFilters,
 )
-from agentic_rag.stores.graphiti.search_interface import MAX_CHARACTERS, MAX_WORDS, has_terms, searchable
+from agentic_rag.stores.graphiti.search_interface import MAX_CHARACTERS, MAX_WORDS, searchable
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 
@@ -256,8 +256,3 @@ def test_searchable(query: str, text: str) -> None:
 
 def test_long_queries_are_cut_at_words() -> None:
     assert searchable("w " * 5000).split() == ["w"] * MAX_WORDS
-
-
-def test_terms_are_letters_and_digits_of_any_script() -> None:
-    assert all(has_terms(text) for text in ("a", "7", "茶", "é"))
-    assert not any(has_terms(text) for text in ("", "_", "?!", "🍵"))

@@ -6,6 +6,7 @@ import pytest
 
 from agentic_rag.stores.graphiti import sql
 from agentic_rag.stores.graphiti.library import ComparisonOperator, DateFilter, SearchFilters
+from agentic_rag.stores.lancedb.sql import timestamp
 
 DAY = datetime(2024, 1, 2, tzinfo=UTC)
 AFTER = DateFilter(date=DAY, comparison_operator=ComparisonOperator.greater_than)
@@ -23,15 +24,15 @@ def test_no_value_matches_nothing(make: object) -> None:
 
 
 def test_timestamps_are_utc() -> None:
-    assert sql.timestamp(datetime(2024, 1, 2, 3, tzinfo=timezone(timedelta(hours=3)))) == (
+    assert timestamp(datetime(2024, 1, 2, 3, tzinfo=timezone(timedelta(hours=3)))) == (
         "TIMESTAMP '2024-01-02T00:00:00.000000Z'"
     )
-    assert sql.timestamp(datetime(2024, 1, 2)) == sql.timestamp(DAY)
-    assert sql.timestamp(datetime(476, 9, 4, tzinfo=UTC)) == "TIMESTAMP '0476-09-04T00:00:00.000000Z'"
+    assert timestamp(datetime(2024, 1, 2)) == timestamp(DAY)
+    assert timestamp(datetime(476, 9, 4, tzinfo=UTC)) == "TIMESTAMP '0476-09-04T00:00:00.000000Z'"
 
 
 def test_date_filters_are_alternatives_of_conjunctions() -> None:
-    day = sql.timestamp(DAY)
+    day = timestamp(DAY)
     assert sql.dates("valid_at", [[AFTER, MISSING], [MISSING]]) == (
         f"((valid_at > {day}) AND (valid_at IS NULL) OR (valid_at IS NULL))"
     )

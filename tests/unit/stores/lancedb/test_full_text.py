@@ -46,4 +46,3 @@ def test_searched(question: str, found: str):
 
 def test_a_very_long_question_is_cut():
     assert len(searched("tea leaf " * 2000).split()) == MAX_QUERY_WORDS
-    assert searched("tea leaf water", most=2) == "tea leaf"

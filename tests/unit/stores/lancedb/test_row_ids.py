@@ -52,7 +52,7 @@ async def test_each_row_that_is_there(of: RowIds, table: Any):
 
 @pytest.mark.parametrize("rest", [0.0, 1e9], ids=["read again", "read before"])
 async def test_what_changed_meanwhile(of: RowIds, table: Any, rest: float, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(row_ids, "REST", rest)
+    monkeypatch.setattr(row_ids, "REST_FACTOR", rest)
     keys = ["010", "060", "070", "100"]
     assert set(await texts(of, table, keys)) == {"010", "060", "070"}
 
