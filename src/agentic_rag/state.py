@@ -22,6 +22,9 @@ from agentic_rag.domain.usage import summed
 
 AUTO: Literal["auto"] = "auto"
 """The operation that the words of the question choose."""
+OperationName = Literal[
+    "auto", "verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"
+]
 Entry = TypeVar("Entry", bound=Mapping[str, Any])
 
 
@@ -120,9 +123,7 @@ class CallerKeys(TypedDict, total=False):
         add_messages,
     ]
     operation: Annotated[
-        Literal[
-            "auto", "verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"
-        ],
+        OperationName,
         Field(
             description="What the answer is for: a board of questions, what one gets wrong, how concepts hang "
             "together, or the passage. auto: chosen by the words. Unset: verification_canvas; auto where only "

@@ -51,6 +51,19 @@ class CheckedAnswer:
     note: str | None
     """The mistake note that was written."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Of plain values."""
+        return {
+            "asks": self.asks,
+            "given": self.given,
+            "mark": self.mark,
+            "expected": list(self.expected),
+            "missing": list(self.missing),
+            "source": self.source,
+            "due": None if self.due is None else self.due.isoformat(),
+            "note": self.note,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
@@ -65,6 +78,15 @@ class CheckReport:
     def count(self, mark: Mark) -> int:
         """Answers with this mark."""
         return Counter(one.mark for one in self.answers)[mark]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Of plain values."""
+        return {
+            "board": self.board,
+            "dataset": self.dataset,
+            "degraded": self.degraded,
+            "answers": [one.to_dict() for one in self.answers],
+        }
 
 
 def filled_board(path: Path) -> tuple[Board, Provenance]:
@@ -240,17 +262,3 @@ def _label(test: Test, judgement: Judgement) -> str:
     labels = _LABELS["cjk" if script(test.asks) == "cjk" else "latin"]
     missing = ", ".join(judgement.missing) if judgement.mark == "partly" else ""
     return (labels[judgement.mark] + missing)[:_LONGEST_LABEL].rstrip(" :,")
-
-
-def answer_json(one: CheckedAnswer) -> dict[str, Any]:
-    """As ``check --json`` prints it."""
-    return {
-        "asks": one.asks,
-        "given": one.given,
-        "mark": one.mark,
-        "expected": list(one.expected),
-        "missing": list(one.missing),
-        "source": one.source,
-        "due": None if one.due is None else one.due.isoformat(),
-        "note": one.note,
-    }

@@ -276,11 +276,11 @@ def check(
 
     Colours the board, writes what was wrong as a mistake note, and says when you are asked again.
     """
-    from agentic_rag.cli.boards import check_file, check_json, print_check
+    from agentic_rag.cli.boards import check_file, print_check
 
     report = run(check_file(config, board, user_id))
     if as_json:
-        print_json(check_json(report))
+        print_json(report.to_dict())
     else:
         print_check(report)
 

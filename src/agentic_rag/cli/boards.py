@@ -29,18 +29,6 @@ async def check_file(config: RagConfig, board: Path, user_id: str) -> CheckRepor
         return await rag.check(board, user_id=user_id)
 
 
-def check_json(report: CheckReport) -> dict[str, Any]:
-    """As ``check --json`` prints it."""
-    from agentic_rag.boards.checking import answer_json
-
-    return {
-        "board": report.board,
-        "dataset": report.dataset,
-        "degraded": report.degraded,
-        "answers": [answer_json(one) for one in report.answers],
-    }
-
-
 def print_check(report: CheckReport) -> None:
     """A row a question, and what comes of it."""
     out = console()

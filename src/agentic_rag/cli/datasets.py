@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from agentic_rag.cli.options import place_of, prepare
+from agentic_rag.cli.options import is_new, place_of, prepare
 from agentic_rag.cli.render import bars, console
-from agentic_rag.domain.identity import MEMORY_PREFIX, dataset_name
+from agentic_rag.domain.identity import dataset_name
 from agentic_rag.domain.ports import StoreStats, TableStats, TokenEmbedding
 from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import UnknownDataset
@@ -165,7 +165,7 @@ async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]
     Raises:
         UnknownDataset: nothing was ingested under the name, or all of it was taken out.
     """
-    if config.lancedb_uri is None and not config.data_dir.exists():
+    if is_new(config):
         if dataset is not None:
             raise UnknownDataset(dataset, [])
         return []
@@ -173,9 +173,7 @@ async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]
         if dataset is not None:
             await rag.require_dataset(dataset)
             return [await _of(rag, dataset_name(dataset))]
-        return [
-            await _of(rag, name) for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)
-        ]
+        return [await _of(rag, name) for name in await rag.ledger.datasets()]
 
 
 async def _of(rag: Rag, dataset: str) -> dict[str, Any]:

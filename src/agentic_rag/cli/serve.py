@@ -1,4 +1,4 @@
-"""``serve``: the HTTP service with its page, on uvicorn."""
+"""``serve``: the HTTP service with its page, on uvicorn; and ``mcp``, on standard input and output."""
 
 from __future__ import annotations
 

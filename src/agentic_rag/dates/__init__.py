@@ -1,1 +1,1 @@
-"""Instants, and the times that a text states."""
+"""Instants, months, and the times that a text states."""

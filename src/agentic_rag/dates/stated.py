@@ -13,11 +13,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agentic_rag.dates.instants import moment_of
+from agentic_rag.dates.months import month_number
 
 Interval = tuple[datetime | None, datetime | None]
 """(start, end): start inclusive, end exclusive, UTC; None where it is open."""
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR = r"(?<![\d.,/])(?:1\d{3}|20\d{2})(?![\d/%])(?![.,]\d)(?!['’]?s\b)"
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
@@ -355,7 +355,7 @@ def _unit(written: str, default_year: int | None) -> tuple[datetime, datetime] |
     numbers = [int(number) for number in _NUMBERS.findall(rest)]
     named = _NAMED_MONTH.search(rest)
     if named is not None:
-        numbers.insert(0, _MONTHS.index(named.group()[:3].lower()) + 1)
+        numbers.insert(0, month_number(named.group()) or 0)
     try:
         if not numbers:
             return datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)

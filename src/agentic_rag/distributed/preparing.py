@@ -128,7 +128,7 @@ async def _piece(worker: Preparation, prepared: Prepared) -> Piece | None:
 
 
 def _unheard() -> Meter:
-    return Meter(None, "store", units=0, work=0.0)
+    return Meter.unheard()
 
 
 async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:

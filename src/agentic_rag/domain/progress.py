@@ -38,6 +38,11 @@ class Meter:
         self._done = 0.0
         self._progress(stage, 0, units)
 
+    @classmethod
+    def unheard(cls) -> Meter:
+        """One that tells nobody."""
+        return cls(None, "", units=0, work=0.0)
+
     def add(self, work: float) -> None:
         """So much more is done; what goes beyond what was announced is not told."""
         self._done = min(self._work, self._done + work)

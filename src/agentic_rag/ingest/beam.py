@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from agentic_rag.dates.months import day_text, month_number
 from agentic_rag.domain import Block, Document
-from agentic_rag.ingest.conversation import MONTHS
 from agentic_rag.ingest.values import read_date, valid_unicode
 
 CHAT = "chat.json"
@@ -150,7 +150,7 @@ def anchor_date(written: str | None) -> datetime | None:
     match = None if written is None else _ANCHOR.fullmatch(written.strip())
     if match is None:
         return read_date(written)
-    month = next((n for n, name in enumerate(MONTHS, 1) if name[:3].lower() == match[1][:3].lower()), 0)
+    month = month_number(match[1]) or 0
     try:
         return datetime(int(match[3]), month, int(match[2]), tzinfo=UTC)
     except ValueError:
@@ -187,7 +187,7 @@ def parse_batch(conversation: str, messages: Sequence[Message], *, path: str) ->
         )
         position = end + 1
     date = messages[0].date
-    day = "" if date is None else f", {date.day} {MONTHS[date.month - 1]} {date.year}"
+    day = "" if date is None else f", {day_text(date)}"
     return Document(
         id=batch_id(conversation, batch),
         path=path,

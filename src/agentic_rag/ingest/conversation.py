@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from agentic_rag.dates.months import day_text, month_number
 from agentic_rag.domain import Block, Document
 from agentic_rag.ingest.values import jsonable, read_date, valid_unicode
 
@@ -19,10 +20,6 @@ _SESSION = re.compile(r"session_(\d{1,6})")
 _WHEN = re.compile(
     r"(?:(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\.?\s*(?:on\s*)?)?(\d{1,2})\s+([A-Za-z]+),?\s+(\d{4})", re.I
 )
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,7 @@ def parse_session_date(text: str | None) -> datetime | None:
     if match is None:
         return read_date(text)
     hour, minute, half, day, month, year = match.groups()
-    found = next((n for n, name in enumerate(MONTHS, 1) if name[:3].lower() == month[:3].lower()), None)
+    found = month_number(month)
     if found is None:
         return None
     clock = 0 if hour is None else int(hour) % 12 + (12 if half.lower() == "p" else 0)
@@ -171,4 +168,4 @@ def _title(session: RawSession, date: datetime | None) -> str:
     who = " and ".join(session.speakers) or session.conversation
     if date is None:
         return f"{who}, session {session.number}"
-    return f"{who}, {date.day} {MONTHS[date.month - 1]} {date.year}"
+    return f"{who}, {day_text(date)}"

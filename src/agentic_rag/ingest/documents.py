@@ -68,7 +68,7 @@ class DocumentWriter:
         chunked = await asyncio.to_thread(
             lambda: [self.preparer.chunked(document, "some") for document in documents]
         )
-        meter = Meter(None, "store", units=0, work=0.0)
+        meter = Meter.unheard()
         prepared = await self.preparer.prepare(dataset, chunked, titles, meter)
         await self.store(dataset, prepared)
         names.update(with_new)

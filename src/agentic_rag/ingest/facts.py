@@ -1,7 +1,7 @@
 """What people wrote becomes a graph: links, properties, tags, drawn relations, mentions, who talks about what.
 
 No model and no guess: every fact is a sentence, a property or a drawn line of its document. Times are those
-of the document or turn, unless the author states an interval (see ``intervals``); relative dates ("last week")
+of the document or turn, unless the author states an interval (see ``dates.stated``); relative dates ("last week")
 are not resolved.
 """
 

@@ -188,7 +188,7 @@ async def embedded_documents(
     Raises:
         StoreError, ModelError: something failed.
     """
-    meter = meter or Meter(None, "store", units=0, work=0.0)
+    meter = meter or Meter.unheard()
     chunks = [chunk for its in documents.values() for chunk in its]
     same = {
         chunk.id: stored[chunk.id].id

@@ -20,10 +20,10 @@ from functools import lru_cache
 
 import regex
 
+from agentic_rag.dates.months import MONTHS
 from agentic_rag.dates.stated import named_dates
 from agentic_rag.errors import ConfigError
 from agentic_rag.ingest.beam import KINDS
-from agentic_rag.ingest.conversation import MONTHS
 from agentic_rag.lab.conversation import ADVERSARIAL, UNANSWERABLE
 from agentic_rag.text import CJK
 

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from agentic_rag.dates.instants import as_utc
+from agentic_rag.dates.months import day_text
 from agentic_rag.domain import Block, Chunk, Document
 from agentic_rag.domain.identity import entity_key
-from agentic_rag.ingest.conversation import MONTHS
 from agentic_rag.memory.schemas import MemoryType, moment_text
 
 RECORD = "record"
@@ -122,7 +122,7 @@ def _title(record: MemoryRecord) -> str:
     """The day, where people speak with each other."""
     at = record.at
     people = record.slot is None and lead(record)
-    return "" if at is None or not people else f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+    return "" if at is None or not people else day_text(at)
 
 
 def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:

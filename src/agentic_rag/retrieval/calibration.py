@@ -285,12 +285,6 @@ def _scores(leg: Sequence[ScoredChunk] | None) -> dict[str, float] | None:
 
 FEWEST_VISITS = 1e-4
 """What a walk visits less counts as visited so often."""
-NEAR_FACT = 0.9
-"""Relevance from which a fact is near enough to start a walk at its ends."""
-START_FACTS = 20
-"""Facts it starts at, the nearest first."""
-FACTS = 0.4
-"""How telling they are together. With NEAR_FACT chosen on the two choosing vaults and the first halves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,8 +294,8 @@ class GraphRelevance:
         log-odds(chunk) = intercept + telling · t + visits · t · ln(v)
 
     ``v`` in (0, 1] is how often the walk visits the chunk, of the most visited (see ``passage_graph``); ``t`` in
-    (0, 1] is the specificity of the start: the rarity of the rarest name in the question, or FACTS if the question
-    names nothing and the walk starts at its nearest facts. The relevance of the facts that a chunk supports adds
+    (0, 1] is the specificity of the start: the rarity of the rarest name in the question, or TELLING_OF_FACTS if the
+    question names nothing and the walk starts at its nearest facts. The relevance of the facts that a chunk supports adds
     nothing (``evaluation/fit_graph.py`` fits the three numbers).
     """
 

@@ -65,7 +65,8 @@ class RetrievalEngine:
         self._store = store
 
     async def ready(self, strategy: Strategy | None = None) -> None:
-        """Find by what the embedding's cosines are judged, where the strategy has any: else the first search does.
+        """Load or measure the calibration of the embedding's cosines, unless the strategy is sparse; else the first
+        search does it.
 
         Raises:
             ModelError: the model failed.
@@ -249,7 +250,7 @@ class RetrievalEngine:
     ) -> BaseRetriever:
         """The dataset as a langchain-core retriever, for any chain; the other arguments are ``search``'s.
 
-        Its documents have ``id``, ``page_content`` and ``metadata``, with ``score`` and ``legs``.
+        Its documents have ``id``, ``page_content`` and ``metadata``, with ``relevance_score`` and ``relevance_legs``.
         ``ainvoke`` in a running event loop, ``invoke`` elsewhere; see ``EngineRetriever``.
 
         Raises:

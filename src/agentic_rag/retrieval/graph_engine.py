@@ -24,7 +24,7 @@ from agentic_rag.domain.ports import (
     ScoredChunk,
 )
 from agentic_rag.errors import ManifestMismatch, StoreError
-from agentic_rag.retrieval.calibration import FACTS, NEAR_FACT, START_FACTS, Judge
+from agentic_rag.retrieval.calibration import Judge
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.floor import Nats, doubt
 from agentic_rag.retrieval.passage_graph import START_PASSAGES, PassageGraph
@@ -44,6 +44,14 @@ TELLING_CHUNKS = 49
 do not tell where to start; in a large graph there are many of them."""
 NEAREST = 4
 """How many times as many passages are read as are wanted, for some are judged less than nearer ones, or filtered."""
+
+NEAR_FACT = 0.9
+"""Relevance from which a fact is near enough to start a walk at its ends."""
+START_FACTS = 20
+"""Facts it starts at, the nearest first."""
+TELLING_OF_FACTS = 0.4
+"""How telling they are together, as ``telling`` of names. With NEAR_FACT chosen on the two choosing vaults and the first
+halves."""
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger(__name__)
@@ -356,4 +364,6 @@ def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _
         for place in graph.places((fact.source_name, fact.target_name)):
             ends[place] = ends.get(place, 0.0) + relevance**2
     rarity = graph.rarity(ends)
-    return _Start({place: ends[place] * rarity[place] for place in ends}, FACTS, []) if ends else None
+    return (
+        _Start({place: ends[place] * rarity[place] for place in ends}, TELLING_OF_FACTS, []) if ends else None
+    )

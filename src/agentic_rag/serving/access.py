@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -192,8 +192,3 @@ def _name(host: str) -> str:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:
         return ""
-
-
-def only_theirs(datasets: Iterable[str], caller: Caller) -> list[str]:
-    """The datasets that a caller may see."""
-    return [name for name in datasets if caller.may(name)]

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import StreamingResponse
@@ -23,6 +23,7 @@ from agentic_rag.retrieval.config import Strategy
 from agentic_rag.serving.access import Caller, error_body
 from agentic_rag.serving.errors import DOCUMENTED, error_of
 from agentic_rag.serving.service import Service, TheCaller, TheService
+from agentic_rag.state import OperationName
 
 logger = logging.getLogger(__name__)
 router = APIRouter(tags=["asking"])
@@ -46,9 +47,7 @@ class Ask(BaseModel):
 
     query: str = Field(min_length=1, max_length=LONGEST, description="The question, in any language.")
     dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
-    operation: Literal[
-        "auto", "verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"
-    ] = "auto"
+    operation: OperationName = "auto"
     filters: dict[str, Any] | None = Field(
         None, description='On properties of notes: {"year": {"$gte": 2023}}.'
     )

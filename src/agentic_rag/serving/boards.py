@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from agentic_rag.boards.checking import CheckReport, answer_json, filled_board
+from agentic_rag.boards.checking import CheckReport, filled_board
 from agentic_rag.boards.drawing import drawn
 from agentic_rag.boards.files import SUFFIX
 from agentic_rag.boards.vault import Vault
@@ -84,8 +85,7 @@ async def make_board(
     board = drawn(answer.to_dict(), vault).board
     written = None
     if path is not None:
-        report = service.rag.write_board(answer, path)
-        written = {"path": report.path, "added": report.added, "kept": report.kept, "removed": report.removed}
+        written = asdict(service.rag.write_board(answer, path))
     return BoardMade(board=board, answer=answer.text, abstained=False, written=written)
 
 
@@ -93,12 +93,7 @@ async def make_board(
 async def check(request: CheckRequest, service: TheWriter, caller: TheCaller) -> Checked:
     """Mark what was written into a verification board beneath the roots; colours it and writes mistake notes."""
     report = await checked(service, caller, request.path)
-    return Checked(
-        board=report.board,
-        dataset=report.dataset,
-        degraded=report.degraded,
-        answers=[answer_json(one) for one in report.answers],
-    )
+    return Checked(**report.to_dict())
 
 
 @router.get("/boards/due")

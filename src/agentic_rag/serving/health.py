@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from agentic_rag.serving.access import Refused
 from agentic_rag.serving.errors import DOCUMENTED
 from agentic_rag.serving.limits import RETRY_AFTER
+from agentic_rag.serving.notes import dataset_names
 from agentic_rag.serving.service import TheCaller, TheService
 
 router = APIRouter(tags=["health"])
@@ -53,6 +54,6 @@ async def ready(request: Request, service: TheService) -> JSONResponse:
 )
 async def metrics(service: TheService, caller: TheCaller) -> Response:
     """Counts and times for Prometheus; of the datasets that the key may read."""
-    datasets = [name for name in await service.rag.ledger.datasets() if caller.may(name)]
+    datasets = await dataset_names(service.rag, caller)
     text = await service.metrics.text(service.rag, service.places, datasets)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

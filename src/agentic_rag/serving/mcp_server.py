@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
-from urllib.parse import quote, unquote
+from typing import Annotated, Any, ParamSpec, TypeVar
+from urllib.parse import unquote
 
 from mcp import MCPError
 from mcp.server import MCPServer
@@ -32,9 +32,11 @@ from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import LOCAL_USER, Rag
 from agentic_rag.serving.access import Access, Caller, Refused, error_body
+from agentic_rag.serving.asking import LONGEST
 from agentic_rag.serving.limits import Places
-from agentic_rag.serving.notes import dataset_names, read_note, summaries
+from agentic_rag.serving.notes import dataset_names, note_path, read_note, summaries
 from agentic_rag.serving.roots import AllowedRoots
+from agentic_rag.state import OperationName
 
 PAGE = 20
 """Facts and datasets of one answer."""
@@ -69,12 +71,9 @@ _PROMPTS = {
     ),
 }
 
-Text = Annotated[str, Field(max_length=20_000)]
+Text = Annotated[str, Field(max_length=LONGEST)]
 Name = Annotated[str, Field(max_length=2_000)]
 AsOf = Annotated[str | None, Field(description="ISO 8601")]
-Operation = Literal[
-    "auto", "verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"
-]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -175,7 +174,7 @@ class NoteTools:
         self,
         question: Text,
         dataset: Name = DEFAULT_DATASET,
-        operation: Operation = "auto",
+        operation: OperationName = "auto",
         as_of: AsOf = None,
     ) -> AskResult:
         """Answer from the notes, each claim cited."""
@@ -185,7 +184,7 @@ class NoteTools:
         cited = [
             AskCitation(
                 n=int(one["n"]),
-                id=note_id(name, str(one["document_id"])),
+                id=note_path(name, str(one["document_id"])),
                 title=str(one["title"] or one["path"] or ""),
                 quote=str(one["quote"]),
             )
@@ -204,7 +203,7 @@ class NoteTools:
             found = await self._rag.search(query, dataset=name, top_k=FOUND)
         hits = [
             SearchHit(
-                id=note_id(name, one.chunk.document_id),
+                id=note_path(name, one.chunk.document_id),
                 title=one.chunk.title,
                 text=one.content,
                 url=note_uri(name, one.chunk.document_id),
@@ -240,7 +239,7 @@ class NoteTools:
                 "text": one.text,
                 "valid_at": _iso(one.valid_at),
                 "invalid_at": _iso(one.invalid_at),
-                "notes": [note_id(of, document) for document in one.documents],
+                "notes": [note_path(of, document) for document in one.documents],
             }
             for one in found[start : start + PAGE]
         ]
@@ -262,7 +261,7 @@ class NoteTools:
 
     @_told
     async def write_board(
-        self, question: Text, path: Name, dataset: Name = DEFAULT_DATASET, operation: Operation = "auto"
+        self, question: Text, path: Name, dataset: Name = DEFAULT_DATASET, operation: OperationName = "auto"
     ) -> str:
         """Answer as an Obsidian board: a .canvas file beneath a root."""
         file = self._roots.writable(path, SUFFIX)
@@ -389,11 +388,6 @@ def _check_prompt(params: Mapping[str, Any]) -> None:
         raise MCPError(code=INVALID_PARAMS, message="a prompt takes one argument, topic, which is a text")
 
 
-def note_id(dataset: str, document: str) -> str:
-    """``dataset/document``, each part quoted."""
-    return f"{quote(dataset, safe='')}/{quote(document, safe='/')}"
-
-
 def of_note_id(note: str) -> tuple[str, str]:
     """Dataset and document id.
 
@@ -408,7 +402,7 @@ def of_note_id(note: str) -> tuple[str, str]:
 
 def note_uri(dataset: str, document: str) -> str:
     """Of a note's resource."""
-    return f"notes://{note_id(dataset, document)}"
+    return f"notes://{note_path(dataset, document)}"
 
 
 def _place(cursor: str | None) -> int:

@@ -8,12 +8,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, File, Form, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
 from agentic_rag.boards.files import SUFFIX
-from agentic_rag.domain.identity import MEMORY_PREFIX, group_id, notes_dataset
+from agentic_rag.domain.identity import group_id, notes_dataset
 from agentic_rag.domain.ports import DocumentRecord
 from agentic_rag.domain.progress import Progress
 from agentic_rag.errors import InputError, RunError, UnknownDataset
@@ -21,8 +22,9 @@ from agentic_rag.ingest.canvas import parse_canvas
 from agentic_rag.ingest.files import SourceError, decode
 from agentic_rag.ingest.office import MIME_TYPES, extracted
 from agentic_rag.ingest.sources import discover
+from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
-from agentic_rag.serving.access import Caller, only_theirs
+from agentic_rag.serving.access import Caller
 from agentic_rag.serving.errors import DOCUMENTED
 from agentic_rag.serving.jobs import Job
 from agentic_rag.serving.service import Service, TheCaller, TheService, TheWriter
@@ -56,7 +58,7 @@ class IngestRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     paths: list[str] = Field(min_length=1, max_length=1000)
-    dataset: str = Field("default", min_length=1, max_length=200)
+    dataset: str = Field(DEFAULT_DATASET, min_length=1, max_length=200)
 
 
 class JobState(BaseModel):
@@ -91,8 +93,12 @@ class NoteText(BaseModel):
 
 async def dataset_names(rag: Rag, caller: Caller) -> list[str]:
     """The datasets that a caller may see, by name."""
-    names = [name for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)]
-    return only_theirs(sorted(names), caller)
+    return [name for name in await rag.ledger.datasets() if caller.may(name)]
+
+
+def note_path(dataset: str, document: str) -> str:
+    """``dataset/document`` of an address, each part quoted."""
+    return f"{quote(dataset, safe='')}/{quote(document, safe='/')}"
 
 
 async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:

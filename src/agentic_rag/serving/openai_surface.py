@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
@@ -22,7 +22,7 @@ from agentic_rag.fusion import CanvasOperation
 from agentic_rag.serving.access import Caller
 from agentic_rag.serving.asking import EVENTS, Ask, answer_to, asked, to_the_end
 from agentic_rag.serving.errors import DOCUMENTED, request_of
-from agentic_rag.serving.notes import summaries
+from agentic_rag.serving.notes import dataset_names, note_path
 from agentic_rag.serving.service import Service, TheCaller, TheService
 
 router = APIRouter(prefix="/v1", tags=["openai"])
@@ -85,7 +85,7 @@ class Models(BaseModel):
 async def models(service: TheService, caller: TheCaller) -> Models:
     """One for each dataset, and one for each of its operations."""
     created = int(service.started)
-    names = [one.name for one in await summaries(service.rag, caller)]
+    names = await dataset_names(service.rag, caller)
     ids = [f"{name}{way}" for name in names for way in ("", *(f"/{one.value}" for one in CanvasOperation))]
     return Models(data=[Model(id=one, created=created) for one in ids])
 
@@ -137,8 +137,6 @@ def _question(chat: ChatRequest) -> tuple[Ask, list[AnyMessage]]:
         HumanMessage(message.text) if message.role == "user" else AIMessage(message.text)
         for message in said[:-1]
     ]
-    if len(said[-1].text) > 20_000:
-        raise InputError(f"a question has at most 20000 characters, not {len(said[-1].text)}")
     return request_of(Ask, query=said[-1].text, dataset=dataset, operation=operation), earlier
 
 
@@ -180,8 +178,9 @@ def note_url(base: str, dataset: str, citation: Mapping[str, Any]) -> str | None
         for key, value in {"start": citation.get("start"), "end": citation.get("end")}.items()
         if value is not None
     }
-    path = f"{quote(dataset, safe='')}/{quote(str(citation['document_id']), safe='/')}"
-    return f"{base}read/{path}" + (f"?{urlencode(place)}" if place else "")
+    return f"{base}read/{note_path(dataset, str(citation['document_id']))}" + (
+        f"?{urlencode(place)}" if place else ""
+    )
 
 
 async def _streamed(

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from agentic_rag.serving.asking import LONGEST
 from agentic_rag.serving.errors import DOCUMENTED
 from agentic_rag.serving.service import TheCaller, TheService, TheWriter
 
@@ -39,7 +40,7 @@ class Remember(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str = Field(min_length=1, max_length=20_000)
+    text: str = Field(min_length=1, max_length=LONGEST)
 
 
 class Kept(BaseModel):

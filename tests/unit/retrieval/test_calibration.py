@@ -15,7 +15,6 @@ from agentic_rag.retrieval.calibration import (
     BM25_CAP,
     BM25_UNIT,
     COSINE_UNIT,
-    FACTS,
     FEWEST_VISITS,
     LEAST_CHUNKS,
     SCRIPT_PAIRS,
@@ -29,6 +28,7 @@ from agentic_rag.retrieval.calibration import (
     script_pair,
 )
 from agentic_rag.retrieval.embedding_calibration import fitted_calibration
+from agentic_rag.retrieval.graph_engine import TELLING_OF_FACTS
 from agentic_rag.testing import fake_chunk
 from agentic_rag.text import Script
 
@@ -244,6 +244,6 @@ def test_a_more_telling_name_tells_near_and_far_further_apart(a: float, b: float
 
 
 def test_the_shipped_numbers_call_near_relevant_and_far_irrelevant():
-    assert SHIPPED_WALK.relevance(1.0, 1.0) > SHIPPED_WALK.relevance(1.0, FACTS) > 0.5
+    assert SHIPPED_WALK.relevance(1.0, 1.0) > SHIPPED_WALK.relevance(1.0, TELLING_OF_FACTS) > 0.5
     assert SHIPPED_WALK.relevance(0.01, 1.0) < 0.2
-    assert SHIPPED_WALK.relevance(0.01, FACTS) < 0.5
+    assert SHIPPED_WALK.relevance(0.01, TELLING_OF_FACTS) < 0.5

@@ -16,7 +16,7 @@ from agentic_rag.domain.filters import Expression, parse_filters
 from agentic_rag.domain.ports import EmbeddedDocument
 from agentic_rag.errors import ManifestMismatch, StoreError
 from agentic_rag.retrieval import graph_engine
-from agentic_rag.retrieval.calibration import FACTS, Calibration, Sense
+from agentic_rag.retrieval.calibration import Calibration, Sense
 from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, fitted_calibration
 from agentic_rag.retrieval.graph_engine import GraphEngine
 from agentic_rag.retrieval.passage_graph import PassageGraph
@@ -204,7 +204,7 @@ async def test_a_name_only_known_from_running_text_starts_no_walk():
 async def test_near_facts_start_a_walk_at_their_ends():
     made = await world()
     found = await made.find(SAID)
-    assert found.question == {"names": [], "telling": FACTS}
+    assert found.question == {"names": [], "telling": graph_engine.TELLING_OF_FACTS}
     assert found.hits[0]["id"] == "letters#0"
     assert (found.hits[0]["type"], [fact["text"] for fact in found.hits[0]["facts"]]) == (
         "edge",

@@ -14,7 +14,8 @@ import pytest
 from agentic_rag import RagConfig, open_rag
 from agentic_rag.serving import notes
 from agentic_rag.serving.limits import Places
-from agentic_rag.serving.mcp_server import ALONE, NoteTools, note_id
+from agentic_rag.serving.mcp_server import ALONE, NoteTools
+from agentic_rag.serving.notes import note_path
 from agentic_rag.serving.roots import AllowedRoots
 from agentic_rag.testing import HashingEmbedding
 from service_server import called_service, ended
@@ -78,7 +79,7 @@ async def test_a_record_is_fetched_alone(tmp_path: Path) -> None:
     async with open_rag(RagConfig(data_dir=tmp_path / "data"), embedding=HashingEmbedding()) as rag:
         await rag.ingest(tmp_path / "corpus.jsonl")
         tools = NoteTools(rag, AllowedRoots(), "local", Places(*ALONE))
-        assert (await tools.fetch(note_id("default", "r/1"))).text == RECORDS[1]["text"]
+        assert (await tools.fetch(note_path("default", "r/1"))).text == RECORDS[1]["text"]
 
 
 async def _upload(client: httpx.AsyncClient, *names: str) -> httpx.Response:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agentic_rag.ingest.conversation import MONTHS
+from agentic_rag.dates.months import MONTHS, day_text
 from agentic_rag.lab.reading.history import History
 from agentic_rag.lab.reading.questions import ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
@@ -64,11 +64,6 @@ def times_of(sentence: str, said: date | None) -> list[Time]:
             if told is not None:
                 found.append(Time(match.start(), match.end(), *told))
     return sorted(found, key=lambda time: time.start)
-
-
-def day_text(day: date) -> str:
-    """``7 May 2023``."""
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def month_text(day: date) -> str:

@@ -6,9 +6,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from agentic_rag.dates.instants import as_utc
+from agentic_rag.dates.months import month_number
 from agentic_rag.dates.stated import Interval, named_dates, stated_interval
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "半": 0}  # fmt: skip
 _AGO = re.compile(
     r"\b(?P<n>\d{1,3}|an?|one|two|three|four|five|six)\s(?P<unit>day|week|month|year)s?\sago\b|(?P<hn>\d{1,3}|[一两二三四五六])(?P<hunit>天|周|个星期|个月|年)(?:以)?前",
@@ -103,7 +103,7 @@ def _end_of_last(today: datetime, period: re.Match[str]) -> datetime:
 
 def _last(today: datetime, month: str, day: int) -> datetime | None:
     """That day of the year where it is nearest; None where it is still to come."""
-    number = _MONTHS.index(month.lower()[:3]) + 1
+    number = month_number(month) or 0
     try:
         near = [
             datetime(year, number, day, tzinfo=UTC) for year in (today.year - 1, today.year, today.year + 1)

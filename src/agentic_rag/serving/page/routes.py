@@ -33,7 +33,7 @@ from agentic_rag.fusion import CanvasOperation
 from agentic_rag.nodes.request import DEFAULT_DATASET
 from agentic_rag.rag import Rag
 from agentic_rag.serving.access import COOKIE, Caller, Refused
-from agentic_rag.serving.asking import EVENTS, Ask, RequestId, answer_to, asked, event, to_the_end
+from agentic_rag.serving.asking import EVENTS, LONGEST, Ask, RequestId, answer_to, asked, event, to_the_end
 from agentic_rag.serving.boards import checked
 from agentic_rag.serving.errors import request_of
 from agentic_rag.serving.notes import (
@@ -43,6 +43,7 @@ from agentic_rag.serving.notes import (
     empty,
     ingest,
     ingest_files,
+    note_path,
     read_note,
     summaries,
 )
@@ -146,7 +147,7 @@ async def _names(rag: Rag, dataset: str) -> dict[str, str]:
 def _resolver(root: str, dataset: str, names: Mapping[str, str]) -> Callable[[str], str | None]:
     def resolve(name: str) -> str | None:
         found = names.get(entity_key(name)) or names.get(entity_key(name.removesuffix(".md")))
-        return None if found is None else f"{root}/read/{quote(dataset, safe='')}/{quote(found, safe='/')}"
+        return None if found is None else f"{root}/read/{note_path(dataset, found)}"
 
     return resolve
 
@@ -168,6 +169,7 @@ async def ask_page(
     return _page(
         request,
         "ask.html",
+        longest=LONGEST,
         held=held,
         choices=choices,
         chosen=dataset or DEFAULT_DATASET,
@@ -222,8 +224,8 @@ async def page_ask(
     request: Request,
     service: TheService,
     caller: TheCaller,
-    query: Annotated[str, Form(max_length=20_000)],
-    dataset: Annotated[str, Form()] = "default",
+    query: Annotated[str, Form(max_length=LONGEST)],
+    dataset: Annotated[str, Form()] = DEFAULT_DATASET,
     operation: Annotated[str, Form()] = "auto",
     as_of: Annotated[str, Form()] = "",
     only: Annotated[str, Form()] = "",
@@ -329,7 +331,7 @@ async def read(
         note=note,
         html=Markup(html),
         dataset=name,
-        whole=None if is_whole else f"{_root(request)}/notes/{quote(name, safe='')}/{quote(path, safe='/')}",
+        whole=None if is_whole else f"{_root(request)}/notes/{note_path(name, path)}",
     )
 
 
@@ -401,7 +403,7 @@ async def page_ingest(
     service: TheWriter,
     caller: TheCaller,
     folder: Annotated[str, Form()],
-    dataset: Annotated[str, Form()] = "default",
+    dataset: Annotated[str, Form()] = DEFAULT_DATASET,
 ) -> HTMLResponse:
     """Ingest a folder of this machine."""
     wanted = request_of(IngestRequest, paths=[folder], dataset=dataset or "default")
@@ -415,7 +417,7 @@ async def page_upload(
     service: TheWriter,
     caller: TheCaller,
     files: Annotated[list[UploadFile], File()],
-    dataset: Annotated[str, Form()] = "default",
+    dataset: Annotated[str, Form()] = DEFAULT_DATASET,
 ) -> HTMLResponse:
     """Ingest a copy of a dropped folder."""
     state = await ingest_files(service, caller, files, dataset or "default")

@@ -64,8 +64,6 @@ WORDS: Mapping[str, tuple[str, str]] = {
     "result": ("result", "结果"),
     "score": ("relevance", "相关度"),
     "rank": ("rank", "名次"),
-    "weight": ("weight", "权重"),
-    "source_said": ("what each source said", "各来源的判断"),
     "graphiti": ("graph", "图谱"),
     "lancedb": ("passages", "段落"),
     "memory": ("memory", "记忆"),
