@@ -17,6 +17,7 @@ from agentic_rag.domain.progress import silent
 from agentic_rag.ingest.pipeline import _marks
 from agentic_rag.ingest.planning import WRITTEN, parsed, planned
 from agentic_rag.ingest.sources import discover
+from agentic_rag.retrieval.passage_graph import PassageGraph
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
 from bench_scale import notes, written
@@ -42,13 +43,14 @@ async def _stored(vault: Path, data: Path) -> int:
 
 
 async def _links(data: Path) -> float:
-    """Bytes that this process grows by when it reads the links of the graph."""
+    """Bytes that this process grows by when it makes the links of the graph ready to be walked on."""
     async with open_rag(RagConfig(data_dir=data), embedding=HashingEmbedding()) as rag:
         await rag.chunks.count("default")
         before = _resident()
         links = await cast(GraphitiStore, rag.knowledge).links("default")
+        walked = None if links is None else PassageGraph(links)
         gc.collect()
-        return _resident() - before if links is not None else 0.0
+        return _resident() - before if walked is not None else 0.0
 
 
 def _resident() -> float:
