@@ -221,9 +221,11 @@ def _retry_after(error: BaseException) -> float | None:
         seconds = float(value) / unit
     except ValueError:
         try:
-            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-        except (TypeError, ValueError):
+            then = parsedate_to_datetime(value)
+        except ValueError:
             return None
+        # The oldest of the three forms (RFC 9110, 5.6.7) names no zone and means UTC, as the others do.
+        seconds = (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     return None if math.isnan(seconds) else max(0.0, seconds)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -23,8 +25,9 @@ MOST = Usage(prompt_tokens=100, completion_tokens=50)
 class Refused(Exception):
     """What a client raises for a status."""
 
-    def __init__(self, status_code: int) -> None:
+    def __init__(self, status_code: int, **headers: str) -> None:
         self.status_code = status_code
+        self.response = SimpleNamespace(headers=headers)
 
 
 class Work:
@@ -96,6 +99,35 @@ def test_waits_double_and_are_not_all_alike():
     for of_try, longest in zip(waits, (0.5, 1, 2, 8), strict=True):
         assert all(0.75 * longest <= wait <= longest for wait in of_try)
         assert len(set(of_try)) > 1
+
+
+@pytest.mark.parametrize(
+    ("date", "wait"),
+    [
+        ("Sun, 01 Mar 2026 12:01:30 GMT", 90.0),
+        ("Sunday, 01-Mar-26 12:01:30 GMT", 90.0),
+        ("Sun Mar  1 12:01:30 2026", 90.0),
+        ("Sun, 01 Mar 2026 13:01:30 +0100", 90.0),
+        ("Sun, 01 Mar 2026 11:59:00 GMT", 0.0),
+        ("Sun, 01 Mar 2026 12:02:01 GMT", None),
+    ],
+    ids=["HTTP date", "RFC 850", "asctime", "zone", "gone by", "too late"],
+)
+def test_a_server_may_name_a_date(monkeypatch: pytest.MonkeyPatch, date: str, wait: float | None):
+    class Noon(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime(2026, 3, 1, 12, tzinfo=tz)
+
+    monkeypatch.setattr("agentic_rag.models.endpoint.datetime", Noon)
+    assert retry_wait(Refused(429, **{"retry-after": date}), 1) == wait
+
+
+@pytest.mark.parametrize("said", ["soon", "", "Sun, 99 Mar 2026 12:00:00 GMT", "nan"])
+def test_what_is_no_time_is_passed_over(said: str):
+    wait = retry_wait(Refused(429, **{"retry-after": said}), 1)
+    assert wait is not None
+    assert 0 < wait <= 0.5
 
 
 async def test_what_is_used_is_counted_here_and_for_the_whole():
