@@ -116,7 +116,7 @@ class LocalOpenAIServer:
         }
 
     def _reference(self, prompt: str) -> str | None:
-        found = re.search(r"(\d{4}-\d\d-\d\d)[ T]\d\d:\d\d", prompt.rpartition("<REFERENCE_TIME>")[2])
+        found = re.search(r"<REFERENCE[ _]TIME>\s*(\d{4}-\d\d-\d\d)[ T]\d\d:\d\d", prompt)
         return f"{found[1]}T00:00:00Z" if found and self.reference_dates else None
 
     def vectors(self, request: dict[str, Any]) -> list[dict[str, Any]]:

@@ -215,6 +215,9 @@ async def test_only_the_changed_chunk_is_read_again(small: World) -> None:
         pytest.param(refused(429, retry_after="7"), [7.0], id="429 with Retry-After"),
         pytest.param(refused(500), None, id="500"),
         pytest.param(refused(503, retry_after="0.25"), [0.25], id="503 with Retry-After"),
+        pytest.param(
+            refused(429, retry_after="Sun, 06 Nov 1994 08:49:37 GMT"), [0.0], id="a date that has gone by"
+        ),
         pytest.param(DROP, None, id="connection lost"),
     ],
 )
@@ -292,6 +295,9 @@ async def test_what_keeps_failing_is_set_aside_and_tried_by_the_next_ingest(
     ("fault", "reason"),
     [
         pytest.param(refused(429, retry_after="3600"), "(HTTP 429), tries: 1", id="an hour"),
+        pytest.param(
+            refused(503, retry_after="Fri, 31 Dec 9999 23:59:59 GMT"), "(HTTP 503), tries: 1", id="a far date"
+        ),
         pytest.param(refused(400), "refused the request (HTTP 400), tries: 1", id="400"),
     ],
 )
@@ -348,6 +354,43 @@ async def test_a_fact_without_its_dates_is_kept_and_its_note_tried_again(small: 
     assert set(await small.facts()) == {"Ada knows Bob"}
     assert (await small.entities())["Ada"]["summary"] == "Ada knows Bob"
     await stored_everywhere(small.store)
+
+
+@pytest.mark.parametrize("schema", ["ExtractedEntities", "EdgeTimestamps"])
+async def test_a_schema_said_back_is_no_answer(small: World, schema: str) -> None:
+    small.server.reference_dates = True
+    small.write(one="---\ndate: 2024-03-05\n---\nAda knows Bob.")
+    # A fact without a date, so that Graphiti asks for its date by itself.
+    undated = Fault(body=json.dumps({"edges": [small.server._edge("", "Ada", "knows", "Bob", "")]}))
+    echoed: list[str] = []
+
+    def judge(request: dict[str, Any]) -> Fault | None:
+        asked = request["response_format"]["json_schema"]
+        if asked["name"] == schema and not echoed:
+            echoed.append(schema)
+            return Fault(body=json.dumps(asked["schema"]))
+        return undated if asked["name"] == "ExtractedEdges" else None
+
+    small.server.judge = judge
+    assert counts(await small.ingest()) == (1, 1, 1, 0)
+    assert echoed == [schema]
+    assert small.server.schemas().count(schema) == 2
+    (fact,) = (await small.facts()).values()
+    assert fact["valid_at"].isoformat() == "2024-03-05T00:00:00+00:00"
+
+
+async def test_a_model_that_only_says_the_schema_back_leaves_the_note_to_the_next_ingest(
+    small: World,
+) -> None:
+    small.write(one="Ada knows Bob.")
+
+    def judge(request: dict[str, Any]) -> Fault | None:
+        asked = request["response_format"]["json_schema"]
+        return Fault(body=json.dumps(asked["schema"])) if asked["name"] == "EdgeTimestamps" else None
+
+    small.server.judge = judge
+    assert counts(await small.ingest()) == (1, 0, 1, 1)
+    assert "JSON of another shape than asked for, tries: 2" in small.quarantined()[0]["reason"]
 
 
 async def test_an_undated_note_gets_no_made_up_dates(small: World) -> None:

@@ -168,6 +168,20 @@ def test_any_text_comes_back_as_it_was_said(text: str):
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(
+    "reply", ["None.", '{"type": "array"}', '[{"title": "Memory", "type": "object"}]', '["semantic"]']
+)
+async def test_the_rules_read_where_the_chat_model_lists_no_memories(reply: str):
+    kept = await opened(ChatStatements(ScriptedChat(reply))).remember("I live in Oslo.", "ada")
+    by_rules = await opened().remember("I live in Oslo.", "ada")
+    assert changes(kept) == changes(by_rules)
+
+
+async def test_a_chat_model_may_find_nothing_to_remember():
+    kept = await opened(ChatStatements(ScriptedChat("[]"))).remember("Hi there.", "ada")
+    assert changes(kept) == []
+
+
 async def test_a_chat_model_reads_where_there_is_one():
     reply = (
         '[{"type": "semantic", "text": "I reside in Oslo", "subject": "user", "slot": "lives in", "value": "Oslo"},'

@@ -114,16 +114,17 @@ def replied(reply: str, text: str, speaker: str) -> list[MemoryStatement]:
     """The statements of a model's reply; what the text does not have verbatim is left out.
 
     Raises:
-        ModelError: the reply holds no JSON list.
+        ModelError: the reply holds no JSON list, or one in which nothing is a memory.
     """
     match = _ARRAY.search(reply)
     try:
         items = json.loads(match.group()) if match else None
     except ValueError:
         items = None
-    if not isinstance(items, list):
+    memories = [item for item in items or () if isinstance(item, dict) and {"type", "text"} <= item.keys()]
+    if not memories and items != []:
         raise ModelError("the chat model was asked for a JSON list of memories and replied something else")
-    found = [_statement(item, text, speaker) for item in items if isinstance(item, dict)]
+    found = [_statement(item, text, speaker) for item in memories]
     return [one for one in found if one is not None]
 
 

@@ -31,6 +31,7 @@ from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
 _HOPELESS = (401, 403, 404)
 """Wrong key, model or address: no episode can succeed."""
 _OPTIONS = ("response_format", "temperature")
+_OTHER_SHAPE = "JSON of another shape than asked for"
 
 
 class CallFailed(ModelError):
@@ -221,7 +222,10 @@ def _parsed(answer: Any, response_model: Any) -> dict[str, Any]:
         try:
             response_model.model_validate(found)
         except ValueError as error:
-            raise _Unusable("JSON of another shape than asked for") from error
+            raise _Unusable(_OTHER_SHAPE) from error
+        # Where every field is optional, the schema said back would pass for an answer of nothing.
+        if found and found.keys().isdisjoint(response_model.model_fields):
+            raise _Unusable(_OTHER_SHAPE)
     return found
 
 
