@@ -15,7 +15,7 @@ from agentic_rag.domain.ports import Chat
 from agentic_rag.errors import ConfigError, ModelError
 from agentic_rag.lab.operators.duplicates import similarity, wording
 from agentic_rag.settings.parameters import Section
-from agentic_rag.text.prompts import fenced
+from agentic_rag.text.prompts import DATA, fenced
 
 
 class Distillation(Section):
@@ -127,7 +127,8 @@ class Distiller:
         prompt = self._settings.distillation_prompt
         if prompt is None or self._chat is None:
             return _by_rule(group)
-        reply = await self._chat.complete(prompt, fenced([memory["text"] for memory in group]))
+        texts = fenced([memory["text"] for memory in group])
+        reply = await self._chat.complete(f"{prompt}\n{DATA}", texts)
         return _by_chat(read_verdict(reply), group)
 
     async def _carried_out(self, verdict: _Verdict) -> dict[str, Any]:

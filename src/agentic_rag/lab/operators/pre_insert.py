@@ -22,7 +22,7 @@ from agentic_rag.lab.triples import (
 )
 from agentic_rag.post_retrieval.operator import Data
 from agentic_rag.settings.parameters import Section
-from agentic_rag.text.prompts import fenced
+from agentic_rag.text.prompts import DATA, fenced
 
 
 class TriEmbed(Section):
@@ -79,9 +79,8 @@ class PreInsert:
         if chat is None:
             statements = dialog_statements(dialogs, self.tools.count_tokens)
         else:
-            reply = read_reply(
-                await chat.complete(settings.triple_extraction_prompt, fenced([dialog_lines(dialogs)]))
-            )
+            system = f"{settings.triple_extraction_prompt}\n{DATA}"
+            reply = read_reply(await chat.complete(system, fenced([dialog_lines(dialogs)])))
             malformed = reply.malformed
             statements = distinct(
                 [TripleStatement(triple, _turn_of(triple.subject, dialogs)) for triple in reply.triples]

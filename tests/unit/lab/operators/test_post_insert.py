@@ -20,6 +20,7 @@ from agentic_rag.lab.operators.forgetting import Forgetter, Forgetting, retentio
 from agentic_rag.lab.operators.memory_insert import MemoryInsert
 from agentic_rag.lab.operators.post_insert import NO_DATE, POST_INSERT, PostInsert
 from agentic_rag.testing import HashingEmbedding, ScriptedChat
+from agentic_rag.text.prompts import DATA
 
 REFACTORED = DataParser("to_refactor")
 
@@ -183,7 +184,7 @@ async def test_a_chat_model_judges() -> None:
     metadata = service.held["m00000003"]["metadata"] or {}
     assert (metadata["sources"], metadata["timestamp"]) == ([[1, 0, 1], [1, 2, 1]], "2023-09-01")
     (heard,) = chat.heard
-    assert heard[0] == "Merge them"
+    assert heard[0] == f"Merge them\n{DATA}"
     assert '<passage n="2">\nAlice likes tea!\n</passage>' in heard[1]
 
 
