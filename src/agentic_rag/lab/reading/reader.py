@@ -43,6 +43,9 @@ class Reader(Protocol):
 class ChatReader:
     """``Reader`` that asks a chat model.
 
+    Its prompt is the benchmark's: the history stands before the template without a fence, so a line of it may pass for the
+    template's own words. Only the system message says that it is data.
+
     Args:
         chat: the model.
         prompt_template: text with ``{question}``, put behind the history.

@@ -27,6 +27,7 @@ from agentic_rag.models.endpoint import (
 from agentic_rag.models.remote import chat_endpoint, spoken
 from agentic_rag.settings.config import ChatConfig
 from agentic_rag.stores.graphiti.library import LLMConfig, OpenAIGenericClient
+from agentic_rag.text.prompts import DATA
 
 _HOPELESS = (401, 403, 404)
 """Wrong key, model or address: no episode can succeed."""
@@ -160,6 +161,7 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
     async def _asked(self, messages: list[Any], response_model: Any, show_schema: bool) -> dict[str, Any]:
         """One try."""
         sent = [{"role": m.role, "content": self._clean_input(m.content)} for m in messages]
+        sent[0]["content"] += f"\n\n{DATA}"
         options: dict[str, Any] = {
             "temperature": self.temperature,
             "response_format": self._build_response_format(response_model),

@@ -72,6 +72,11 @@ from graphiti_core.nodes import (  # noqa: E402
     EpisodicNode,
     SagaNode,
 )
+from graphiti_core.prompts.lib import (  # noqa: E402
+    PROMPT_GROUPS,
+    create_prompt_library,
+    default_chat_prompt_library,
+)
 from graphiti_core.search.search_config import (  # noqa: E402
     EdgeSearchMethod,
     NodeSearchMethod,
@@ -102,6 +107,7 @@ KUZU_OPERATIONS = {
 __all__ = [
     "COMBINED_HYBRID_SEARCH_RRF",
     "KUZU_OPERATIONS",
+    "PROMPT_GROUPS",
     "CommunityEdge",
     "CommunityNode",
     "ComparisonOperator",
@@ -132,4 +138,6 @@ __all__ = [
     "SearchInterface",
     "Transaction",
     "add_nodes_and_edges_bulk_tx",
+    "create_prompt_library",
+    "default_chat_prompt_library",
 ]
