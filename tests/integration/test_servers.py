@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
-from collections.abc import Iterator
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 import pytest
 
@@ -130,6 +135,53 @@ async def test_an_object_store_that_is_away_is_told_in_a_line(tmp_path: Path) ->
             await rag.ask("What is kill-green?")
     assert SECRET not in str(told.value)
     assert "\n" not in str(told.value)
+
+
+async def test_a_server_is_asked_over_tls(
+    falkordb: GraphServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed, so there is no certificate to test with")
+    certificate = tmp_path / "certificate.pem"
+    async with _behind_tls(urlsplit(falkordb.uri), certificate) as port:
+        graph = falkordb.settings | {"uri": f"rediss://localhost:{port}"}
+        config = RagConfig.model_validate({"data_dir": tmp_path / "data", "graph": graph})
+        found = [one for one in await examine(lambda: config) if one.what == "graph"]
+        assert found[0].status == "missing"
+        assert "certificate" in found[0].detail
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        found = [one for one in await examine(lambda: config) if one.what == "graph"]
+        assert [(one.status, one.detail) for one in found] == [("ok", f"falkordb at localhost:{port}")]
+        plain = RagConfig.model_validate(
+            {"data_dir": tmp_path / "data", "graph": graph | {"uri": f"redis://localhost:{port}"}}
+        )
+        found = [one for one in await examine(lambda: plain) if one.what == "graph"]
+        assert found[0].status == "missing"
+
+
+@asynccontextmanager
+async def _behind_tls(server: SplitResult, certificate: Path) -> AsyncIterator[int]:
+    """The port at which a server is reached by TLS alone, under a certificate of its own."""
+    key = certificate.with_name("key.pem")
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+
+    async def passed_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inner_reader, inner_writer = await asyncio.open_connection(server.hostname, server.port)
+        await asyncio.gather(_copied(reader, inner_writer), _copied(inner_reader, writer))
+
+    async with await asyncio.start_server(passed_on, "127.0.0.1", ssl=context) as proxy:
+        yield proxy.sockets[0].getsockname()[1]
+
+
+async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+    writer.close()
 
 
 def _of_store(found: list[Finding]) -> Finding:

@@ -6,10 +6,10 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from agentic_rag.errors import ConfigError, MissingExtra, StoreAway
 from agentic_rag.stores.batch import first_line
@@ -27,7 +27,7 @@ def server_driver(
 ) -> Any:
     """A Graphiti driver whose write transactions go through the committer; without one, only to see whether it is there.
 
-    Raises ``ConfigError`` for an unknown backend or a missing address, ``MissingExtra`` for one not installed.
+    Raises ``ConfigError`` for an unknown backend or an address it cannot use, ``MissingExtra`` for one not installed.
     """
     if backend not in _DRIVERS:
         known = ", ".join(["embedded", *_DRIVERS])
@@ -40,15 +40,30 @@ def server_driver(
         raise ConfigError(
             f"the graph backend {backend!r} needs a password: set AGENTIC_RAG_GRAPH__PASSWORD, here and for the server"
         )
-    driver = _DRIVERS[backend](uri, user, password)
+    address = _address(backend, uri)
+    driver = _DRIVERS[backend](address, user, password)
     driver.committer = committer
-    driver.told = f"{backend} at {_address(uri)}"
+    driver.told = f"{backend} at {address.netloc}"
     return driver
 
 
-def _address(uri: str) -> str:
-    """Host and port: before them may stand a password."""
-    return urlsplit(uri if "//" in uri else f"//{uri}").netloc.rpartition("@")[2]
+def _address(backend: str, uri: str) -> SplitResult:
+    """The address taken apart; ``ConfigError`` where a driver would leave a part of it out unsaid."""
+    with suppress(ValueError):
+        address = urlsplit(uri)
+        routing = "" if address.scheme.startswith("neo4j") else address.query
+        beside = (address.username, address.password, address.path.strip("/"), routing, address.fragment)
+        if address.scheme in _SCHEMES[backend] and address.hostname and address.port != 0 and not any(beside):
+            return address
+    raise _unreadable(backend)
+
+
+def _unreadable(backend: str) -> ConfigError:
+    """It repeats nothing of the address: a password may stand anywhere in what cannot be read."""
+    return ConfigError(
+        f"graph.uri is no address of {backend!r}: write scheme, host and port alone, such as {_EXAMPLES[backend]}, "
+        f"the scheme one of {', '.join(_SCHEMES[backend])}; user and password belong in graph.user and graph.password"
+    )
 
 
 class CommittedSession(GraphDriverSession):  # type: ignore[misc]
@@ -169,9 +184,9 @@ class CommittedTransaction(Transaction):  # type: ignore[misc]
         return await self._inner.run(query, **parameters)
 
 
-def _neo4j(uri: str, user: str | None, password: str | None) -> Any:
+def _neo4j(address: SplitResult, user: str | None, password: str | None) -> Any:
     from graphiti_core.driver.neo4j_driver import Neo4jDriver
-    from neo4j.exceptions import AuthError, ServiceUnavailable, SessionExpired
+    from neo4j.exceptions import AuthError, ConfigurationError, ServiceUnavailable, SessionExpired
 
     # Every query would warn about properties that no node has yet, and every new try that the server is down.
     logging.getLogger("neo4j").setLevel(logging.ERROR)
@@ -188,10 +203,13 @@ def _neo4j(uri: str, user: str | None, password: str | None) -> Any:
         async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
             return [record.data() for record in (await self.execute_query(query, params=parameters)).records]
 
-    return CommittedNeo4jDriver(uri, user, password)
+    try:
+        return CommittedNeo4jDriver(address.geturl(), user, password)
+    except ConfigurationError:  # of what follows the question mark
+        raise _unreadable("neo4j") from None
 
 
-def _falkordb(uri: str, user: str | None, password: str | None) -> Any:
+def _falkordb(address: SplitResult, user: str | None, password: str | None) -> Any:
     try:
         from falkordb.asyncio import FalkorDB
         from graphiti_core.driver.falkordb_driver import FalkorDriver
@@ -237,15 +255,28 @@ def _falkordb(uri: str, user: str | None, password: str | None) -> Any:
                 await super().close()
             await pool.disconnect()
 
-    address = urlsplit(uri if "//" in uri else f"//{uri}")
-
-    host, port = address.hostname or "localhost", address.port or 6379
+    redis = importlib.import_module("redis.asyncio")
+    host, port = address.hostname, address.port or 6379
     # The default pool refuses the hundred-and-first connection; this one waits for a free one.
-    pool = importlib.import_module("redis.asyncio").BlockingConnectionPool(
-        host=host, port=port, username=user, password=password, decode_responses=True, max_connections=32
+    pool = redis.BlockingConnectionPool(
+        connection_class=redis.SSLConnection if address.scheme == "rediss" else redis.Connection,
+        host=host,
+        port=port,
+        username=user,
+        password=password,
+        decode_responses=True,
+        max_connections=32,
     )
     return CommittedFalkorDriver(falkor_db=pool)
 
 
 _EXAMPLES = {"neo4j": "bolt://127.0.0.1:7687", "falkordb": "redis://127.0.0.1:6379"}
-_DRIVERS: dict[str, Callable[[str, str | None, str | None], Any]] = {"neo4j": _neo4j, "falkordb": _falkordb}
+_SCHEMES = {
+    "neo4j": ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"),
+    "falkordb": ("redis", "rediss"),
+}
+"""With TLS those that end in s; ``ssc`` takes any certificate."""
+_DRIVERS: dict[str, Callable[[SplitResult, str | None, str | None], Any]] = {
+    "neo4j": _neo4j,
+    "falkordb": _falkordb,
+}
