@@ -36,7 +36,7 @@ from test_chunk_store import (
 from agentic_rag.domain import filterable
 from agentic_rag.domain.filters import Comparison, Expression, matches, parse_filters
 from agentic_rag.domain.ports import ChunkStore, EmbeddedDocument, Restriction
-from agentic_rag.errors import ConfigError, ManifestMismatch, StoreError, StoreLocked
+from agentic_rag.errors import ConfigError, ManifestMismatch, StoreAway, StoreError, StoreLocked
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.in_memory import InMemoryChunkStore
 from agentic_rag.stores.vectorstores import open_vector_store
@@ -343,7 +343,12 @@ async def test_what_is_stored_can_be_read_by_other_tools(store: ChunkStore, back
 @pytest.mark.parametrize(
     ("uri", "kind", "told"),
     [
-        (f"postgresql://ada:{SECRET}@127.0.0.1:1/notes", StoreError, "cannot reach PostgreSQL at .*ada:"),
+        (
+            f"postgresql://ada:{SECRET}@127.0.0.1:1/notes",
+            StoreAway,
+            "PostgreSQL at .*/notes cannot be used: ",
+        ),
+        (f"postgresql://ada:a@{SECRET}@127.0.0.1:1/notes", ConfigError, "with %40 for @"),
         (f"postgresql://ada:{SECRET}@127.0.0.1:port/notes", ConfigError, "write postgresql://"),
         (f"mysql://ada:{SECRET}@127.0.0.1/notes", ConfigError, "of 'mysql', but"),
         (f"{SECRET}", ConfigError, "write postgresql://"),

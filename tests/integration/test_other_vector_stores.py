@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
-from agentic_rag.errors import ConfigError, MissingExtra, StoreError
+from agentic_rag.errors import ConfigError, MissingExtra, StoreAway
 from agentic_rag.testing import HashingEmbedding
 from example_vault import EXAMPLE_VAULT
 from vector_stores import EXTRAS, skip_without, uri_of
@@ -101,8 +101,8 @@ async def test_another_store_is_filled_by_the_next_ingest(tmp_path: Path):
         ({"uri": "postgresql://ada:secret@127.0.0.1/notes"}, ConfigError, "its URI is lancedb_uri"),
         (
             {"backend": "pgvector", "uri": "postgresql://ada:secret@127.0.0.1:1/notes"},
-            StoreError,
-            "cannot reach PostgreSQL at",
+            StoreAway,
+            "PostgreSQL at postgresql://127.0.0.1:1/notes cannot be used",
         ),
     ],
 )

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from agentic_rag.domain.ports import ChunkStore, DocumentRecord, Ledger
 from agentic_rag.errors import ConfigError, MissingExtra
+from agentic_rag.settings.addresses import is_http
 from agentic_rag.settings.config import VectorsConfig
 from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 from agentic_rag.stores.vectorstores.backend import VectorBackend
@@ -39,7 +39,7 @@ async def open_vector_store(
 
     Raises:
         ConfigError: the backend needs a URI, or cannot use the one it was given.
-        MissingExtra, StoreLocked, StoreError: see ``VectorBackend.open``.
+        MissingExtra, StoreLocked, StoreAway, StoreError: see ``VectorBackend.open``.
     """
     uri = config.uri.get_secret_value() if config.uri is not None else None
     if uri is None:
@@ -76,12 +76,10 @@ def backend_class(name: str) -> type[VectorBackend]:
 
 def _check_address(uri: str) -> None:
     """Raises ``ConfigError`` for the address of a server that is none; it is not shown, for it may hold a password."""
-    try:
-        urlsplit(uri).port  # noqa: B018 - read for what it raises
-    except ValueError:  # which may name a part of a password
+    if "://" in uri and not is_http(uri):
         raise ConfigError(
             "vectors.uri cannot be read; write http://host:port, with a number as port, or the path of a folder or file"
-        ) from None
+        )
 
 
 class CheckedLedger:

@@ -26,7 +26,7 @@ from agentic_rag.domain.ports import (
     StoreStats,
     TableStats,
 )
-from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreError
+from agentic_rag.errors import AgenticRagError, ManifestMismatch, StoreAway, StoreError
 from agentic_rag.stores.batch import (
     batches,
     check_query,
@@ -100,12 +100,13 @@ class VectorStoreChunks:
         model: name of the embedding model, kept in the manifest.
         dimension: length of its unit vectors; the metric is cosine.
 
-    Raises (any method): ``StoreError`` when the store fails, ``ManifestMismatch`` when a dataset was
-    embedded by another model.
+    Raises (any method): ``StoreAway`` when its server cannot be reached, ``StoreError`` when the store fails
+    otherwise, ``ManifestMismatch`` when a dataset was embedded by another model.
     """
 
     def __init__(self, backend: VectorBackend, *, model: str, dimension: int) -> None:
         self._backend = backend
+        self.told = backend.told
         self._model, self._dimension = model, dimension
         self._manifest: dict[str, Any] = {"model": model, "dimension": dimension, "metric": "cosine"}
         self._datasets: dict[str, _Dataset] = {}
@@ -279,7 +280,10 @@ class VectorStoreChunks:
         except AgenticRagError:
             raise
         except Exception as error:
-            raise StoreError(f"{self._backend.name} failed while {doing}: {first_line(error)}") from error
+            told = f"{self._backend.name} failed while {doing}: {first_line(error)}"
+            if self._backend.is_away(error):
+                raise StoreAway(f"{told}; {self._backend.cure}") from error
+            raise StoreError(told) from error
 
     # What follows runs in threads.
 

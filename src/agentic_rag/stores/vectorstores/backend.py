@@ -25,7 +25,8 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain import Chunk, filterable
 from agentic_rag.domain.identity import digest
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.stores.batch import batches
+from agentic_rag.errors import StoreAway
+from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.metadata_items import Condition, metadata_items
 
 UNDATED = -(2**62)
@@ -82,6 +83,10 @@ class VectorBackend(ABC):
 
     name: ClassVar[str]
     """As messages call it."""
+    cure: ClassVar[str] = "start it, or correct vectors.uri"
+    """What to do where its server cannot be used."""
+    told: str
+    """Name and place, without a login."""
     widest: ClassVar[int]
     """Items in one filter that the store answers well; a wider one is resolved to row ids first."""
     ranks: ClassVar[bool] = True
@@ -98,11 +103,22 @@ class VectorBackend(ABC):
             MissingExtra: the store's package is not installed.
             ConfigError: not the URI of such a store.
             StoreLocked: another process has the file open, and only one may.
-            StoreError: it cannot be opened, or not be reached.
+            StoreAway: its server cannot be reached, or refuses the login.
+            StoreError: it cannot be opened.
         """
 
     @abstractmethod
     def close(self) -> None: ...
+
+    @staticmethod
+    def is_away(error: Exception) -> bool:
+        """Whether the client raised this because the server cannot be reached."""
+        return False
+
+    @classmethod
+    def unusable(cls, place: str, error: Exception) -> StoreAway:
+        """What to say of a server, in one line."""
+        return StoreAway(f"{cls.name} at {place} cannot be used: {first_line(error)}; {cls.cure}")
 
     @abstractmethod
     def prepare(self, collection: str, dimension: int, *, create: bool) -> bool:

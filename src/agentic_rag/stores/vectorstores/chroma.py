@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import chromadb
+import httpx
 import numpy as np
 from chromadb.config import Settings
 from chromadb.errors import NotFoundError
@@ -19,6 +20,7 @@ from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests
 
+CONNECT_SECONDS = 10.0
 VECTOR = "vector"
 """The vector once more, as text. What Chroma gives back comes from its index, which another process's
 writes leave out of step."""
@@ -35,17 +37,34 @@ class Chroma(NonTransactionalBackend):
     widest = 256
     ranks = False
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, place: str) -> None:
+        self.told = f"{self.name} at {place}"
         self._client = client
         self._collections: dict[str, Any] = {}
 
     @classmethod
     def open(cls, uri: str) -> Chroma:
         """Open a folder, or connect to ``http://host:port``."""
-        return cls(_client(uri))
+        server = urlsplit(uri)
+        if not server.hostname:
+            return cls(_of_folder(uri), uri)
+        port = server.port or (443 if server.scheme == "https" else 8000)
+        place = f"{server.scheme}://{server.netloc.rpartition('@')[2].removesuffix(f':{port}')}:{port}"
+        try:
+            # The client would wait for ever for a server that does not answer.
+            httpx.get(f"{place}/api/v2/heartbeat", timeout=CONNECT_SECONDS).raise_for_status()
+            ssl = server.scheme == "https"
+            client = chromadb.HttpClient(host=server.hostname, port=port, ssl=ssl, settings=_settings())
+            return cls(client, place)
+        except Exception as error:
+            raise cls.unusable(place, error) from error
 
     def close(self) -> None:
         self._client.close()
+
+    @staticmethod
+    def is_away(error: Exception) -> bool:
+        return isinstance(error, httpx.TransportError)
 
     def prepare(self, collection: str, dimension: int, *, create: bool) -> bool:
         try:
@@ -135,16 +154,16 @@ def _unpacked(vector: str) -> FloatArray:
     return np.frombuffer(base64.b64decode(vector), dtype="<f4").astype(np.float32)
 
 
-def _client(uri: str) -> Any:
-    settings = Settings(anonymized_telemetry=False)
-    server = urlsplit(uri)
+def _of_folder(folder: str) -> Any:
     try:
-        if server.scheme in ("http", "https"):
-            ssl = server.scheme == "https"
-            port = server.port or (443 if ssl else 8000)
-            return chromadb.HttpClient(host=server.hostname or "", port=port, ssl=ssl, settings=settings)
-        Path(uri).mkdir(parents=True, exist_ok=True)
-        return chromadb.PersistentClient(path=uri, settings=settings)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return chromadb.PersistentClient(path=folder, settings=_settings())
     except Exception as error:
-        shown = f"{server.scheme}://{server.hostname}:{server.port}" if server.hostname else uri  # no login
-        raise StoreError(f"cannot open Chroma at {shown}: {first_line(error)}") from error
+        raise StoreError(
+            f"cannot open Chroma at {folder}: {first_line(error)}; vectors.uri must be a folder that can be written, "
+            "or http://host:port"
+        ) from error
+
+
+def _settings() -> Settings:
+    return Settings(anonymized_telemetry=False)

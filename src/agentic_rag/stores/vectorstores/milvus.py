@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 from milvus_lite import DataDirLockedError, MilvusLite, MilvusLiteError
 from milvus_lite.server_manager import server_manager_instance
-from pymilvus import DataType, MilvusClient
+from pymilvus import DataType, MilvusClient, MilvusException
 
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError, StoreError, StoreLocked
@@ -22,6 +22,8 @@ from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag.stores.vectorstores.backend import NonTransactionalBackend, Row, Where, digests
 
+CONNECT_FAILED = 2
+"""Code of the client's error for a server that cannot be reached, also later."""
 VARCHAR_BYTES = 65_535
 ARRAY_MEMBERS = 4096
 ROWS_PER_READ = 1000
@@ -44,7 +46,8 @@ class Milvus(NonTransactionalBackend):
     widest = 64
     text_bytes = VARCHAR_BYTES
 
-    def __init__(self, client: Any, file: str | None) -> None:
+    def __init__(self, client: Any, place: str, file: str | None) -> None:
+        self.told = f"{self.name} at {place}"
         self._client = client
         self._file = file
 
@@ -54,12 +57,16 @@ class Milvus(NonTransactionalBackend):
         server = urlsplit(uri)
         if server.hostname:
             address = urlunsplit((server.scheme, server.netloc.rpartition("@")[2], server.path, "", ""))
-            return cls(_client(address, user=server.username or "", password=server.password or ""), None)
+            try:
+                client = MilvusClient(address, user=server.username or "", password=server.password or "")
+            except Exception as error:
+                raise cls.unusable(address, error) from error
+            return cls(client, address, None)
         file = str(Path(uri).absolute())
         with _opening:
-            client = _client(file, grpc_options=NO_PINGS)
+            client = _of_file(file)
             _users[file] += 1
-        return cls(client, file)
+        return cls(client, file, file)
 
     def close(self) -> None:
         self._client.close()
@@ -69,6 +76,10 @@ class Milvus(NonTransactionalBackend):
             _users[self._file] -= 1
             if not _users[self._file]:
                 server_manager_instance.release_server(self._file)
+
+    @staticmethod
+    def is_away(error: Exception) -> bool:
+        return isinstance(error, MilvusException) and error.code == CONNECT_FAILED
 
     def prepare(self, collection: str, dimension: int, *, create: bool) -> bool:
         if not self._client.has_collection(collection):
@@ -198,18 +209,20 @@ def _create(client: Any, name: str, dimension: int) -> None:
     client.create_index(name, indexes, sync=False)  # to wait is to sleep, and there is nothing to index yet
 
 
-def _client(address: str, **options: Any) -> Any:
-    """A client of a server, or of the file that an absolute path names."""
+def _of_file(file: str) -> Any:
+    """A client of the file that an absolute path names."""
     try:
-        if "://" not in address:
-            Path(address).parent.mkdir(parents=True, exist_ok=True)
-        return MilvusClient(address, **options)
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+        return MilvusClient(file, grpc_options=NO_PINGS)
     except Exception as error:
-        if "://" not in address and _is_locked(address):
+        if _is_locked(file):
             raise StoreLocked(
-                f"another process has {address} open, and Milvus Lite serves one process; close it, or use a server"
+                f"another process has {file} open, and Milvus Lite serves one process; close it, or use a server"
             ) from error
-        raise StoreError(f"cannot open Milvus at {address}: {first_line(error)}") from error
+        raise StoreError(
+            f"cannot open Milvus at {file}: {first_line(error)}; vectors.uri must be a file that ends in .db and can be "
+            "written, or http://host:port"
+        ) from error
 
 
 def _is_locked(file: str) -> bool:

@@ -9,11 +9,10 @@ import psycopg  # noqa: F401 - sqlalchemy imports it later
 import sqlalchemy as sql
 from pgvector.sqlalchemy import VECTOR
 from sqlalchemy.dialects.postgresql import ARRAY, insert
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError
 
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import ConfigError, StoreError
-from agentic_rag.stores.batch import first_line
 from agentic_rag.stores.metadata_items import translate
 from agentic_rag.stores.vectorstores.backend import Row, VectorBackend, Where, digests
 
@@ -26,9 +25,11 @@ class PgVector(VectorBackend):
     """One PostgreSQL database; a table is searched without a vector index: exact, and filtered before it is ranked."""
 
     name = "PostgreSQL"
+    cure = "start it (docker compose --profile postgres up -d), or correct vectors.uri"
     widest = 10_000
 
     def __init__(self, engine: Any) -> None:
+        self.told = f"{self.name} at {_place(engine.url)}"
         self._engine = engine
         self._tables: dict[str, Any] = {}
 
@@ -36,7 +37,6 @@ class PgVector(VectorBackend):
     def open(cls, uri: str) -> PgVector:
         """Connect to ``postgresql://user:password@host:port/database``; the server must have pgvector."""
         engine = sql.create_engine(_url(uri), pool_pre_ping=True, hide_parameters=True)
-        where = engine.url.render_as_string(hide_password=True)
         query = sql.text("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")
         try:
             with engine.connect() as connection:
@@ -44,17 +44,20 @@ class PgVector(VectorBackend):
         except Exception as error:  # noqa: BLE001 - raised anew below, as what it means
             engine.dispose()
             # Not chained: what the driver raised may tell the whole address.
-            reason = first_line(error).removeprefix("(psycopg.OperationalError) ")
-            raise StoreError(f"cannot reach PostgreSQL at {where}: {reason}") from None
+            raise cls.unusable(_place(engine.url), getattr(error, "orig", error)) from None
         if not available:
             engine.dispose()
             raise StoreError(
-                f"PostgreSQL at {where} has no extension 'vector'; install pgvector on the server"
+                f"PostgreSQL at {_place(engine.url)} has no extension 'vector'; install pgvector on the server"
             )
         return cls(engine)
 
     def close(self) -> None:
         self._engine.dispose()
+
+    @staticmethod
+    def is_away(error: Exception) -> bool:
+        return isinstance(error, OperationalError | InterfaceError)
 
     def prepare(self, collection: str, dimension: int, *, create: bool) -> bool:
         table = _table(collection, dimension)
@@ -163,12 +166,20 @@ def _quoted(table: Any) -> str:
     return f'{table.schema}."{table.name}"'
 
 
+def _place(url: Any) -> str:
+    """Host, port and database: elsewhere, and among the options, may stand a password."""
+    shown = sql.URL.create("postgresql", host=url.host, port=url.port, database=url.database)
+    return str(shown.render_as_string())
+
+
 def _url(uri: str) -> Any:
     try:
         url = sql.make_url(uri)
+        if "@" in f"{url.host}{url.database}":  # and before it the rest of a password
+            raise ValueError("a bare @")
     except (ArgumentError, ValueError):
         raise ConfigError(
-            "vectors.uri cannot be read; write postgresql://user:password@host:port/database"
+            "vectors.uri cannot be read; write postgresql://user:password@host:port/database, with %40 for @"
         ) from None
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise ConfigError(f"vectors.uri is of {url.drivername!r}, but vectors.backend is 'pgvector'")
