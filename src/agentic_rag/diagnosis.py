@@ -7,18 +7,23 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import re
 import shlex
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
+
+from pydantic import BaseModel, SecretStr
 
 from agentic_rag.backup import VECTORS
 from agentic_rag.domain.identity import MEMORY_PREFIX, group_id
 from agentic_rag.domain.ports import Embedding
 from agentic_rag.errors import AgenticRagError, StoreError, install
+from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import RagConfig
+from agentic_rag.stores.batch import first_line
 
 Status = Literal["ok", "off", "missing"]
 PACKAGES = (
@@ -32,10 +37,16 @@ PACKAGES = (
     "onnxruntime",
 )
 EXTRAS = {
+    "PDF and Office documents": ("kreuzberg", "documents"),
     "cross-encoder": ("sentence_transformers", "rerank"),
     "LangGraph Studio": ("langgraph_api", "studio"),
     "FalkorDB": ("falkordb", "falkordb"),
+    "Chroma": ("chromadb", "chroma"),
+    "Milvus": ("pymilvus", "milvus"),
+    "vectors in PostgreSQL": ("pgvector", "pgvector"),
+    "conversations in PostgreSQL": ("psycopg_pool", "postgres"),
     "Ray": ("ray", "distributed"),
+    "charts": ("matplotlib", "charts"),
 }
 REACH_SECONDS, STORE_SECONDS, WRITES_SECONDS = 3.0, 10.0, 60.0
 SCRIPTS = {"latin": "English", "cjk": "Chinese"}
@@ -59,6 +70,9 @@ class Finding:
         return asdict(self)
 
 
+Check = Callable[[RagConfig], Awaitable[Finding]]
+
+
 async def examine(load: Callable[[], RagConfig], *, thorough: bool = False) -> list[Finding]:
     """Look at everything; a failure of one check never hides the others.
 
@@ -70,26 +84,61 @@ async def examine(load: Callable[[], RagConfig], *, thorough: bool = False) -> l
         config = load()
     except AgenticRagError as error:
         return [*findings, Finding("configuration", "missing", str(error), "mend the value it names")]
-    findings.append(_data_folder(config))
-    checks: list[Callable[[RagConfig], Awaitable[Finding]]] = [
-        _embedding,
-        _written_object_store if thorough else _object_store,
-        *([_tables] if thorough else []),
-        _datasets,
-        _graph,
-        _conversations,
-        _chat,
-    ]
-    findings += [await _safely(check, config) for check in checks]
+    checks = {
+        "data folder": _data_folder,
+        "embedding": _embedding,
+        **_stores(config, thorough=thorough),
+        "datasets": _datasets,
+        "graph": _graph,
+        "conversations": _conversations,
+        "chat model": _chat,
+    }
+    findings += [await _safely(what, check, config) for what, check in checks.items()]
     return [*findings, *_extras()]
 
 
-async def _safely(check: Callable[[RagConfig], Awaitable[Finding]], config: RagConfig) -> Finding:
+def _stores(config: RagConfig, *, thorough: bool) -> dict[str, Check]:
+    """Checks of where vectors lie, and of LanceDB's tables."""
+    place = _written_object_store if thorough else _object_store
+    if config.vectors.backend == "lancedb":
+        return {"vectors": place, **({"tables": _tables} if thorough else {})}
+    return {"vectors": _vector_store, "tables": _tables if thorough and config.lancedb_uri is None else place}
+
+
+async def _safely(what: str, check: Check, config: RagConfig) -> Finding:
     try:
-        return await check(config)
+        return replace(await check(config), what=what)
     except AgenticRagError as error:
         cure = REPAIR if f"run: {REPAIR}" in str(error) else "mend what the message names"
-        return Finding(check.__name__.strip("_"), "missing", str(error), cure)
+        return Finding(what, "missing", str(error), cure)
+    except Exception as error:  # noqa: BLE001 - whatever a library raises, the other checks are still to be made
+        return Finding(what, "missing", _foreign(error, config), "mend what the message names")
+
+
+def _foreign(error: Exception, config: RagConfig) -> str:
+    """A library's error in a line: its type alone where its words repeat a secret."""
+    kind, line = type(error).__name__, first_line(error)
+    if line == kind or any(secret in line for secret in _secrets(config) if secret):
+        return kind
+    return f"{kind}: {line}"
+
+
+def _secrets(value: object) -> Iterator[str]:
+    """Texts of the configuration that are never printed: secrets, and all parts of addresses but scheme, host and path."""
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _secrets(getattr(value, name))
+    elif isinstance(value, SecretStr):
+        yield value.get_secret_value()
+        yield from _secrets(value.get_secret_value())
+    elif isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _secrets(one)
+    elif isinstance(value, str) and "://" in value:
+        login, query = value.rpartition("@")[0].partition("://")[2], value.partition("?")[2]
+        yield from re.split(r"[/:@?&=#]", f"{login}&{query}")
 
 
 def _python() -> Finding:
@@ -110,7 +159,7 @@ def _packages() -> list[Finding]:
     return findings
 
 
-def _data_folder(config: RagConfig) -> Finding:
+async def _data_folder(config: RagConfig) -> Finding:
     folder = config.data_dir
     if not folder.exists():
         return Finding(
@@ -119,7 +168,9 @@ def _data_folder(config: RagConfig) -> Finding:
     if not os.access(folder, os.W_OK):
         cure = f"chmod u+w {shlex.quote(str(folder))}, or --data-dir"
         return Finding("data folder", "missing", f"{folder} is not writable", cure)
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    from agentic_rag.stores.lancedb.connection import folder_bytes
+
+    size = await asyncio.to_thread(folder_bytes, folder)
     return Finding("data folder", "ok", f"{folder}, {size / 1e6:.1f} MB")
 
 
@@ -154,8 +205,7 @@ async def _datasets(config: RagConfig) -> Finding:
     from agentic_rag.rag import open_rag
 
     async with open_rag(config) as rag:
-        # Who has memories is nobody else's business.
-        names = [name for name in await rag.ledger.datasets() if not name.startswith(MEMORY_PREFIX)]
+        names = _shown(await rag.ledger.datasets())
         held = [f"{name} ({await rag.chunks.count(name)} chunks)" for name in names]
         pending = [
             f"{name}: {document}"
@@ -190,6 +240,32 @@ async def _graph(config: RagConfig) -> Finding:
     return Finding("graph", "ok", driver.told)
 
 
+async def _vector_store(config: RagConfig) -> Finding:
+    """The configured store beside LanceDB, opened, and its datasets listed."""
+    from agentic_rag.stores.vectorstores import FILES, open_vector_store
+
+    backend, uri = config.vectors.backend, config.vectors.uri
+    if uri is None and backend in FILES and not (config.data_dir / FILES[backend]).exists():
+        return Finding(
+            "vectors", "off", f"{backend}, none yet in {config.data_dir}", "agentic-rag ingest PATH"
+        )
+    store = await open_vector_store(config.vectors, config.data_dir, model="", dimension=1)
+    try:
+        async with asyncio.timeout(STORE_SECONDS):
+            names = await store.datasets()
+    except TimeoutError:
+        cure = "restart it, or correct vectors.uri"
+        return Finding("vectors", "missing", f"{store.told}: no answer within {STORE_SECONDS:g} s", cure)
+    finally:
+        await store.close()
+    return Finding("vectors", "ok", f"{store.told}, {len(_shown(names))} datasets")
+
+
+def _shown(names: Sequence[str]) -> list[str]:
+    """Who has memories is nobody else's business."""
+    return [name for name in names if not name.startswith(MEMORY_PREFIX)]
+
+
 async def _object_store(config: RagConfig) -> Finding:
     uri = config.lancedb_uri
     if uri is None and config.lancedb_copies:
@@ -199,6 +275,7 @@ async def _object_store(config: RagConfig) -> Finding:
         return Finding("vectors", "ok", f"in {uri or config.data_dir}")
     from agentic_rag.stores.lancedb.connection import lance_connection
 
+    place = without_login(uri)
     cure = "start the object store, or correct AGENTIC_RAG_LANCEDB_URI and AGENTIC_RAG_STORAGE_OPTIONS"
     try:
         async with (
@@ -207,10 +284,10 @@ async def _object_store(config: RagConfig) -> Finding:
         ):
             held = len(await connection.table_names())
     except TimeoutError:
-        return Finding("vectors", "missing", f"{uri}: no answer within {STORE_SECONDS:g} s", cure)
+        return Finding("vectors", "missing", f"{place}: no answer within {STORE_SECONDS:g} s", cure)
     except StoreError as error:
         return Finding("vectors", "missing", str(error), cure)
-    return Finding("vectors", "ok", f"{uri}, {held} tables")
+    return Finding("vectors", "ok", f"{place}, {held} tables")
 
 
 async def _written_object_store(config: RagConfig) -> Finding:
@@ -227,7 +304,8 @@ async def _written_object_store(config: RagConfig) -> Finding:
         return replace(found, detail=f"{found.detail}; read from copies, {held / 1e6:.0f} MB of them here")
     from agentic_rag.stores.lancedb.commits import ROUNDS, WRITERS, lost_writes
 
-    bucket = uri.split("://", 1)[1].partition("?")[0]
+    place = without_login(uri)
+    bucket = place.split("://", 1)[1]
     cure = (
         f"AGENTIC_RAG_LANCEDB_URI=s3+ddb://{bucket}?ddbTableName=TABLE, a DynamoDB table with the keys base_uri (text) "
         "and version (number); or write from one machine"
@@ -236,14 +314,14 @@ async def _written_object_store(config: RagConfig) -> Finding:
         async with asyncio.timeout(WRITES_SECONDS):
             lost = await lost_writes(uri, config.storage_options)
     except TimeoutError:
-        return Finding("vectors", "missing", f"{uri}: not written within {WRITES_SECONDS:g} s", cure)
+        return Finding("vectors", "missing", f"{place}: not written within {WRITES_SECONDS:g} s", cure)
     except StoreError as error:
         return Finding("vectors", "missing", str(error), cure)
     if lost is None:
-        return Finding("vectors", "missing", f"{uri}: the store refuses conditional writes", cure)
+        return Finding("vectors", "missing", f"{place}: the store refuses conditional writes", cure)
     if lost:
         why = f"{lost} of {WRITERS * ROUNDS} writes at once were lost: the store ignores conditions"
-        return Finding("vectors", "missing", f"{uri}: {why}", cure)
+        return Finding("vectors", "missing", f"{place}: {why}", cure)
     return Finding("vectors", "ok", f"{found.detail}; writes at once are kept apart")
 
 
@@ -287,19 +365,16 @@ async def _chat(config: RagConfig) -> Finding:
     if chat.base_url is None:
         cure = "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL"
         return Finding("chat model", "off", "answers quote the notes", cure)
+    detail = f"{chat.model} at {without_login(chat.base_url)}"
+    problem = await _unreachable(chat.base_url)
+    if problem is None:
+        return Finding("chat model", "ok", detail)
     cure = "start the server, or correct AGENTIC_RAG_CHAT__BASE_URL"
-    return await _reached("chat model", f"{chat.model} at {chat.base_url}", chat.base_url, cure)
+    return Finding("chat model", "missing", f"{detail}: {problem}", cure)
 
 
-async def _reached(what: str, detail: str, uri: str | None, cure: str) -> Finding:
-    problem = await _unreachable(uri)
-    return Finding(what, "missing" if problem else "ok", f"{detail}: {problem}" if problem else detail, cure)
-
-
-async def _unreachable(uri: str | None) -> str | None:
+async def _unreachable(uri: str) -> str | None:
     """Why nothing listens at a URI, or None where something does."""
-    if uri is None:
-        return "no URI is configured"
     parts = urlsplit(uri)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:

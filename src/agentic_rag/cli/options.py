@@ -194,7 +194,9 @@ def is_new(config: RagConfig) -> bool:
 
 def place_of(config: RagConfig) -> str:
     """Where datasets are looked for, for people."""
-    return config.lancedb_uri or str(config.data_dir.absolute())
+    from agentic_rag.settings.addresses import without_login
+
+    return without_login(config.lancedb_uri or str(config.data_dir.absolute()))
 
 
 def require_data_folder(config: RagConfig) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import ConfigDict, Field, SecretStr
+from pydantic import ConfigDict, Field, SecretStr, field_validator
 
 from agentic_rag.errors import ConfigError
 from agentic_rag.lab.data_parser import DataParser
@@ -21,6 +21,7 @@ from agentic_rag.lab.operators.pre_insert import PRE_INSERT, PreInsertSettings
 from agentic_rag.lab.reading import PROMPT_TEMPLATE
 from agentic_rag.lab.services import check_settings, known_services
 from agentic_rag.post_retrieval import Step, parse_steps
+from agentic_rag.settings.config import endpoint_address
 from agentic_rag.settings.parameters import Section, validated
 
 
@@ -40,16 +41,18 @@ class RuntimeConfig(Section):
     seed: int = Field(0, ge=0, description="random seed")
     parallel: int = Field(1, ge=1, le=64, description="questions asked at once; more helps with a chat model")
     prompt_template: str = Field(PROMPT_TEMPLATE, description="put behind the history; {question} is the question")  # fmt: skip
-    base_url: str | None = Field(None, description="OpenAI-compatible endpoint of the chat model; none: offline reader")  # fmt: skip
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint of the chat model; none: offline reader", repr=False)  # fmt: skip
     model_name: str | None = Field(None, description="name the endpoint knows the chat model by")
     api_key: SecretStr | None = Field(None, description="API key of the chat model; prefer the variable AGENTIC_RAG_CHAT__API_KEY")  # fmt: skip
     max_tokens: int | None = Field(None, ge=1, description="longest answer of the chat model")
     temperature: float = Field(0.0, ge=0, le=2, description="sampling temperature of the chat model")
     llm_judge: bool = Field(False, description="let the chat model judge each answer; needs base_url")
-    embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the bundled model")  # fmt: skip
+    embedding_base_url: str | None = Field(None, description="OpenAI-compatible endpoint; none: the bundled model", repr=False)  # fmt: skip
     embedding_model: str | None = Field(None, description="name that endpoint knows the model by")
     embedding_dimension: int | None = Field(None, ge=1, description="length of its vectors; none: determined by one request to the endpoint")  # fmt: skip
     rerank_model: str | None = Field(None, description="cross-encoder for rerank_type cross_encoder; none: the chat model")  # fmt: skip
+
+    _address = field_validator("base_url", "embedding_base_url")(endpoint_address)
 
 
 @dataclass(frozen=True, slots=True)

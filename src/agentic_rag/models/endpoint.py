@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 from agentic_rag import tracing
 from agentic_rag.domain.usage import Usage, count
 from agentic_rag.errors import BudgetSpent
+from agentic_rag.settings.addresses import without_login as without_login
 from agentic_rag.settings.config import BudgetConfig
 
 T = TypeVar("T")
@@ -244,16 +244,6 @@ def status(error: BaseException) -> int | None:
     """HTTP status of an error of any client that keeps one as ``status_code``."""
     code = getattr(error, "status_code", None)
     return code if isinstance(code, int) and not isinstance(code, bool) else None
-
-
-def without_login(url: str) -> str:
-    """The address without user, password and query, which may hold a key."""
-    try:
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-        return urlunsplit((parts.scheme, host, parts.path, "", ""))
-    except ValueError:
-        return "(not an address)"
 
 
 def _is_timeout(error: BaseException) -> bool:

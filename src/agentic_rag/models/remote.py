@@ -18,7 +18,8 @@ from agentic_rag import tracing
 from agentic_rag.domain.ports import Chat, Embedding, FloatArray
 from agentic_rag.domain.usage import Usage
 from agentic_rag.errors import ConfigError, ModelError
-from agentic_rag.models.endpoint import Endpoint, Prices, Spending, failure_text, most_tokens, without_login
+from agentic_rag.models.endpoint import Endpoint, Prices, Spending, failure_text, most_tokens
+from agentic_rag.settings.addresses import without_login
 from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 
 if TYPE_CHECKING:

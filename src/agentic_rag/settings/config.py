@@ -8,10 +8,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from agentic_rag.errors import ConfigError
+from agentic_rag.settings.addresses import has_password, is_http
 from agentic_rag.settings.parameters import Parameters, Section, problems
+
+
+def endpoint_address(address: str | None) -> str | None:
+    """The address; ``ValueError`` for one that no client can use. It is not repeated, for it may hold a password."""
+    if address is not None and not is_http(address):
+        raise ValueError("Write http://host:port/path or https://…, with a number as port")
+    return address
 
 
 class GraphConfig(Section):
@@ -20,7 +28,7 @@ class GraphConfig(Section):
     backend: Literal["embedded", "neo4j", "falkordb"] = Field(
         "embedded", description="in the data folder, or on a server too"
     )
-    uri: str | None = Field(None, description="address of a Neo4j or FalkorDB server")
+    uri: str | None = Field(None, description="address of a Neo4j or FalkorDB server", repr=False)
     user: str | None = Field(None, description="user name on that server")
     password: SecretStr | None = Field(None, description="password on that server; never printed")
     extraction: Literal["written", "chat"] = Field(
@@ -44,7 +52,7 @@ class VectorsConfig(Section):
 class EmbeddingConfig(Section):
     """Which model makes the vectors; no base_url means the bundled one."""
 
-    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint", repr=False)
     model: str | None = Field(None, description="name the endpoint knows the model by")
     api_key: SecretStr | None = Field(None, description="API key; never printed")
     dimension: int | None = Field(
@@ -56,11 +64,13 @@ class EmbeddingConfig(Section):
     max_retries: int = Field(3, ge=0, description="tries after the first, for limits and server errors")
     price: float = Field(0.0, ge=0, description="price of a million tokens, for costs and budget.cost")
 
+    _address = field_validator("base_url")(endpoint_address)
+
 
 class ChatConfig(Section):
     """The chat model for answers, rewrites and extraction; no base_url means none."""
 
-    base_url: str | None = Field(None, description="OpenAI-compatible endpoint")
+    base_url: str | None = Field(None, description="OpenAI-compatible endpoint", repr=False)
     model: str | None = Field(None, description="name the endpoint knows the model by")
     api_key: SecretStr | None = Field(None, description="API key; never printed")
     timeout_seconds: float = Field(60.0, gt=0, description="time limit for one try")
@@ -78,6 +88,8 @@ class ChatConfig(Section):
         0.0, ge=0, description="price of a million tokens sent, for costs and budget.cost"
     )
     output_price: float = Field(0.0, ge=0, description="price of a million tokens written")
+
+    _address = field_validator("base_url")(endpoint_address)
 
 
 class BudgetConfig(Section):
@@ -136,7 +148,7 @@ class RagConfig(Parameters):
 
     data_dir: Path = Field(Path(".agentic-rag"), description="data folder")
     lancedb_uri: str | None = Field(
-        None, description="None: inside data_dir; else a path or object-store URI"
+        None, description="None: inside data_dir; else a path or object-store URI", repr=False
     )
     storage_options: dict[str, str] = Field(
         default_factory=dict, repr=False, description="options of the object store; may contain its keys"
@@ -150,6 +162,13 @@ class RagConfig(Parameters):
     chat: ChatConfig = ChatConfig()
     budget: BudgetConfig = BudgetConfig()
     service: ServiceConfig = ServiceConfig()
+
+    @field_validator("lancedb_uri")
+    @classmethod
+    def _place(cls, uri: str | None) -> str | None:
+        if uri is not None and has_password(uri):
+            raise ValueError("Write it without a login; keys of the object store belong in storage_options")
+        return uri
 
     def __init__(self, **values: Any) -> None:
         try:

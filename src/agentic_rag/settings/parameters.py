@@ -293,7 +293,20 @@ Overrides: Any = TypedDict(  # type: ignore[misc]
 """What a call may give as ``context``: values by section, checked against ``Parameters``."""
 
 
-SECRETS = frozenset({"api_key", "key", "keys", "password", "storage_options", "uri"})
+SECRETS = frozenset(
+    {
+        "api_key",
+        "base_url",
+        "conversations",
+        "embedding_base_url",
+        "key",
+        "keys",
+        "lancedb_uri",
+        "password",
+        "storage_options",
+        "uri",
+    }
+)
 """Settings whose value is never repeated in an error."""
 
 S = TypeVar("S", bound=Section)

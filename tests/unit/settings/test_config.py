@@ -58,6 +58,12 @@ def test_a_wrong_value_is_named(values: dict[str, Any], told: str):
         {"graph": {"passwort": SECRET}},
         {"vectors": {"uri": [SECRET]}},
         {"vectors": {"uir": SECRET}},
+        {"chat": {"base_url": [f"http://ada:{SECRET}@localhost/v1"]}},
+        {"embedding": {"base_url": f"http://ada:{SECRET}@localhost:port/v1"}},
+        {"graph": {"uri": [f"redis://ada:{SECRET}@localhost"]}},
+        {"lancedb_uri": [SECRET]},
+        {"lancedb_uri": f"s3://ada:{SECRET}@notes/x"},
+        {"lancedb_uri": f"s3://ada:{SECRET}/a@notes/x"},
         {"storage_options": {"aws_secret_access_key": [SECRET]}},
         {"storage_options": SECRET},
         {"password": SECRET},
@@ -72,9 +78,10 @@ def test_an_error_tells_the_key_and_never_a_secret(values: dict[str, Any]):
 
 def test_a_printed_configuration_holds_no_secret():
     config = RagConfig(
-        chat={"api_key": SECRET},
-        embedding={"api_key": SECRET},
-        graph={"password": SECRET},
+        chat={"api_key": SECRET, "base_url": f"http://ada:{SECRET}@localhost/v1?token={SECRET}"},
+        embedding={"api_key": SECRET, "base_url": f"http://ada:{SECRET}@localhost/v1?token={SECRET}"},
+        graph={"password": SECRET, "uri": f"redis://ada:{SECRET}@localhost"},
+        lancedb_uri=f"az://notes/x?sig={SECRET}",
         vectors={"backend": "pgvector", "uri": f"postgresql://ada:{SECRET}@localhost/notes"},
         storage_options={"aws_secret_access_key": SECRET},
     )

@@ -14,6 +14,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from agentic_rag.errors import StoreError
+from agentic_rag.settings.addresses import without_login
 from agentic_rag.stores.lancedb.connection import lance_connection, translated
 
 WRITERS, ROUNDS = 4, 2
@@ -37,7 +38,7 @@ async def lost_writes(uri: str, storage_options: Mapping[str, str]) -> int | Non
         ]
         databases = [await connection.database() for connection in connections]
         try:
-            with translated(f"writing at once to {uri}"):
+            with translated(f"writing at once to {without_login(uri)}"):
                 await databases[0].create_table(name, schema=_SCHEMA)
                 tables = [await database.open_table(name) for database in databases]
                 for number in range(ROUNDS):

@@ -16,6 +16,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
+from agentic_rag.settings.addresses import without_login
 from agentic_rag.stores.batch import batches, first_line
 from agentic_rag.stores.lancedb.compaction import cleaned
 from agentic_rag.stores.lancedb.process_lock import MAKING_TABLES, in_use, is_alone, process_lock
@@ -120,14 +121,14 @@ class LanceConnection:
         """
         if self._closed:
             raise StoreError(
-                f"{self.uri} was closed; ask within its `async with open_rag(…)`, or open it again"
+                f"{without_login(self.uri)} was closed; ask within its `async with open_rag(…)`, or open it again"
             )
         async with self._opening:
             if self._database is None:
                 import lancedb
 
                 _return_freed_memory()
-                with translated(f"opening {self.uri}"):
+                with translated(f"opening {without_login(self.uri)}"):
                     self._using = self._using or await in_use(self.uri)
                     self._database = await lancedb.connect_async(
                         self.uri,

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from agentic_rag.errors import StoreError
+from agentic_rag.settings.addresses import without_login
 from agentic_rag.stores.lancedb.connection import (
     KEEP_VERSIONS,
     READ_CONSISTENCY,
@@ -300,7 +301,7 @@ class CopiedConnection(LanceConnection):
         try:
             copies = await self._opened()
             async with process_lock(self.locks, f"copying-{name}"):
-                with translated(f"copying table {name} of {self._of[0]}"):
+                with translated(f"copying table {name} of {without_login(self._of[0])}"):
                     self._copied[name] = await asyncio.to_thread(copies.follow, name)
             self._compared[name] = time.monotonic()
             self._failed.pop(name, None)
@@ -314,7 +315,7 @@ class CopiedConnection(LanceConnection):
         async with self._opening_copies:
             if self._copies is None:
                 uri, options = self._of
-                with translated(f"opening {uri}"):
+                with translated(f"opening {without_login(uri)}"):
                     copies = await asyncio.to_thread(TableCopies, uri, options, Path(self.uri))
                     await asyncio.to_thread(copies.remove_others)
                 self._copies = copies
