@@ -199,6 +199,3 @@ def test_the_compose_profile_runs_what_is_tested_here() -> None:
     assert reader == writer | only_answers
     assert "--watch" not in chosen["replica-2"]["command"]
     RagConfig.model_validate({"storage_options": json.loads(writer["AGENTIC_RAG_STORAGE_OPTIONS"])})
-    for one in composed.values():
-        assert "build" in one or re.search(r":\S*\d", one["image"])
-        assert all(port.startswith("127.0.0.1:") for port in one.get("ports", []))
