@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -249,15 +250,16 @@ async def _vector_store(config: RagConfig) -> Finding:
         return Finding(
             "vectors", "off", f"{backend}, none yet in {config.data_dir}", "agentic-rag ingest PATH"
         )
-    store = await open_vector_store(config.vectors, config.data_dir, model="", dimension=1)
-    try:
-        async with asyncio.timeout(STORE_SECONDS):
-            names = await store.datasets()
-    except TimeoutError:
-        cure = "restart it, or correct vectors.uri"
-        return Finding("vectors", "missing", f"{store.told}: no answer within {STORE_SECONDS:g} s", cure)
-    finally:
-        await store.close()
+    async with AsyncExitStack() as stack:
+        store = await open_vector_store(config.vectors, config.data_dir, model="", dimension=1)
+        stack.push_async_callback(store.close)
+        try:
+            async with asyncio.timeout(STORE_SECONDS):
+                names = await store.datasets()
+        except TimeoutError:
+            stack.pop_all()  # to close it would be to wait for the answer
+            cure = "restart it, or correct vectors.uri"
+            return Finding("vectors", "missing", f"{store.told}: no answer within {STORE_SECONDS:g} s", cure)
     return Finding("vectors", "ok", f"{store.told}, {len(_shown(names))} datasets")
 
 

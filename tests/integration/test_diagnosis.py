@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import json
+import socket
 import subprocess
 import sys
+import threading
 import tomllib
 import traceback
 import warnings
@@ -23,6 +26,7 @@ from agentic_rag.diagnosis import EXTRAS, Finding, examine
 from agentic_rag.errors import AgenticRagError, ConfigError, StoreAway
 from agentic_rag.stores.graphiti.driver_server import server_driver
 from agentic_rag.stores.vectorstores import VectorsConfig, open_vector_store
+from agentic_rag.stores.vectorstores.adapter import VectorStoreChunks
 from graph_servers import free_port
 from vector_stores import postgres_server, skip_without
 
@@ -263,6 +267,40 @@ async def test_a_store_that_is_away_is_told_in_a_line(
     found = await _found(config)
     assert (found["vectors"].status, found["vectors"].detail) == ("missing", str(caught.value))
     assert found["tables"].status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("backend", "uri"),
+    [("chroma", "http://127.0.0.1:{}"), ("pgvector", "postgresql://me:pw@127.0.0.1:{}/notes")],
+)
+async def test_a_server_that_takes_connections_and_says_nothing_is_not_waited_for(
+    backend: Any, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without(backend)
+    module = importlib.import_module(f"agentic_rag.stores.vectorstores.{backend}")
+    monkeypatch.setattr(module, "CONNECT_SECONDS", 2)  # the least that PostgreSQL's client takes
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        vectors = VectorsConfig(backend=backend, uri=uri.format(silent.getsockname()[1]))
+        with pytest.raises(StoreAway, match=r"cannot be used: .*time[^\n]*; start it"):
+            await open_vector_store(vectors, tmp_path, model="m", dimension=1)
+
+
+async def test_a_store_that_does_not_list_its_datasets_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without("chroma")
+    answered = threading.Event()
+    monkeypatch.setattr(VectorStoreChunks, "_entries", lambda *_: answered.wait(60) and [])
+    monkeypatch.setattr(diagnosis, "STORE_SECONDS", 0.1)
+    (tmp_path / "chroma").mkdir()
+    config = RagConfig(data_dir=tmp_path, vectors={"backend": "chroma"})
+    found = await diagnosis._vector_store(config)
+    assert (found.status, found.detail) == (
+        "missing",
+        f"Chroma at {tmp_path / 'chroma'}: no answer within 0.1 s",
+    )
+    assert not answered.is_set()
+    answered.set()
 
 
 @pytest.mark.parametrize("backend", ["chroma", "milvus"])
