@@ -206,7 +206,7 @@ async def _datasets(config: RagConfig) -> Finding:
     from agentic_rag.rag import open_rag
 
     async with open_rag(config) as rag:
-        names = _shown(await rag.ledger.datasets())
+        names = await rag.ledger.datasets()
         held = [f"{name} ({await rag.chunks.count(name)} chunks)" for name in names]
         pending = [
             f"{name}: {document}"

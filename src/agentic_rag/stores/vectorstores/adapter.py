@@ -185,7 +185,7 @@ class VectorStoreChunks:
         made, known = self._profiles.get(group_id(dataset), (0.0, None))
         if known is not None and time.monotonic() - made < PROFILE_SECONDS:
             return known
-        names = await self._names(f"sampling {dataset!r}", dataset) or []
+        names = await self._names(f"sampling {dataset!r}", dataset)
         # Row ids are digests: the first ones are as good as random ones.
         sample = sorted((chunk_id for chunk_id, _ in names), key=row_id)[:SAMPLE]
         vectors = await self.get_vectors(dataset, sample)
@@ -197,7 +197,7 @@ class VectorStoreChunks:
 
     async def matching_chunk_ids(self, dataset: str, restriction: Restriction, *, limit: int) -> list[str]:
         found = await self._names(f"filtering {dataset!r}", dataset, restriction)
-        return sorted(chunk_id for chunk_id, _ in found or ())[: max(limit, 0)]
+        return sorted(chunk_id for chunk_id, _ in found)[: max(limit, 0)]
 
     async def filter_keys(self, dataset: str) -> set[str]:
         doing = f"reading what {dataset!r} can be filtered by"
@@ -205,10 +205,13 @@ class VectorStoreChunks:
 
     async def document_ids(self, dataset: str) -> set[str]:
         found = await self._names(f"listing documents of {dataset!r}", dataset)
-        return {document_id for _, document_id in found or ()}
+        return {document_id for _, document_id in found}
 
     async def count(self, dataset: str) -> int:
-        return await self._count(dataset) or 0
+        def counted(opened: _Dataset) -> int:
+            return self._backend.count(opened.collection)
+
+        return await self._asked(f"counting {dataset!r}", dataset, counted, 0)
 
     async def datasets(self) -> list[str]:
         entries = await self._threaded("listing datasets", lambda: self._entries(EVERY_ROW))
@@ -230,14 +233,6 @@ class VectorStoreChunks:
 
         return await self._threaded(f"looking at {dataset!r}", told)
 
-    async def _count(self, dataset: str) -> int | None:
-        """Chunks of a dataset; None for one that is not there."""
-
-        def counted(opened: _Dataset) -> int | None:
-            return self._backend.count(opened.collection)
-
-        return await self._asked(f"counting {dataset!r}", dataset, counted, None)
-
     async def _rows(self, dataset: str, chunk_ids: Sequence[str]) -> list[Row]:
         wheres = _of_ids(sorted({row_id(chunk_id) for chunk_id in chunk_ids}))
 
@@ -250,8 +245,8 @@ class VectorStoreChunks:
 
     async def _names(
         self, doing: str, dataset: str, restriction: Restriction = OPEN
-    ) -> list[tuple[str, str]] | None:
-        """Chunk id and document id of each chunk that passes; None for a dataset that is not there."""
+    ) -> list[tuple[str, str]]:
+        """Chunk id and document id of each chunk that passes."""
 
         def found(opened: _Dataset) -> list[tuple[str, str]]:
             return [
@@ -260,7 +255,7 @@ class VectorStoreChunks:
                 for name in self._backend.names(opened.collection, where)
             ]
 
-        return await self._asked(doing, dataset, found, None)
+        return await self._asked(doing, dataset, found, [])
 
     async def _asked(
         self, doing: str, dataset: str, work: Callable[[_Dataset], T], absent: T, *, create: bool = False
