@@ -1,13 +1,13 @@
 """From raw scores to relevance in [0, 1]: a logistic model per set of legs, fitted on labelled pairs.
 
-A raw cosine does not judge: its level differs from model to model and from script to script. What does
-is how far the cosine lies from the level of relevant pairs in that script, how far from the query's
-best, how much of the query's words the passage has, and how much it is like the best found. 0.5 means
-that, at even odds beforehand, as many relevant as irrelevant passages look like this one. The
+A raw cosine is no relevance: its level differs between models and between scripts. The features are the distance
+of the cosine from the level of relevant pairs in that script, its distance from the query's best cosine, the
+passage's share of the query's words, and its similarity to the best passages. 0.5 means: with equal prior odds,
+as many relevant as irrelevant passages have these values. The
 coefficients ship with the model, in ``calibration.json`` beside it; ``evaluation/fit_calibration.py``
 fits them, on sets other than those it reports. Another model's cosines are read on the same scale
-(see ``embedding_calibration``). ``gathered`` makes the evidence from what the legs found; ``GraphRelevance`` judges
-what a walk over the graph visits, on the same scale.
+(see ``embedding_calibration``). ``gathered`` makes the evidence from the results of the legs; ``GraphRelevance``
+scores the chunks that a walk over the graph visits, on the same scale.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ COSINE_UNIT = 0.03
 BM25_UNIT = 10.0
 BM25_CAP = 40.0
 LEAST_CHUNKS = 190
-"""Of the smallest datasets that the models were fitted on: two vaults of fifty notes."""
+"""Chunks in the smallest datasets that the models were fitted on: two vaults of fifty notes."""
 COVERAGE = 3.0
-"""Weight of the share of the question's words a passage has, where no cosine says what they mean: a
-best BM25 made of "what is the" must not look relevant."""
+"""Weight of a passage's share of the question's words if there is no cosine: a best BM25 that only comes from
+"what is the" must not look relevant."""
 
 ENOUGH_WORDS = 1 / 3
-"""Share of a query's words beyond which more of them make it no more meant."""
+"""Share of the query's words in one passage; a larger share does not raise ``Sense.found`` any further."""
 MOST_WORDS = 1 / 2
-"""Share of a query's words that mean it by themselves."""
+"""Share of the query's words in one passage from which the query counts as a question without further test."""
 
 
 @dataclass(slots=True)
@@ -123,13 +123,15 @@ class Calibration:
     centres: Mapping[str, float]
     models: Mapping[str, Coefficients]
     sense: Sense
-    """Whether a search found anything at all, or only the nearest of what has nothing to do with it."""
+    """Decides whether the query is a question to this dataset, or nonsense whose nearest passages are
+    unrelated."""
     units: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(SCRIPT_PAIRS, COSINE_UNIT))
     """What counts as one step of a cosine, by script pair."""
     ordinary: Mapping[str, FloatArray] = field(default_factory=dict, compare=False)
     """Mean vector of the reference passages in Latin script and in Chinese (``latin``, ``cjk``); empty: not known."""
     nearer: Mapping[str, float] = field(default_factory=dict)
-    """By how many steps more the fitted model's questions in a script are nearer to its passages than this one's."""
+    """Correction of ``floor.nearer`` by script, in steps: the fitted model's preference for passages in the
+    question's script minus this model's."""
 
     def relevance(self, evidence: Evidence) -> float:
         """Relevance in [0, 1] of a passage that at least one leg found."""
@@ -169,7 +171,7 @@ class Calibration:
         return self.relevance(Evidence(cosine, None, cosine, None, cosine, scripts))
 
     def judge(self, asked_in: Script) -> Judge:
-        """The same of any text, for a query in a script."""
+        """``of_cosine`` as a function of cosine and text, for a query in this script."""
         return lambda cosine, text: self.of_cosine(cosine, (asked_in, script_beside(asked_in, text)))
 
     def _distance(self, cosine: float | None, pair: str) -> float:
@@ -178,10 +180,11 @@ class Calibration:
 
 
 def bm25_level(evidence: Evidence) -> float:
-    """The query's best BM25 in BM25_UNIT, as if its dataset had LEAST_CHUNKS at least; 0 where no word is met.
+    """The query's best BM25 in units of BM25_UNIT, scaled up in datasets of fewer than LEAST_CHUNKS chunks; 0 if
+    no word matches.
 
-    A word weighs about the logarithm of how many chunks there are for each that has it: the same passage has two
-    thirds of the BM25 among thirty chunks that it has among two hundred, and answers as well.
+    The weight of a word is about the logarithm of (chunks / chunks with the word). So the same passage has two
+    thirds of the BM25 among thirty chunks that it has among two hundred, though it answers as well.
     """
     if not evidence.best_bm25:
         return 0.0
@@ -192,8 +195,9 @@ def bm25_level(evidence: Evidence) -> float:
 
 
 def script_pair(scripts: tuple[Script, Script]) -> str:
-    """``latin``, ``cjk``, or ``latin_cjk`` and ``cjk_latin``, the query's first: a Chinese question is much nearer
-    to any English passage than an English one to any Chinese. A text without letters goes with the other one."""
+    """``latin``, ``cjk``, ``latin_cjk`` or ``cjk_latin``, the query's script first: a Chinese question has a much
+    higher cosine with any English passage than an English question with any Chinese one. A text without letters
+    takes the script of the other text."""
     query, passage = scripts
     if query == "other":
         query = passage
@@ -211,7 +215,7 @@ def _legs_that_ran(evidence: Evidence) -> str:
 
 
 Legs = Mapping[str, Sequence[ScoredChunk]]
-"""``dense`` and ``sparse``, where each ran: its chunks, best first. A leg that ran and found nothing is there, empty."""
+"""Chunks of each leg that ran (``dense``, ``sparse``), best first; an empty list if it found nothing."""
 Vectors = Mapping[str, FloatArray]
 """Unit vectors by chunk id."""
 
@@ -232,13 +236,13 @@ def gathered(
     Args:
         query: what was searched for.
         legs: what each leg found.
-        vectors: of the chunks, so that one only the sparse leg found has its cosine too.
+        vectors: unit vectors of the chunks; they give a cosine to chunks that only the sparse leg found.
         asked: the query's unit vector; goes with ``vectors``.
         chunks: how many the dataset has, where that is known.
     """
     cosines = _scores(legs.get("dense"))
     words = _scores(legs.get("sparse"))
-    # A leg that ran and found nothing is evidence too: its best is 0, not unknown.
+    # The best score of a leg that ran and found nothing is 0, not None.
     best_cosine = None if cosines is None else max(cosines.values(), default=0.0)
     best_bm25 = None if words is None else max(words.values(), default=0.0)
     worst_cosine = min(cosines.values(), default=None) if cosines else None
@@ -263,11 +267,11 @@ def gathered(
 
 
 def likeness(order: Mapping[str, float], vectors: Vectors) -> dict[str, float]:
-    """How much less each chunk is like the best ones than the chunk that is most like them: cosines, ≤ 0.
+    """Similarity of each chunk to the best chunks minus the largest such similarity: differences of cosines, ≤ 0.
 
-    Pseudo-relevance feedback: what answers a question resembles what else answers it. The best are the
-    BEST first by ``order``, then id; they are represented by the mean of their vectors. Compared only
-    within one search, so it tells chunks apart and says nothing of the search as a whole.
+    Pseudo-relevance feedback: passages that answer a question resemble each other. The best chunks are the first
+    BEST by ``order``, then id; the mean of their vectors represents them. The values rank chunks within one
+    search; they do not compare searches.
     Source: Rocchio, Relevance Feedback in Information Retrieval, 1971.
     """
     ids = sorted(vectors, key=lambda chunk_id: (-order[chunk_id], chunk_id))
@@ -284,7 +288,7 @@ def _scores(leg: Sequence[ScoredChunk] | None) -> dict[str, float] | None:
 
 
 FEWEST_VISITS = 1e-4
-"""What a walk visits less counts as visited so often."""
+"""Lower bound of ``v``: rarer visits count as this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +297,8 @@ class GraphRelevance:
 
         log-odds(chunk) = intercept + telling · t + visits · t · ln(v)
 
-    ``v`` in (0, 1] is how often the walk visits the chunk, of the most visited (see ``passage_graph``); ``t`` in
+    ``v`` in (0, 1] is the chunk's number of visits divided by that of the most visited chunk (see
+    ``passage_graph``); ``t`` in
     (0, 1] is the specificity of the start: the rarity of the rarest name in the question, or TELLING_OF_FACTS if the
     question names nothing and the walk starts at its nearest facts. The relevance of the facts that a chunk supports adds
     nothing (``evaluation/fit_graph.py`` fits the three numbers).

@@ -1,9 +1,9 @@
-"""Which calibration reads an embedding's cosines: the one fitted for it, or that one carried over to its scale.
+"""The calibration for an embedding's cosines: the fitted one, or the fitted one rescaled to another model.
 
-What related and unrelated texts have as their cosine is of each model's own: .86 and .77 under the bundled one,
-.32 and .01 under another. So a model that nothing was fitted for first embeds reference pairs, a question and the
-passage that answers it, twenty in English and the same in Chinese (``reference_pairs.json``). Where its related and
-unrelated pairs lie says how far apart two cosines of it are, in steps of the model that was fitted.
+Each model has its own mean cosine of related and of unrelated texts: .86 and .77 with the bundled model, .32 and
+.01 with another. So a model without a fitted calibration first embeds reference pairs of a question and the
+passage that answers it, twenty in English and the same in Chinese (``reference_pairs.json``). The cosines of its
+related and unrelated pairs give the size of one step on the scale of the fitted model.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from agentic_rag.text.cache import TextCache
 SCRIPTS = ("latin", "cjk")
 """Of the reference pairs."""
 LEAST_SPREAD = 1e-3
-"""Of cosines: a model that gives all texts one vector tells nothing apart, and divides by no zero either."""
+"""Lower bound of a standard deviation of cosines; prevents a division by zero if a model gives all texts one
+vector."""
 
 
 class Levels(NamedTuple):
-    """Cosines of a model's reference pairs, of one pair of scripts."""
+    """Cosines of a model's reference questions and passages, for one pair of scripts."""
 
     related: float
     """Mean of a question with the passage that answers it."""
@@ -46,12 +47,12 @@ class Levels(NamedTuple):
 
     @property
     def apart(self) -> float:
-        """How much nearer the related are, in spreads of the unrelated."""
+        """Mean of the related minus mean of the unrelated, in standard deviations of the unrelated."""
         return (self.related - self.unrelated) / max(self.spread, LEAST_SPREAD)
 
 
 class Measured(NamedTuple):
-    """What the reference pairs tell of a model."""
+    """Measurements of a model on the reference pairs."""
 
     levels: Mapping[str, Levels]
     """By script pair."""
@@ -78,7 +79,7 @@ class FittedCalibration(NamedTuple):
     levels: Mapping[str, Levels]
     """Of that embedding, by script pair."""
     graph: GraphRelevance
-    """Of what a walk visits; reads no cosine."""
+    """Relevance of the chunks that a walk visits; reads no cosine."""
 
 
 class EmbeddingCalibration:
@@ -86,8 +87,9 @@ class EmbeddingCalibration:
 
     Args:
         embedding: the model whose cosines are read.
-        calibration: what reads them, where that is known already.
-        kept: where the levels of a model that nothing was fitted for are remembered; None: in this object alone.
+        calibration: the calibration to use; None: the fitted one, or one from the reference pairs.
+        kept: stores the measured levels of a model without a fitted calibration; None: only this object keeps
+            them.
     """
 
     def __init__(
@@ -104,8 +106,8 @@ class EmbeddingCalibration:
         self._measured = TextCache[Calibration](most=1)
 
     async def of_cosines(self) -> Calibration:
-        """The calibration; embeds the reference pairs the first time, where nothing was fitted for the model and
-        its levels were not kept.
+        """The calibration; the first call embeds the reference pairs if the model has neither a fitted
+        calibration nor stored levels.
 
         Raises:
             ModelError: the reference pairs cannot be embedded.
@@ -133,7 +135,8 @@ class EmbeddingCalibration:
 
 
 async def measured(embedding: Embedding) -> Measured:
-    """Where a model's related and unrelated reference pairs lie, and the mean of its passages in each script.
+    """Levels of a model's related and unrelated reference pairs, and the mean vector of the passages in each
+    script.
 
     Raises:
         ModelError: the model failed.
@@ -151,9 +154,10 @@ async def measured(embedding: Embedding) -> Measured:
 def carried_over(fitted: FittedCalibration, other: Measured) -> Calibration:
     """The fitted calibration for another model's cosines.
 
-    A step of them is as many times the fitted model's as related and unrelated pairs lie farther apart, or, where
-    that is more, as unrelated ones vary more: what a model hardly tells apart (a script it never learnt) counts as
-    little. A typical relevant pair lies as many steps above an unrelated one as under the fitted model.
+    Its step is the fitted model's step times the larger of two ratios: of the distances between related and
+    unrelated pairs, and of the standard deviations of unrelated pairs. So differences that a model hardly
+    resolves (a script it never learnt) count little. A typical relevant pair lies as many steps above an
+    unrelated one as with the fitted model.
     """
     centres, units = {}, {}
     for pair, ours in fitted.levels.items():
@@ -172,7 +176,8 @@ def carried_over(fitted: FittedCalibration, other: Measured) -> Calibration:
 
 
 def _nearer(held: Mapping[str, Levels], asked_in: str, said_in: str, unit: float) -> float:
-    """By how many steps a question in a script is nearer to passages of it than to those in the other one."""
+    """Mean cosine of a script's questions with unrelated passages in that script minus that in the other, in
+    steps."""
     return (held[asked_in].unrelated - held[f"{asked_in}_{said_in}"].unrelated) / unit
 
 
@@ -189,7 +194,7 @@ def fitted_calibration() -> FittedCalibration:
 
 
 def _levels(questions: FloatArray, passages: FloatArray, scripts: list[str], pair: str) -> Levels:
-    """Of the questions and passages in a pair's scripts; the rows of both are in the same order."""
+    """Levels for one pair of scripts; row i of ``passages`` answers row i of ``questions``."""
     asked_in, _, said_in = pair.partition("_")
     asked = questions[[script == asked_in for script in scripts]]
     said = passages[[script == (said_in or asked_in) for script in scripts]]
@@ -200,6 +205,7 @@ def _levels(questions: FloatArray, passages: FloatArray, scripts: list[str], pai
 
 
 def reference_pairs_text() -> str:
-    """The file of reference pairs, each a question and a passage in ``en`` and ``zh``; under others a model has other levels."""
+    """The file of reference pairs, each a question and a passage in ``en`` and ``zh``; levels depend on these
+    pairs."""
     file = resources.files("agentic_rag") / "retrieval/reference_pairs.json"
     return file.read_text(encoding="utf-8")

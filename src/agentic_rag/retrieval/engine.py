@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
 
 MIN_CANDIDATES = 100
-"""Each leg is asked for at least this many, and as many are judged together, however few are wanted: a chunk low in
-one leg can still win by both, and a passage has one relevance for a question."""
+"""Least chunks requested from each leg and judged together, whatever ``top_k`` is. A chunk low in one leg can
+still win by both legs, and a passage has the same relevance under every ``top_k``."""
 
 MOST_KEYS = 12
-"""Of what a dataset can be filtered by, named where a filter names something else; the most alike first."""
+"""Most existing metadata keys in the error for an unknown key; the most similar first."""
 
 
 class RetrievalEngine:
@@ -111,8 +111,9 @@ class RetrievalEngine:
             filters: see ``filters``; applied before anything is ranked.
             as_of: leaves out chunks dated after it.
             strategy: ``dense``, ``sparse`` or ``hybrid``; None: the engine's default.
-            judged_as: the question itself, where ``query_text`` is the question in other words: what those
-                find besides is judged by the question's cosine, for added words match what they came from.
+            judged_as: the original question if ``query_text`` is a rewrite of it. Passages that only the rewrite
+                finds are judged by their cosine with this question, because added words match the passages they
+                were taken from.
 
         Returns:
             Results by relevance descending, then id.
@@ -147,9 +148,9 @@ class RetrievalEngine:
         judged_as: str | None = None,
         own_notes: bool = False,
     ) -> Judged:
-        """The results of ``search``, with what was learnt of the question; the same arguments and errors.
+        """The results of ``search`` and the question's familiarity (see ``Judged``); same arguments and errors.
 
-        ``own_notes``: also of what the program wrote itself, see ``domain.is_own_note``.
+        ``own_notes``: include notes that the program wrote itself, see ``domain.is_own_note``.
         """
         chosen = strategy or self._default
         if chosen not in self._strategies:
@@ -189,9 +190,9 @@ class RetrievalEngine:
         filters: Mapping[str, Any] | Expression | None,
         as_of: datetime | None = None,
     ) -> str | None:
-        """Which key, which condition or which date leaves no chunk to be searched; None where some pass.
+        """The metadata key, condition or date that excludes all chunks, as a sentence; None if some chunk passes.
 
-        Of a key that no chunk has, even where chunks pass.
+        A key that no chunk has is reported even if chunks pass.
 
         Raises:
             FilterError: the filter cannot be read.
@@ -213,7 +214,8 @@ class RetrievalEngine:
         return bool(await self._store.matching_chunk_ids(dataset_id, restriction, limit=1))
 
     async def _unmet(self, dataset_id: str, wanted: Expression) -> str:
-        """The conditions that nothing meets; the whole filter, where something meets each of them."""
+        """A sentence that names the conditions that no chunk meets, or the whole filter if each condition alone
+        is met."""
         parts = wanted.parts if isinstance(wanted, And) else (wanted,)
         unmet = [part for part in parts if not await self._passes(dataset_id, Restriction(part))] or [wanted]
         spelled = " and ".join(str(as_dict(part)) for part in unmet)
@@ -222,7 +224,7 @@ class RetrievalEngine:
         )
 
     async def _unknown_keys(self, dataset_id: str, wanted: Expression) -> str | None:
-        """The keys that no chunk has, and what they have."""
+        """A sentence that names the filter's unknown keys and the existing ones; None if all are known."""
         known = await self._store.filter_keys(dataset_id)
         unknown = sorted(keys_of(wanted) - known)
         if not unknown:

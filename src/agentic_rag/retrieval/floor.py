@@ -1,12 +1,12 @@
 """The floor under a search by vectors: a query that means nothing to a dataset finds nothing.
 
-The nearest passages of nonsense are near as well: its best cosine is that of many a good match. What tells
-them apart, weighed together (see ``calibration.Sense``): how far the best stands out from an ordinary passage for the
-same query, whether any passage has the query's words, what the query's characters cost, and whether it is nearer to one
-language's passages than to another's. An ordinary passage is one of the dataset or of twenty reference passages, which
+Nonsense has near passages too: its best cosine is often as high as that of a good match. Four features separate
+the two, weighed together (see ``calibration.Sense``): the distance of the best cosine from that of an ordinary
+passage, the share of the query's words in a passage, the information content of the query's characters, and the
+difference between the query's cosines with the passages of two languages. An ordinary passage is one of the dataset or of twenty reference passages, which
 have nothing to do with the query: the cohort of score normalisation in speaker verification (Auckenthaler, Carey,
-Lloyd-Thomas, Score Normalization for Text-Independent Speaker Verification Systems, 2000). A hard question may find
-only the nearest: that is doubted, and kept.
+Lloyd-Thomas, Score Normalization for Text-Independent Speaker Verification Systems, 2000). The results of a hard
+question may be unrelated: their relevance is lowered (``doubt``), but they are kept.
 """
 
 from __future__ import annotations
@@ -24,21 +24,25 @@ from agentic_rag.text import content_tokens, coverage, script, script_beside
 Nats = Callable[[str], float]
 """Negative log-likelihood of a text under a tokenizer's unigram model."""
 LATIN_NATS, CJK_NATS = 3.9, 11.5
-"""Of a character of language: 97 % of the judged sets' questions cost less, 95 % of gibberish costs more."""
+"""Nats per character of natural language: 97 % of the judged sets' questions cost less, 95 % of gibberish costs
+more."""
 CHEAP, DEAR = 0.85, 2.0
-"""Share of them below and above which a text is no more and no less language: lorem ipsum is cheaper than questions.
+"""Bounds of ``cost``, as a ratio to these nats; below CHEAP a lower cost says nothing: lorem ipsum is cheaper
+than questions.
 CHEAP was chosen among .75 to .95, on the data that ``evaluation/fit_calibration.py`` fits the floor on."""
 REFERENCE = 20
-"""Reference passages in each script: they count as so many more of the dataset's."""
+"""Reference passages in each script; they count like as many further chunks of the dataset."""
 DOUBT = 0.6
-"""Chosen on the hard questions of two vaults (``evaluation/datasets``), of which a fifth are refused, and
-on twenty questions of our own about anything else, of which two pass."""
+"""Log-odds. Chosen on the hard questions of two vaults (``evaluation/datasets``), of which a fifth are refused,
+and on twenty of our own questions about other subjects, of which two pass."""
 NO_WORDS: Mapping[str, float] = {"latin_cjk": 2.0, "cjk_latin": 1.0}
-"""Log-odds for what is found where all of it is in another script than the question, by ``script_pair``, under the
-floor and above it: no passage can have the words. Chosen on the notes in one language of two vaults: of their questions
-in the other, .56 and .59 were refused, now .33 and .10; of everyday ones .98, now .87."""
+"""Log-odds added, by ``script_pair``, if all results are in another script than the question and so cannot have
+its words; added both to the test against the floor and to the relevance. Chosen on two vaults with notes in one
+language only: of their questions in the other language .56 and .59 were refused, now .33 and .10; of everyday
+questions .98, now .87."""
 HARDLY_ANY = 0.05
-"""Share of the nearest passages that may be in the question's script all the same: a quotation, a table of names."""
+"""Share of the nearest passages that may be in the question's script and still count as none: a quotation, a
+table of names."""
 LOOKED_AT = 3
 """Best passages of each leg whose words are compared."""
 
@@ -49,11 +53,11 @@ def standing_out(best: float, ordinary: float, unit: float = COSINE_UNIT) -> flo
 
 
 def ordinary_cosine(best: float, mean: float, chunks: int, reference: float) -> float:
-    """The mean cosine of what is not the best: the dataset's other chunks, and REFERENCE passages besides.
+    """The mean cosine of the dataset's chunks without the best one, and of REFERENCE reference passages.
 
     Args:
         best: the highest cosine.
-        mean: over the dataset, the best among them.
+        mean: mean cosine over the dataset, the best chunk included.
         chunks: their number, at least 1.
         reference: mean over the reference passages in the best passage's script.
     """
@@ -61,9 +65,10 @@ def ordinary_cosine(best: float, mean: float, chunks: int, reference: float) -> 
 
 
 def nearer(ordinary: float, references: Collection[float], unit: float = COSINE_UNIT) -> float:
-    """How much nearer a query is to one language's ordinary passages than to another's, in steps, at least 0.
+    """Difference between the query's cosines with ordinary passages of the nearest and the farthest language, in
+    steps, ≥ 0.
 
-    A question is nearer to what is in its own language, be it the dataset's; nonsense is about as near to all.
+    A question is nearer to passages in its own language; nonsense is about as near to all languages.
 
     Args:
         ordinary: see ``ordinary_cosine``.
@@ -74,9 +79,9 @@ def nearer(ordinary: float, references: Collection[float], unit: float = COSINE_
 
 
 def cost(text: str, nats: Nats | None) -> float:
-    """What the characters of a text cost, as a share of what those of language do, in [CHEAP, DEAR].
+    """The nats of a text divided by those usual for its characters in natural language, in [CHEAP, DEAR].
 
-    CHEAP where nothing tells: without a character, or without ``nats``.
+    CHEAP for a text without characters, and without ``nats``.
     """
     usual = sum(
         CJK_NATS if script(character) == "cjk" else LATIN_NATS
@@ -129,7 +134,7 @@ def doubt(
 
 
 def _no_words(query: str, legs: Legs) -> float:
-    """What is given where the nearest passages, but for notes' properties, are in another script than the query."""
+    """The NO_WORDS of the query if its nearest passages, properties aside, are in another script; else 0."""
     asked_in = script(query)
     nearest = [scored.chunk for scored in legs["dense"] if scored.chunk.kind != "properties"]
     pairs: Counter[str] = Counter()

@@ -1,4 +1,5 @@
-"""The graph half of retrieval: walk the graph from what a question names, give the chunks it comes by as hits."""
+"""The graph source: a walk over the graph starts at the entities that a question names; the visited chunks are
+the hits."""
 
 from __future__ import annotations
 
@@ -32,25 +33,25 @@ from agentic_rag.retrieval.schemas import Linked, alone, hits_of, ranked
 from agentic_rag.text import script
 
 WITHIN_LIMIT = 2000
-"""Chunks up to which a metadata filter is handed to the graph as a list; above that it is selective
-too little to starve the search, and what it found is filtered instead."""
+"""Most chunks for which the graph gets a metadata filter as a list of ids. A filter that passes more chunks is
+applied to the results instead: enough of them remain."""
 WIDENING = 4
-"""How many times as many visited chunks are looked at where a filter may leave out many of them."""
+"""Factor on the number of visited chunks that are read if a filter is applied to them afterwards."""
 MIN_PER_KIND = 25
-"""Facts, entities and episodes asked for at the least. Half of the wanted chunks a kind is the rule."""
+"""Least number of facts, of entities and of episodes requested; otherwise half of ``limit`` of each kind."""
 
 TELLING_CHUNKS = 49
-"""Most chunks of an entity that a walk starts at. Of one that more mention a store names only the first in id order, which
-do not tell where to start; in a large graph there are many of them."""
+"""Most chunks that a hit may name if its chunks are to be starts of the walk. Of an entity with more chunks a
+store names only the first in id order, which is no good choice; in a large graph there are many such entities."""
 NEAREST = 4
-"""How many times as many passages are read as are wanted, for some are judged less than nearer ones, or filtered."""
+"""Factor on the number of passages that are read, because filters remove some and relevance reorders them."""
 
 NEAR_FACT = 0.9
-"""Relevance from which a fact is near enough to start a walk at its ends."""
+"""Least relevance of the nearest fact for a walk that starts at facts."""
 START_FACTS = 20
-"""Facts it starts at, the nearest first."""
+"""Most facts that a walk starts at, the nearest first."""
 TELLING_OF_FACTS = 0.4
-"""How telling they are together, as ``telling`` of names. With NEAR_FACT chosen on the two choosing vaults and the first
+"""``telling`` of a start at facts. Chosen together with NEAR_FACT on the two choosing vaults and the first
 halves."""
 
 T = TypeVar("T")
@@ -66,13 +67,13 @@ class _Scope:
     filters: Expression | None
     as_of: datetime | None
     within: list[str] | None
-    """Chunk ids, where the filters are that selective."""
+    """Chunk ids that the filters pass, if they are at most WITHIN_LIMIT; else None."""
     own_notes: bool = False
-    """Whether also of what the program wrote, see ``domain.is_own_note``."""
+    """Include notes that the program wrote, see ``domain.is_own_note``."""
 
     @property
     def visited(self) -> int:
-        """Chunks of the walk to look at."""
+        """Number of the most visited chunks to read."""
         return self.limit * (WIDENING if self.filters is not None and self.within is None else 1)
 
     def passes(self, chunk: Chunk) -> bool:
@@ -92,11 +93,11 @@ class _Start:
     """Where the walk for a question starts."""
 
     entities: Mapping[int, float]
-    """Weights by place."""
+    """Weight of each start by the entity's place in ``GraphLinks.names``."""
     telling: float
     """In (0, 1]; see ``GraphRelevance``."""
     names: list[str]
-    """What the question names."""
+    """Names of the entities in the question; empty for a start at facts."""
 
 
 class GraphEngine:
@@ -142,10 +143,10 @@ class GraphEngine:
     ) -> Findings:
         """Up to ``limit`` hits on chunks, relevance in [0, 1] descending, then id.
 
-        A walk over the graph starts at the entities that the question names, or, where it names none, at the
-        ends of the facts nearest to it, and at the passages that the store's own search found best. How often
-        it visits a chunk judges the chunk (see ``GraphRelevance``); the chunk's own words and vector do not.
-        Nothing is found where the question names nothing and no fact is near.
+        A walk over the graph starts at the entities that the question names (or, if it names none, at the ends of
+        the facts nearest to it) and at the best passages of the store's own search. The relevance of a chunk
+        comes from its number of visits (see ``GraphRelevance``), not from its words or its vector. The result is
+        empty if the question names no entity and no fact is near.
 
         Filters and ``as_of`` hold for the chunks; ``as_of`` for the facts too. Nothing is found in an unknown
         dataset. ``judged_as``, ``own_notes``: see ``RetrievalEngine.find``. ``Findings.question`` has ``names`` and, where a
@@ -184,7 +185,8 @@ class GraphEngine:
     ) -> list[tuple[Chunk, float]]:
         """Up to ``limit`` passages that the graph store's own search finds, each with relevance in [0, 1], best first.
 
-        Judged by their own cosine, whatever the question names: for a memory that must find what it was told.
+        The relevance comes from the passage's own cosine, without a walk: the memory agents need passages for
+            questions that name nothing.
 
         Raises:
             StoreError, ModelError: something behind the engine failed.
@@ -254,7 +256,8 @@ class GraphEngine:
         found: Sequence[GraphHit],
         judge: Judge,
     ) -> list[Hit]:
-        """What a walk visits, and what was found that comes from no chunk; up to the scope's limit."""
+        """The chunks that a walk visits and the found things without a chunk, as hits, up to the scope's
+        limit."""
         near = {p.chunk.id: judge(p.score, p.chunk.text) for p in passages}
         visits = await asyncio.to_thread(
             graph.visits,
@@ -283,7 +286,7 @@ class GraphEngine:
         return (await self._calibration.of_cosines()).judge(script(question))
 
     async def _passage_graph(self, dataset: str) -> PassageGraph | None:
-        """Of the dataset as it is; None where it has no graph."""
+        """The graph of the dataset, built anew when its links changed; None if it has none."""
         links = await self._graph.links(dataset)
         if links is None or not len(links.chunk_ids):
             return None
@@ -305,7 +308,7 @@ class GraphEngine:
         vector: FloatArray,
         passages: Sequence[ScoredChunk],
     ) -> bool:
-        """Whether the question does to this dataset: the facts nearest to gibberish are near as well."""
+        """Whether the question passes the floor without doubt: gibberish has near facts too."""
         profile = await self._read(self._chunks.profile(dataset), None)
         calibration = await self._calibration.of_cosines()
         doubted = doubt(calibration, question, {"dense": passages}, vector, profile, self._nats)
@@ -314,7 +317,8 @@ class GraphEngine:
     async def _passages(
         self, scope: _Scope, found: Sequence[GraphHit], vector: FloatArray, wanted: int
     ) -> list[ScoredChunk]:
-        """The ``wanted`` nearest and some more of those that the found things come from, nearest first."""
+        """The nearest chunks of the found things that the scope passes, by cosine; up to NEAREST times
+        ``wanted``."""
         ids = sorted({chunk_id for hit in found for chunk_id in hit.chunk_ids})
         vectors = await self._read(self._chunks.get_vectors(scope.dataset, ids), {})
         cosines = {i: float(np.dot(own, vector)) for i, own in vectors.items()}
@@ -335,7 +339,8 @@ class GraphEngine:
         return chunks, {i: float(np.dot(vectors[i], vector)) for i in chunks if i in vectors}
 
     async def _read(self, reading: Awaitable[T], without: T) -> T:
-        """What the vector store has; ``without`` where it fails, so that the graph answers alone."""
+        """The value read from the vector store; ``without`` if the store fails, so that the graph answers
+        alone."""
         try:
             return await reading
         except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
@@ -346,13 +351,13 @@ class GraphEngine:
 
 
 def _named(graph: PassageGraph, question: str) -> _Start | None:
-    """At what the question names, by rarity."""
+    """A start at the entities that the question names, weighted by rarity; None if it names none."""
     named = graph.named_in(question)
     return _Start(graph.rarity(named), graph.telling(named), graph.names(named)) if named else None
 
 
 def _at_facts(graph: PassageGraph, found: Sequence[GraphHit], judge: Judge) -> _Start | None:
-    """At the ends of the best START_FACTS facts, where the best of them reaches NEAR_FACT."""
+    """A start at the ends of the best START_FACTS facts; None if no fact has the relevance NEAR_FACT."""
     facts = [
         (judge(hit.cosine, hit.text), hit) for hit in found if hit.kind == "edge" and hit.cosine is not None
     ]

@@ -32,14 +32,14 @@ from agentic_rag.retrieval.schemas import Judged, RetrievalResult
 from agentic_rag.text import asked_about, has_all, names_nothing
 
 WEIGHT, DOUBT = 0.5, 16.0
-"""In log-odds for a tenth of a cosine. Chosen on the first halves of the judged sets and on two vaults."""
+"""Log-odds for each tenth of a cosine. Chosen on the first halves of the judged sets and on two vaults."""
 FAMILIAR, UNFAMILIAR = 0.423, 2.0
-"""Chosen on two vaults, by their readers' and by everyday questions, so that what they answer is refused as seldom
-as without it; no answerable question of the first halves lies lower than FAMILIAR."""
+"""Chosen on two vaults, with their readers' questions and everyday questions, so that answerable questions are
+not refused more often than without the term. No answerable question of the first halves lies below FAMILIAR."""
 NAMED = 0.5
-"""Relevance of what has all the words that are asked about: as likely as not."""
+"""Least relevance of a passage that has all words the question asks about."""
 LIFTED = 0.1
-"""Log-odds within which those lie that are lifted for what they name, in the order they had."""
+"""Range, in log-odds, of the passages that are raised to NAMED; they keep their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,18 @@ class LateInteraction:
 
     Args:
         embedding: makes the question's tokens; None: tokens are not compared.
-        chunks: has the passages'.
+        chunks: stores the passages' tokens.
     """
 
     embedding: TokenEmbedding | None
     chunks: ChunkReader
 
     async def judged(self, dataset: str, question: str, results: Sequence[RetrievalResult]) -> Judged:
-        """The results with the relevance that the tokens leave them, in its order.
+        """The results, rescored by their tokens and sorted by relevance descending, then id.
 
         Raises:
             StoreError: the tokens cannot be read.
-            ModelError: the question's cannot be made.
+            ModelError: the question's tokens cannot be made.
         """
         if not results:
             return Judged([])
@@ -87,8 +87,8 @@ def judged_by_tokens(
     Args:
         question: what was asked.
         results: judged by vector and words.
-        near: how near the tokens of each come to the question's, by id, of those that have some.
-        together: the same of all passages read as one; None where none has tokens.
+        near: similarity of a result's tokens to the question's, by id, for the results with tokens.
+        together: the same for all passages read as one text; None if no result has tokens.
     """
     odds = {result.id: log_odds(result.score) for result in results}
     best = max(odds.values())
@@ -107,10 +107,10 @@ def judged_by_tokens(
 
 
 def _naming(question: str, results: Sequence[RetrievalResult]) -> list[str]:
-    """Ids of the passages that have all terms the question asks about; none where more than the square root of all
-    have them, for then the words are this dataset's everyday ones and name nothing. Nor has any where what is asked
-    about stands in another question ("when did she take over"). No turn of a dialogue is one: people talk of each
-    other all the time."""
+    """Ids of the passages that have all terms the question asks about. None if more than √n of the n results have
+    them: such words are everyday words of this dataset. None if the subject of the question stands in an earlier
+    question ("when did she take over"). Turns of a dialogue do not count, because speakers mention each other all
+    the time."""
     asked = frozenset() if names_nothing(question) else asked_about(question)
     if not asked:
         return []

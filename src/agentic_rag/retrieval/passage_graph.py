@@ -1,9 +1,9 @@
 """Multi-hop search: personalised PageRank over the graph of chunks and the entities they mention.
 
-A question names some entities; what answers it may lie two links away, in a passage that shares no word
-with it. A walk that starts at these entities (or, where none is named, at the ends of the facts nearest to the
-question) and at the passages the graph's own search found best, goes from entity to passage to entity, and
-restarts every tenth step or so, visits such passages often.
+A question names some entities; its answer may lie two links away, in a passage that shares no word with it. The
+walk starts at these entities (or, if the question names none, at the ends of its nearest facts) and at the best
+passages of the graph's own search. It goes from entity to passage to entity and restarts about every tenth step.
+It often visits passages with answers.
 Source: Gutiérrez et al., HippoRAG 2 (From RAG to Memory), 2025; the push is Andersen, Chung, Lang, Local
 Graph Partitioning using PageRank Vectors, FOCS 2006.
 """
@@ -30,26 +30,26 @@ from agentic_rag.text import HAN, KANA, STOPWORDS
 CONTINUE = 0.9
 """Probability that the walk goes on instead of starting again."""
 ENTITY_SHARE = 0.8
-"""Of all starts: at the entities. The rest start at the best passages."""
+"""Share of the restart probability at entities; the rest is at the best passages."""
 START_PASSAGES = 20
 """Passages the walk starts from, by the square of their relevance."""
 OWN_WEIGHT = 3.0
-"""How much stronger a passage is tied to what its document is about than to what it mentions."""
+"""Factor on the tie between a passage and its own document's entity."""
 LEAST_VISITS = 1e-5
-"""Visits (all sum to 1) below which a place is not walked on from, while there are few above. With a tenth of it a walk
+"""Mass (the total is 1) below which a place passes nothing on, as long as few places lie above it. With a tenth of it a walk
 over 215,000 chunks takes 2.6 times as long; on musique and pool3 the same passages are found (recall@10 ± .001)."""
 SETTLED = 0.1
-"""The walk ends where what arrived in two steps is so small that, arriving for ever, it would bring no passage more than
-this share of the most visited one's visits. In a graph of 100,000 chunks that takes a quarter of the time away and
-changes no visits by more than .002."""
+"""The walk ends when the mass that arrives at a passage in each of two successive steps, summed over all later
+steps, stays below this share of the most visited passage's visits. In a graph of 100,000 chunks this saves a
+quarter of the time and changes no visits by more than .002."""
 MOST_STEPS = 25
-"""There and back; what is still under way then is a fourteenth of all, and evenly spread."""
+"""Most steps. After them a fourteenth of the mass is still moving, and it is evenly spread."""
 FEW = 0.1
-"""Share of places up to which it is quicker to pick their ties out than to multiply by all of them: a walk over 215,000
-chunks takes 17 ms, with .02 26."""
+"""Share of active places up to which a step selects their ties; above it, multiplying by the whole matrix is
+quicker. A walk over 215,000 chunks takes 17 ms, with .02 26 ms."""
 
 Floats = NDArray[np.float32]
-"""Half as wide as numpy's own: a step of a walk takes as long as reading all ties from memory."""
+"""Half the width of numpy's default, because reading all ties from memory takes most of the time of a step."""
 
 
 class PassageGraph:
@@ -84,10 +84,9 @@ class PassageGraph:
         self._to_entities, self._to_chunks = _Ties.of(ties, of_entities), _Ties.of(of_entities, ties)
 
     def named_in(self, question: str) -> list[int]:
-        """Places of the entities that the question names; none where no one of them has a place of its own.
+        """Places of the entities that the question names; none unless one of them has an entry of its own.
 
-        A name that is only known from running text is no firm ground: where nothing else is named, walks
-        made rankings worse. See ``EntityNames``.
+        Walks from names that are only known from running text made rankings worse. See ``EntityNames``.
         """
         named = self._names.named_in(question)
         return named if any(map(self._names.is_placed, named)) else []
@@ -101,21 +100,21 @@ class PassageGraph:
         return {place: float(self._rarity[place]) for place in places}
 
     def places(self, names: Iterable[str | None]) -> list[int]:
-        """Where the entities of such names are that are there."""
+        """Places of the entities with these names; unknown names are left out."""
         places = [self._names.place(entity_key(name)) for name in names if name is not None]
         return [place for place in places if place >= 0]
 
     def telling(self, named: Collection[int]) -> float:
-        """How telling the most telling of the named entities is that has a place of its own, in (0, 1].
+        """Specificity of the rarest named entity that has an entry of its own, in (0, 1].
 
-        Its rarity over the greatest there can be: 1 for a note that one passage speaks of, .3 for a person who
-        takes part in every other one.
+        Its rarity divided by the greatest possible rarity: 1 for a note that one passage mentions, .3 for a
+        person who occurs in every other passage.
         """
         placed = [place for place in named if self._names.is_placed(place)]
         return float(self._rarity[placed].max() / np.log1p(len(self._links.chunk_ids)))
 
     def mentioned_in(self, chunk_ids: Iterable[str], named: Collection[int]) -> dict[str, list[str]]:
-        """By chunk id the names of those entities that it mentions, sorted."""
+        """For each chunk id the names of the ``named`` entities that the chunk mentions, sorted."""
         found: dict[str, list[str]] = {}
         for chunk_id in chunk_ids:
             own = self._to_entities.reached_from(self._chunks.first(chunk_id))
@@ -132,8 +131,8 @@ class PassageGraph:
     ) -> dict[str, float]:
         """Up to ``limit`` passages that mention an entity which this one mentions, strongest link first.
 
-        The strength is in (0, 1]: the rarity of the entities both mention over that of those that either does
-        (weighted Jaccard). Empty for an unknown chunk; ``within`` and ``as_of``: see ``visits``.
+        The strength is in (0, 1]: the summed rarity of the shared entities divided by that of all entities of
+        both passages (weighted Jaccard). Empty for an unknown chunk; ``within`` and ``as_of``: see ``visits``.
         """
         place = self._chunks.first(chunk_id)
         if place < 0:
@@ -157,10 +156,10 @@ class PassageGraph:
         within: Collection[str] | None = None,
         as_of: datetime | None = None,
     ) -> dict[str, float]:
-        """The passages a walk visits most, up to ``limit``: visits in (0, 1], the most visited has 1.
+        """Up to ``limit`` most visited passages of a walk: visits in (0, 1], relative to the most visited one.
 
         Args:
-            entities: where the walk starts, by place, each with its weight > 0; not empty.
+            entities: starts of the walk by place, with weights > 0; not empty.
             passages: relevance in [0, 1] by chunk id of passages it starts at too; chunks unknown here are
                 ignored.
             within: only these chunk ids, or those without a date or dated up to ``as_of``; the walk does
@@ -187,7 +186,8 @@ class PassageGraph:
     def _starts(
         self, entities: Mapping[int, float], passages: Mapping[str, float], allowed: Floats | None
     ) -> tuple[Floats, Floats]:
-        """Where the walk starts: over chunks and over entities, together 1 (or less where nothing is there)."""
+        """Start distributions over chunks and over entities; both sum to 1 together, or to less without a
+        start."""
         at_chunks = np.zeros(len(self._links.chunk_ids), np.float32)
         at_entities = np.zeros(len(self._links.names), np.float32)
         at_entities[list(entities)] = list(entities.values())
@@ -230,11 +230,12 @@ def _largest(values: Floats, count: int) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True)
 class _Ties:
-    """Where a walk goes from each place: to each other with a probability that is the share of the weight of their tie."""
+    """Transitions of the walk: the probability of a step is the tie's weight divided by the total weight of the
+    place."""
 
     weights: sparse.csr_array
     transposed: sparse.csr_array
-    """The same ties by their other ends, for where the mass is everywhere."""
+    """The transposed matrix, for steps from many places."""
     totals: Floats
     """Weights of all ties of a place."""
 
@@ -252,7 +253,8 @@ class _Ties:
         return reached
 
     def step(self, mass: Floats) -> Floats:
-        """Where the mass goes next; the least of it goes nowhere, so that a step costs what it reaches."""
+        """The mass after one step; places below LEAST_VISITS pass nothing on, so a step costs only the ties it
+        uses."""
         active = np.flatnonzero(mass > LEAST_VISITS)
         if len(active) > FEW * len(mass):
             spread: Floats = self.transposed @ (mass / self.totals)
@@ -264,11 +266,11 @@ class _Ties:
 
 
 class HashedPlaces:
-    """Where texts stand in a sequence, found by their hashes: a dictionary takes ten times as much memory.
+    """Places of texts in a sequence, looked up by hash; a dictionary takes ten times as much memory.
 
     Args:
         texts: the sequence.
-        at: gives one of them again.
+        at: returns the text at a place.
     """
 
     def __init__(self, texts: Iterable[str], at: Callable[[int], str]) -> None:
@@ -290,13 +292,13 @@ class HashedPlaces:
 
 
 MAX_WORDS = 10
-"""Of a name that is looked for; one Han or kana character counts as a word."""
+"""Longest name that is looked up, in words; one Han or kana character counts as a word."""
 LOOSE_LETTERS = 4
-"""A single word in lower case names an entity from this length on, and only what somebody gave a place of
-its own (a note, a tag, a heading): "green" is no mention of a Mr Green."""
+"""Least letters of a single lower-case word that names an entity. The entity must have an entry of its own (a
+note, a tag, a heading): "green" is no mention of a Mr Green."""
 
 _UNPLACED = frozenset({"Entity", "Thing"})
-"""Labels of what is only known from running text."""
+"""Labels of entities that are only known from running text."""
 _SINGLE = regex.compile(rf"[{HAN}{KANA}]")
 _WORD = regex.compile(rf"{_SINGLE.pattern}|[^\W_]+(?:['’.&-][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -322,7 +324,7 @@ class EntityNames:
         keys = list(map(entity_key, names))
         self._keys = HashedPlaces(keys, lambda place: entity_key(names[place]))
         self._others: dict[str, list[int]] = defaultdict(list)
-        """Places of what is called so too: by an alias, or without a qualifier."""
+        """Places of entities by their other names: aliases, and the name without its qualifier."""
         for place, (name, key) in enumerate(zip(names, keys, strict=True)):
             called = [*aliases.get(key, ())] if aliases else []
             if name.endswith((")", "）")) and (qualified := _QUALIFIED.fullmatch(name)) is not None:
@@ -332,11 +334,11 @@ class EntityNames:
                     self._others[other].append(place)
 
     def place(self, key: str) -> int:
-        """Of the first entity with this ``entity_key``; -1 where there is none."""
+        """Place of the first entity with this ``entity_key``; -1 if there is none."""
         return self._keys.first(key)
 
     def is_placed(self, place: int) -> bool:
-        """Whether somebody gave the entity a place of its own: a note, a person, a tag, a heading."""
+        """Whether the entity has an entry of its own: a note, a person, a tag, a heading."""
         return not _UNPLACED.issuperset(self._labels[place])
 
     def named_in(self, question: str) -> list[int]:

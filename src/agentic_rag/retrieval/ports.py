@@ -1,4 +1,4 @@
-"""What the main graph asks of its sources; ``GraphEngine``, ``RetrievalEngine`` and ``Memories`` are the implementations."""
+"""Protocols of the main graph's sources; ``GraphEngine``, ``RetrievalEngine`` and ``Memories`` implement them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ class VectorSearch(Protocol):
     async def why_nothing_passes(
         self, dataset_id: str, filters: Filters, as_of: datetime | None = None
     ) -> str | None:
-        """What of the filters nothing in the dataset has, or that all of it is later; None where that is not why."""
+        """The filter key, condition or date that excludes all chunks; None if some pass. See
+        ``RetrievalEngine``."""
 
 
 @runtime_checkable

@@ -65,8 +65,8 @@ class Judged(NamedTuple):
     results: list[RetrievalResult]
     """By relevance descending, then id."""
     familiarity: float | None = None
-    """How near the question's tokens come to those of all results together, about in [-1, 1]; None where none are
-    stored."""
+    """Similarity of the question's tokens to those of all results together, about in [-1, 1]; None without stored
+    tokens."""
 
 
 def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
@@ -87,13 +87,13 @@ def chunk_metadata(chunk: Chunk) -> dict[str, Any]:
 
 
 class Linked(NamedTuple):
-    """A chunk that mentions what another one mentions."""
+    """A chunk that shares an entity with another chunk."""
 
     chunk: Chunk
     strength: float
-    """Of the link, in (0, 1]; see ``PassageGraph.linked``."""
+    """Strength of the link, in (0, 1]; see ``PassageGraph.linked``."""
     relevance: float
-    """Of the chunk for the question, in [0, 1], by its cosine; 0 where its vector cannot be read."""
+    """Relevance of the chunk to the question, in [0, 1], from its cosine; 0 if its vector cannot be read."""
 
 
 MAX_FACTS = 5
@@ -112,9 +112,9 @@ def hits_of(
     Args:
         chunks: those that the walk visited and that may be returned, by id.
         relevance: of each, in [0, 1].
-        visits: of each at least, in (0, 1].
-        entities: names of what the question names that each mentions.
-        found: what the graph's search found; its facts are told on the chunks they come from.
+        visits: of at least these chunks, in (0, 1].
+        entities: by chunk, the names of its entities that the question names.
+        found: hits of the graph's search; each fact joins the hits of its chunks.
     """
     facts: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for hit in found:
@@ -144,7 +144,7 @@ def _hit(chunk: Chunk, relevance: float, evidence: dict[str, Any], facts: list[d
 
 
 def alone(hit: GraphHit, judge: Judge) -> Hit:
-    """A thing that comes from no chunk, as a hit of its own: judged by its cosine, which is all that is known of it."""
+    """A hit for a graph thing without a chunk; its relevance comes from its cosine alone."""
     score = None if hit.cosine is None else judge(hit.cosine, hit.text)
     facts = [_fact(hit)] if hit.kind == "edge" else []
     return new_hit(hit.id, hit.text, hit.kind, score=score, metadata={"name": hit.name}, facts=facts)

@@ -68,9 +68,10 @@ class BaseStrategy(ABC):
         found: Sequence[RetrievalResult],
         more: Sequence[RetrievalResult],
     ) -> list[RetrievalResult]:
-        """What the question found, and what other words found besides, judged by the question's cosine.
+        """The results of the question, and further results of its rewrite, judged by their cosine with the
+        question.
 
-        Where the question found nothing it means nothing here, in whatever words.
+        A question without results counts as nonsense here, so its rewrite adds nothing.
         """
         known = {result.id for result in found}
         new = {result.id: result for result in more if result.id not in known}
@@ -102,7 +103,7 @@ class BaseStrategy(ABC):
         Args:
             dataset, query, legs, limit: see ``judged``.
             asked: the query's unit vector.
-            compared: judge each also by its own vector, and by how much it is like the best found.
+            compared: also use each chunk's own vector and its similarity to the best chunks.
         """
         profile = await self.store.profile(dataset)
         calibration = await self.calibration.of_cosines()
@@ -115,7 +116,7 @@ class BaseStrategy(ABC):
         )
 
     async def _vectors(self, dataset: str, legs: Legs) -> Vectors:
-        """Of every chunk found; asked for where the store did not read them along."""
+        """Vectors of all chunks of the legs; read from the store where a leg did not return them."""
         found = {scored.chunk.id: scored.vector for leg in legs.values() for scored in leg}
         missing = [chunk_id for chunk_id, vector in found.items() if vector is None]
         read = await self.store.get_vectors(dataset, missing) if missing else {}
@@ -133,10 +134,10 @@ class BaseStrategy(ABC):
         asked: FloatArray | None = None,
         doubt: float = 0.0,
     ) -> list[RetrievalResult]:
-        """Results of the legs as one list, each chunk once, judged by what the legs say of it in such a dataset.
+        """Results of the legs as one list, each chunk once, with relevance from its scores in the legs.
 
-        With the chunks' and the query's vectors also by how much it is like the best found. ``doubt`` is
-        taken from everything, in log-odds.
+        With ``vectors`` and ``asked`` also from its similarity to the best chunks. ``doubt``, in log-odds, is
+        subtracted from every result.
         """
         evidence = gathered(query, legs, vectors, asked, chunks=profile.chunks if profile else None)
         logits = {chunk_id: calibration.logit(known) for chunk_id, known in evidence.items()}
