@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
 
 MIN_CANDIDATES = 100
-"""Least chunks requested from each leg and judged together, whatever ``top_k`` is. A chunk low in one leg can
+"""Minimum of chunks requested from each leg and judged together, whatever ``top_k`` is. A chunk low in one leg can
 still win by both legs, and a passage has the same relevance under every ``top_k``."""
 
 MOST_KEYS = 12

@@ -38,7 +38,7 @@ applied to the results instead: enough of them remain."""
 WIDENING = 4
 """Factor on the number of visited chunks that are read if a filter is applied to them afterwards."""
 MIN_PER_KIND = 25
-"""Least number of facts, of entities and of episodes requested; otherwise half of ``limit`` of each kind."""
+"""Minimum number of facts, of entities and of episodes requested; otherwise half of ``limit`` of each kind."""
 
 TELLING_CHUNKS = 49
 """Most chunks that a hit may name if its chunks are to be starts of the walk. Of an entity with more chunks a
@@ -47,7 +47,7 @@ NEAREST = 4
 """Factor on the number of passages that are read, because filters remove some and relevance reorders them."""
 
 NEAR_FACT = 0.9
-"""Least relevance of the nearest fact for a walk that starts at facts."""
+"""Minimum relevance of the nearest fact for a walk that starts at facts."""
 START_FACTS = 20
 """Most facts that a walk starts at, the nearest first."""
 TELLING_OF_FACTS = 0.4

@@ -37,7 +37,7 @@ FAMILIAR, UNFAMILIAR = 0.423, 2.0
 """Chosen on two vaults, with their readers' questions and everyday questions, so that answerable questions are
 not refused more often than without the term. No answerable question of the first halves lies below FAMILIAR."""
 NAMED = 0.5
-"""Least relevance of a passage that has all words the question asks about."""
+"""Minimum relevance of a passage that has all words the question asks about."""
 LIFTED = 0.1
 """Range, in log-odds, of the passages that are raised to NAMED; they keep their order."""
 

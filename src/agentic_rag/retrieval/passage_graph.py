@@ -294,7 +294,7 @@ class HashedPlaces:
 MAX_WORDS = 10
 """Longest name that is looked up, in words; one Han or kana character counts as a word."""
 LOOSE_LETTERS = 4
-"""Least letters of a single lower-case word that names an entity. The entity must have an entry of its own (a
+"""Minimum length of a single lower-case word that names an entity. The entity must have an entry of its own (a
 note, a tag, a heading): "green" is no mention of a Mr Green."""
 
 _UNPLACED = frozenset({"Entity", "Thing"})

@@ -1,4 +1,4 @@
-"""What every store does alike: checks of what it is given, a total order of what it finds, batches, error texts."""
+"""Shared by all stores: checks of arguments, total order of results, batches, error texts."""
 
 from __future__ import annotations
 
@@ -123,8 +123,8 @@ def passes(chunk: Chunk, restriction: Restriction) -> bool:
 async def first_by_score(
     search: Callable[[int], Awaitable[list[ScoredChunk]]], limit: int
 ) -> list[ScoredChunk]:
-    """The first ``limit`` by score, then id: a store cuts through equal scores wherever it likes, so more
-    is asked for until the last one kept stands clear of the rest.
+    """The first ``limit`` chunks by score, then id. A store may cut anywhere within equal scores, so more chunks
+    are requested until a lower score follows the last one kept.
 
     Args:
         search: finds that many chunks, or more where it likes; fewer only where there are no more.

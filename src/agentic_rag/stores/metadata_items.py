@@ -1,4 +1,5 @@
-"""Arbitrary user metadata as a set of texts, and filters as conditions on it; what every store's translation stands on.
+"""User metadata as a set of texts, and filters as conditions on the set; the base of every store's filter
+translation.
 
 A chunk's metadata becomes items, JSON texts: ``["year"]`` says that the key is there, ``["year", 2023]``
 that the value (or a member of a list value) is 2023. Equality and membership are then "has one of these
@@ -79,7 +80,7 @@ def range_keys(expression: Expression) -> set[str]:
 def condition(
     expression: Expression, values: Mapping[str, Sequence[str]], *, negated: bool = False
 ) -> Condition:
-    """What is true of a chunk's items exactly where ``filters.matches`` is true of its metadata.
+    """The condition on a chunk's items that holds exactly where ``filters.matches`` does.
 
     NOT is carried down to the items: no store has to nest it.
 

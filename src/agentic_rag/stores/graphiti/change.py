@@ -60,13 +60,13 @@ class Change:
         return {group for group, _ in self.rows} | set(self.documents)
 
     async def removing(self, tables: GraphTables) -> set[str]:
-        """Groups that lose rows by themselves."""
+        """Groups with explicit deletions."""
         groups = {group for group, _, _ in self.deletions}
         every = await tables.groups() if None in groups else []
         return {*every, *(group for group in groups if group is not None)}
 
     def touched(self) -> Touched:
-        """For the journal: what must be looked at again if the process dies half way."""
+        """Rows and candidates for the journal, which the repair checks if the process dies half way."""
         groups: Touched = {}
         for (group, kind), rows in self.rows.items():
             groups.setdefault(group, {})[kind] = sorted(rows)
@@ -119,7 +119,7 @@ class Change:
 
 
 def _of(documents: Collection[str], kind: Kind, rows: Collection[str]) -> str:
-    """The rows of documents; of facts, which may rest on several, also those that are stored as another's."""
+    """The predicate for the documents' rows; for facts also the given rows, which another document may own."""
     of = sql.is_in("document_id", documents)
     return f"({of} OR {sql.is_in('uuid', rows)})" if kind == "facts" and rows else of
 

@@ -1,6 +1,6 @@
 """What documents add to a graph, as Graphiti's own nodes and edges; pure.
 
-``planned`` decides who is who, ``built`` makes the objects once every text has its vector.
+``planned`` assigns identities, ``built`` makes the objects once every text has its vector.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Contributions:
     group: str
     documents: frozenset[str]
     moved_from: frozenset[str] = frozenset()
-    """Where the vectors of facts may lie too: see ``DocumentGraph.moved_from``."""
+    """Earlier ids of moved documents, whose stored facts have reusable vectors: see
+    ``DocumentGraph.moved_from``."""
     chunks: Mapping[str, Chunk] = field(default_factory=dict)
     entities: Mapping[str, Entity] = field(default_factory=dict)
     facts: Mapping[str, Fact] = field(default_factory=dict)
@@ -101,12 +102,12 @@ def planned(dataset: str, group: str, graphs: Sequence[DocumentGraph]) -> Contri
 
 
 def settled(entity: Entity, stored: Row | None) -> Entity:
-    """The entity as it will be kept, but for labels that the documents gave it before and do not give it any more.
+    """The entity as it will be stored, before ``GraphWriter`` removes labels that its documents no longer give.
 
     Labels add up; the stored name stays unless a new kind of thing names it.
 
-    So a note's title wins over how others spell it, whoever comes first, and nothing is embedded again
-    because two notes differ in case.
+    So a note's title wins over other spellings in any order of writing, and a difference in case embeds nothing
+    again.
     """
     if stored is None:
         return entity

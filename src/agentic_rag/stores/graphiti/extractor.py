@@ -1,8 +1,8 @@
 """``ports.GraphExtractor`` on Graphiti's own ``add_episode``: a chat model reads each chunk for entities and facts.
 
-Every chunk becomes an episode first, so that its text is stored and found whatever the model does. Then
-the chunks are read in order, one at a time, as Graphiti wants it; what was read already by the same model
-and has not changed is not asked for again, so an interrupted ingest goes on where it stopped.
+Every chunk becomes an episode first, so that its text is stored and found whatever the model does. Then the model
+reads the chunks in order, one at a time, as Graphiti requires. It skips unchanged chunks that it has read before,
+so an interrupted ingest continues where it stopped.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class GraphitiExtractor:
         self._unanswered = 0
 
     async def extract(self, dataset: str, graphs: Sequence[DocumentGraph]) -> Extracted:
-        """See ``ports.GraphExtractor``; ``episodes`` counts what had to be read, not what was known.
+        """See ``ports.GraphExtractor``; ``episodes`` counts the chunks that had to be read, without skipped ones.
 
         A fact whose chunk has no date is dated only where its text states the year.
 
@@ -225,7 +225,7 @@ def extractor_from_config(
 
 
 async def _sensible(work: Callable[[], Awaitable[Any]]) -> Any:
-    """The work's result; nonsense that only Graphiti noticed is a failed call like any other."""
+    """The work's result; an answer that makes Graphiti raise counts as a failed call."""
     from agentic_rag.stores.graphiti.chat_client import CallFailed
 
     try:
@@ -244,7 +244,7 @@ def _worth_reading(chunk: Chunk) -> bool:
 
 
 def _read_of(chunk: Chunk) -> tuple[Any, ...]:
-    """What of a chunk the model is told."""
+    """The fields of a chunk that the prompt contains."""
     return (chunk.text, chunk.title, chunk.heading_path, chunk.date)
 
 

@@ -23,7 +23,7 @@ CHUNKS_AT_ONCE = 50
 
 
 class Known:
-    """The links, by the uuids that Graphiti's results hold: what is here need not be looked up in the tables."""
+    """The links by the uuids in Graphiti's results; saves look-ups in the tables."""
 
     def __init__(self, columns: LinkColumns) -> None:
         self.columns = columns
@@ -61,17 +61,17 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Updated:
-    """The links as they were read, and what was written since: reading all of a large graph takes seconds."""
+    """Old links plus the changes since: reading a large graph whole takes seconds."""
 
     before: Known
     gone: frozenset[str]
     """Chunks that are not there any more."""
     dates: Mapping[str, datetime | None]
-    """Of the chunks that were written since."""
+    """Dates of the chunks that were written since."""
     chunks: Mapping[str, str]
-    """Episode uuid → chunk id, of the same."""
+    """Episode uuid → chunk id of these chunks."""
     called: Mapping[str, str]
-    """Entity uuid → name, where it was written since."""
+    """Entity uuid → name of the entities that were written since."""
     mentioning: Mapping[str, Mapping[str, datetime | None]]
     """Entity uuid → chunks that were found to mention it since."""
 

@@ -19,34 +19,33 @@ from agentic_rag.stores.graphiti.link_columns import LinkColumns
 Called = tuple[str, tuple[str, ...]]
 """A document's title and aliases."""
 Pairs = NDArray[np.int64]
-"""Places of chunks and of the entities that they mention, as one number each, for one number sorts ten times as fast as
-two: place of the chunk times the number of entities, and place of the entity; doubled, and one more where a fact says
-so and not a mention."""
+"""A pair of chunk and entity as one number, because one sorts ten times as fast as two: 2 · (chunk place · number
+of entities + entity place), plus 1 if the pair comes from a fact and not from a mention."""
 CHUNK_COLUMNS = ("uuid", "chunk_id", "chunk_date", "document_id", "metadata")
 ENTITY_COLUMNS = ("uuid", "name", "labels")
 MENTION_COLUMNS = ("chunk_id", "target_uuid")
 FACT_COLUMNS = ("chunk_ids", "source_uuid", "target_uuid")
-"""What the functions here take of each table."""
+"""Columns that the functions here read, by table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Changes:
-    """What was written between the links as they were and now."""
+    """Rows of the tables that changed after the old links were read, and the tables that are needed whole."""
 
     there: pa.Table
     """``chunk_id`` and ``document_id`` of all chunks."""
     chunks: pa.Table
-    """Those that were written since: CHUNK_COLUMNS."""
+    """CHUNK_COLUMNS of the chunks written since."""
     uuids: pa.ChunkedArray
     """Of all entities."""
     entities: pa.Table
-    """Those that were written since: ENTITY_COLUMNS."""
+    """ENTITY_COLUMNS of the entities written since."""
     documents: Sequence[str]
-    """Ids of those of which a chunk or a mention was written since."""
+    """Ids of the documents with a chunk or mention written since."""
     mentions: pa.Table
-    """Theirs, all."""
+    """All mentions of these documents."""
     mention_rows: int
-    """Of all documents."""
+    """Number of mention rows in the table."""
     facts: pa.Table
     """All."""
 
@@ -79,15 +78,15 @@ def assembled(
 
 
 def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
-    """What ``assembled`` would give now; None where what was written since does not tell it."""
+    """The result of ``assembled`` on the present tables; None if the changes do not determine it."""
     there, uuids = since.there.sort_by("chunk_id"), since.uuids.take(pc.sort_indices(since.uuids))
     now_chunks, now_entities = there["chunk_id"].combine_chunks(), uuids.combine_chunks()
     chunks, called = by_documents(since.chunks)
-    # What was written comes first, and counts.
+    # New rows stand before old ones, and ``index_in`` takes the first.
     held = pc.index_in(now_chunks, value_set=_both(chunks["chunk_id"], old.chunk_ids))
     known = pc.index_in(now_entities, value_set=_both(since.entities["uuid"], old.entities))
     if held.null_count or known.null_count:
-        return None  # it came by another way than a write, as by the tables of another embedding model
+        return None  # not from a write, but from another embedding model's tables, say
 
     changed = pc.is_in(there["document_id"], value_set=pa.array(since.documents, pa.string()))
     unchanged = pc.if_else(changed, pa.scalar(None, pa.string()), there["chunk_id"]).combine_chunks()
@@ -95,7 +94,7 @@ def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
     stays = chunk_now.is_valid().to_numpy(zero_copy_only=False)
     rows_before, other_before = old.rows_of_chunks.to_numpy()[stays], old.other_rows[0].as_py()
     if since.mention_rows != rows_before.sum() + other_before + len(since.mentions):
-        return None  # of a document nothing was written, and a mention is gone
+        return None  # a mention of an unchanged document is gone
     new_pairs, rows_of_chunks = mentioned_in(since.mentions, now_chunks, now_entities)
     rows_of_chunks[chunk_now.drop_null().to_numpy()] += rows_before
     entity_now = pc.index_in(old.entities, value_set=now_entities)
@@ -124,7 +123,7 @@ def brought_up_to_date(old: LinkColumns, since: Changes) -> LinkColumns | None:
 
 
 def by_documents(episodes: pa.Table, start: int = 0) -> tuple[pa.Table, list[Called]]:
-    """The chunks, each with the number of its document, and how the documents are called: read once a document.
+    """The chunks with the number of their document, and title and aliases of each document.
 
     ``start``: number of the first document.
     """
@@ -137,8 +136,7 @@ def by_documents(episodes: pa.Table, start: int = 0) -> tuple[pa.Table, list[Cal
 
 
 def mentioned_in(mentions: pa.Table, chunks: pa.Array, entities: pa.Array) -> tuple[Pairs, NDArray[np.int32]]:
-    """The pairs among the chunks and entities, without those that name something that is not there; and of each chunk
-    its rows."""
+    """Pairs of the mentions whose chunk and entity exist, and the number of mention rows of each chunk."""
     chunk = pc.index_in(mentions["chunk_id"], value_set=chunks)
     entity = pc.index_in(mentions["target_uuid"], value_set=entities)
     rows = np.bincount(chunk.drop_null().to_numpy(), minlength=len(chunks)).astype(np.int32)
@@ -146,7 +144,7 @@ def mentioned_in(mentions: pa.Table, chunks: pa.Array, entities: pa.Array) -> tu
 
 
 def stated_in(facts: pa.Table, chunks: pa.Array, entities: pa.Array) -> Pairs:
-    """The same of both ends of facts."""
+    """Pairs of the facts' chunks with both ends of the facts."""
     parents = pc.list_parent_indices(facts["chunk_ids"])
     chunk = pc.index_in(pc.list_flatten(facts["chunk_ids"]), value_set=chunks)
     ends = [
@@ -156,14 +154,14 @@ def stated_in(facts: pa.Table, chunks: pa.Array, entities: pa.Array) -> Pairs:
 
 
 def _numbered(chunks: Any, entities: Any, count: int) -> Pairs:
-    """Of mentions."""
+    """Pairs from places of chunks and entities, marked as mentions; rows with a null are left out."""
     both = pa.table([chunks, entities], names=["chunk", "entity"]).drop_null()
     found: Pairs = 2 * (both["chunk"].to_numpy() * np.int64(count) + both["entity"].to_numpy())
     return found
 
 
 def _kept(old: LinkColumns, chunk_now: pa.Array, entity_now: pa.Array, count: int) -> Pairs:
-    """What mentions of the chunks that stay say, in the places as they are now."""
+    """Mention pairs of the unchanged chunks, renumbered to the new places."""
     staying = chunk_now.is_valid().take(old.mentioning)
     kept = pc.and_(staying, old.by_mention)
     chunks, entities = (
@@ -209,14 +207,14 @@ def _called(documents: Sequence[Called]) -> dict[str, pa.Array]:
 
 
 def _labels(labels: pa.ChunkedArray) -> tuple[NDArray[np.int32], list[list[str]]]:
-    """Of each entity the place of its labels, and all that there are, for few differ."""
+    """For each entity the place of its label set, and the distinct label sets."""
     joined = pc.binary_join(labels.combine_chunks(), "\0").fill_null("").dictionary_encode()
     sets = [text.split("\0") if text else [] for text in joined.dictionary.to_pylist()]
     return joined.indices.to_numpy(), sets
 
 
 def _joined_labels(written: pa.ChunkedArray, old: LinkColumns) -> tuple[NDArray[np.int32], pa.Array]:
-    """The same of the entities that were written and of those that were there, one after the other."""
+    """``_labels`` of the written entities followed by the old ones."""
     numbers, sets = _labels(written)
     places: dict[tuple[str, ...], int] = {}
     place = np.array(

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 T = TypeVar("T")
 VALUES_AT_ONCE = 10_000
-"""Values that are made at a time where all are read."""
+"""Values converted at a time when all are read."""
 TYPES = {
     "chunk_ids": pa.string(),
     "episodes": pa.string(),
@@ -71,9 +71,9 @@ class LinkColumns:
     chunks_of_entities: pa.Array
     """Places of the chunks of one entity after those of the one before it, each entity's ascending."""
     ends: pa.Array
-    """Of each entity, where its chunks end there."""
+    """Of each entity, the end of its chunks in ``chunks_of_entities``."""
     other_rows: pa.Array
-    """One number: rows of mentions that name no chunk. By it and ``rows_of_chunks`` is told whether a row is gone."""
+    """One number: mention rows without a chunk. It and ``rows_of_chunks`` show whether a row was deleted."""
 
 
 class Values(Sequence[T]):

@@ -57,13 +57,13 @@ _OF_CHUNKS = "chunk_id IS NOT NULL"
 
 @dataclass(slots=True)
 class _Read:
-    """What was read, of which state, and from when on it may be read again."""
+    """The links of a group, the table versions they were read at, and when they may be read again."""
 
     versions: Versions
     known: Known
     again_at: float
     updated: tuple[Versions, Updated] | None = None
-    """What was written since, as of these versions."""
+    """The changes since then, read at these versions."""
 
 
 class LinkReader:
@@ -91,9 +91,9 @@ class LinkReader:
         return await left_running(self._known(group, latest=True))
 
     async def _known(self, group: str, *, latest: bool = False) -> Known | Updated:
-        """Of a large graph that changes all the time not the latest, unless nothing else will do.
+        """The links; of a large graph up to REST seconds old unless ``latest``.
 
-        A question that gives up waiting leaves it running for the next one, which else would begin again.
+        The read goes on if a question stops waiting, so that the next question need not start again.
         """
         async with self._locks.setdefault(group, asyncio.Lock()):
             kept = self._read.get(group)
@@ -137,7 +137,7 @@ class LinkReader:
         return tuple([await self._tables.version(group, kind) for kind in _KINDS])
 
     async def _tells_what_is_new(self, group: str) -> bool:
-        """Whether every table does."""
+        """Whether every table knows the version in which each row was written."""
         for kind in _KINDS:
             if await self._tables.select(group, kind, f"{_WRITTEN_IN} <= 1", ["uuid"], limit=1):
                 return False
@@ -166,8 +166,8 @@ class LinkReader:
         return await asyncio.to_thread(_updated, kept.known, there, episodes, entities, mentions, facts)
 
     async def _read_now(self, group: str, versions: Versions, kept: _Read | None) -> Known:
-        """Of the file, where it is as new as the tables; or of what is held, or of the file, brought up to date; or else
-        of the tables."""
+        """Links from the file if it has the tables' versions, else from memory or the file brought up to date,
+        else from the tables."""
         found = None
         if kept is None or await asyncio.to_thread(self._file(group).as_of) == versions:
             found = await self._from_file(group, versions)
@@ -186,8 +186,8 @@ class LinkReader:
     async def _brought_up_to_date(
         self, group: str, as_of: Versions, read: Callable[[], LinkColumns | None], versions: Versions
     ) -> LinkColumns | None:
-        """None where they cannot be read or a table was made anew since, or so much was written that to read
-        everything is as quick."""
+        """The links with the changes since ``as_of``. None if they cannot be read, if a table was created anew,
+        or if so much changed that a full read is as quick."""
         if as_of == versions:
             return await asyncio.to_thread(read)
         if any(
@@ -202,7 +202,7 @@ class LinkReader:
         return found
 
     async def _changes(self, group: str, as_of: Versions) -> Changes | None:
-        """None for more than MOST_CHANGED documents."""
+        """The changes since these versions; None if they concern more than MOST_CHANGED documents."""
         new = _written_after(as_of)
         chunks, mentioned = await asyncio.gather(
             self._read_columns(group, "episodes", f"{_OF_CHUNKS} AND {new['episodes']}", CHUNK_COLUMNS),
@@ -227,7 +227,7 @@ class LinkReader:
         entities = await self._tables.arrow(group, "entities", None, ENTITY_COLUMNS)
         read: list[pa.Table] = []
         documents: list[Called] = []
-        # The metadata, which every chunk of a document has, are more than all the rest.
+        # Each chunk repeats its document's metadata, most of the bytes, so episodes are read in parts.
         async for some in self._tables.parts(group, "episodes", CHUNK_COLUMNS, EPISODES_AT_ONCE):
             of_chunks = some.filter(some["chunk_id"].is_valid())
             chunks, called = await asyncio.to_thread(by_documents, of_chunks, len(documents))
@@ -245,7 +245,7 @@ class LinkReader:
     async def _pairs(
         self, group: str, chunks: pa.ChunkedArray, entities: pa.ChunkedArray
     ) -> tuple[Pairs, NDArray[np.int32], int]:
-        """What ``assembled`` takes."""
+        """Pairs, mention rows by chunk, and the number of other mention rows, as arguments for ``assembled``."""
         among, entity_set = chunks.combine_chunks(), entities.combine_chunks()
         rows, of_chunks = 0, np.zeros(len(among), np.int32)
         found = [np.zeros(0, np.int64)]
@@ -259,7 +259,7 @@ class LinkReader:
 
 
 def _written_after(versions: Versions) -> dict[Kind, str]:
-    """Of each kind the condition."""
+    """By kind, the condition on rows that were written after these versions."""
     return {kind: f"{_WRITTEN_IN} > {version}" for kind, (_, version) in zip(_KINDS, versions, strict=True)}
 
 

@@ -1,4 +1,4 @@
-"""What a write begins with: LanceDB without orphans, and a graph server equal to LanceDB, which is the truth."""
+"""The repair before a write: removes orphans from LanceDB and makes the graph server equal to LanceDB."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class Repair:
         return {CANDIDATES: [row["uuid"] for row in rows]}
 
     async def _sweep(self, touched: Touched) -> None:
-        """Delete the entities that an interrupted write left without a fact or mention, and take its labels back."""
+        """Delete the entities that an interrupted write left without a fact or mention, and correct the labels of
+        the others."""
         for group, kinds in touched.items():
             candidates = set(kinds.get(CANDIDATES, []))
             orphans = candidates - await named(self._tables, group, candidates)

@@ -1,8 +1,7 @@
 """What one search may see: Graphiti's ``SearchFilters`` with allowed episodes, a reference time and raw scores.
 
-Most restrictions are columns of the row itself. Which entities the allowed chunks name is not, and
-neither are the labels of a fact's ends: those are looked up for the rows a leg found, and the leg
-fetches more until enough are left.
+Most restrictions are predicates on the row. Two are not: whether an allowed chunk names an entity, and the labels
+of a fact's ends. They are checked on the rows a leg found, and the leg fetches more rows until enough pass.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Recorder:
     rows: dict[str, int] = field(default_factory=dict)
     """Row ids."""
     bm25: dict[str, float] = field(default_factory=dict)
-    """The best, where a leg ran twice."""
+    """The highest score, if a leg ran twice."""
 
     def saw(self, row: Row, bm25: float | None = None) -> None:
         uuid = row["uuid"]
@@ -60,7 +59,7 @@ class RestrictedFilters(SearchFilters):  # type: ignore[misc]
         return self._recorder
 
     async def once(self, group: str, kind: str, make: Callable[[], Coroutine[Any, Any, str]]) -> str:
-        """What ``within`` means for a kind; several legs of a search ask, one look-up answers."""
+        """The predicate of ``within`` for a kind; the legs of a search share one look-up."""
         if (group, kind) not in self._conditions:
             self._conditions[group, kind] = asyncio.create_task(make())
         return await self._conditions[group, kind]
@@ -93,7 +92,7 @@ class Visibility:
 
     @classmethod
     async def of(cls, tables: GraphTables, group: str, kind: Kind, filters: Any) -> Visibility:
-        """From Graphiti's filters or ours; None restricts nothing."""
+        """The restriction that Graphiti's filters or ours state; None restricts nothing."""
         ours = filters if isinstance(filters, RestrictedFilters) else RestrictedFilters()
         within = ours.within
         as_of = ours.as_of
@@ -130,7 +129,7 @@ class Visibility:
             count *= GROWTH
 
     async def allowed(self, rows: Sequence[Row]) -> list[Row]:
-        """Rows that pass what the predicates could not say."""
+        """Rows that pass the restrictions on labels and dates that are no predicates."""
         if rows and self.labels is not None:
             ends = {row["source_uuid"] for row in rows} | {row["target_uuid"] for row in rows}
             having = sql.has_any("labels", self.labels)

@@ -201,7 +201,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
     ) -> dict[str, list[float]]:
         return dict(await driver.graph_operations_interface.community_load_embeddings_bulk(communities))
 
-    # What Graphiti asks where it builds queries itself; here every filter is applied by the legs
+    # Hooks for query building in Graphiti; here the legs apply every filter
 
     def build_node_search_filters(self, search_filters: Any) -> Any:
         return search_filters
@@ -282,7 +282,7 @@ class LanceSearch(SearchInterface):  # type: ignore[misc]
 
 
 def _columns(kind: Kind, search_filter: Any) -> list[str]:
-    """What a leg reads of each row that it finds; reading them costs more than finding them."""
+    """Columns that a leg reads of the rows it finds; reading costs more than searching."""
     if not isinstance(search_filter, RestrictedFilters):
         return columns_of_graphiti(kind)
     ends = ["source_uuid", "target_uuid"] if kind == "facts" and search_filter.node_labels else []
@@ -294,11 +294,12 @@ _TYPES: Mapping[Kind, tuple[Callable[[Row], Any], Any]] = {
     "entities": (convert.to_entity, EntityNode.model_construct(uuid="")),
     "episodes": (convert.to_episode, EpisodicNode.model_construct(uuid="")),
 }
-"""How Graphiti's objects are made of rows, and an empty one: to copy it takes a hundredth of constructing another."""
+"""Constructor of Graphiti's objects by kind, and an empty object: a copy takes a hundredth of a construction."""
 
 
 def _objects(kind: Kind, found: Scored, search_filter: Any) -> list[Any]:
-    """Graphiti's objects; for a search of ours, which reads what ranks high in the end, they have no more than a uuid."""
+    """Graphiti's objects; those of our own searches have only a uuid, because the best rows are read
+    afterwards."""
     made, empty = _TYPES[kind]
     if isinstance(search_filter, RestrictedFilters):
         return [empty.model_copy(update={"uuid": row["uuid"]}) for row, _ in found]

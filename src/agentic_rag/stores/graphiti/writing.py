@@ -44,11 +44,11 @@ REMOVED_TOGETHER = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the documents have stored so far."""
+    """The documents' stored rows before the change."""
 
     episodes: Mapping[str, Row]
     going: frozenset[str]
-    """Episodes whose facts and mentions do not stay by themselves."""
+    """Episodes that no longer support facts, unless the new contribution says so."""
     read: frozenset[str]
     """Episodes that a chat model has read."""
     facts: Mapping[str, Row]
@@ -65,7 +65,7 @@ class GraphWriter:
 
     Args:
         tables: LanceDB, read here and written by the transaction's commit.
-        driver: whose sessions give transactions with a ``change``.
+        driver: its sessions give transactions with a ``change``.
         graph: how a server is written.
         embedding: for names and sentences that have no stored vector yet.
         embedder: the same as Graphiti wants it.
@@ -125,7 +125,7 @@ class GraphWriter:
         return True
 
     async def remove(self, group: str, documents: Collection[str]) -> None:
-        """A part of them after the other; called again, it goes on where it ended."""
+        """Remove documents, REMOVED_TOGETHER in one transaction; a repeated call continues an interrupted one."""
         known = sorted({document for document in documents if "\0" not in document})
         if not known or not await self._tables.exists(group):
             return
@@ -154,11 +154,11 @@ class GraphWriter:
         version: tuple[str, int] | None = None,
         keep: frozenset[str] = frozenset(),
     ) -> None:
-        """``stored``: the entities that the plan names, as the contribution was made for, of the table's ``version``."""
+        """``stored``: the entity rows at the table's ``version`` that the contribution was built from."""
 
         async def work(transaction: Any) -> None:
             await transaction.begin()
-            # The transaction has brought the table up to date: of the same version, it holds what it held.
+            # ``begin`` refreshed the table, so an equal version means equal rows.
             if version is None or version != await self._tables.version(plan.group, "entities"):
                 await self._check_entities(plan, stored or {})
             before = await self._before(plan.group, plan.documents, keep)
@@ -198,7 +198,7 @@ class GraphWriter:
         before: Before,
         new: Contribution,
     ) -> None:
-        """Delete from the graph what the documents no longer hold, and say what LanceDB must forget."""
+        """Delete the documents' obsolete rows from the graph, and note the deletions for LanceDB."""
         group, documents, named_now = plan.group, plan.documents, set(plan.entities)
         shared = _shared(before)
         keep = {node.uuid for node in new.episodes}
@@ -219,7 +219,7 @@ class GraphWriter:
         if gone_nodes:
             await self._graph.delete_nodes(run, gone_nodes)
             transaction.change.delete_nodes(gone_nodes, group)
-        # A mention goes with either of its ends; to delete one by itself, all of the graph are looked through.
+        # Deleting a node deletes its mentions; deleting a mention alone scans all mentions of the graph.
         alone = {uuid for uuid in gone_mentions if gone_nodes.isdisjoint(_ends(before.mentions[uuid]))}
         await self._graph.delete_edges(run, alone, "mentions")
         if shared:
@@ -235,7 +235,7 @@ class GraphWriter:
     async def _summarise(
         self, transaction: Any, group: str, before: Before, gone: Collection[str], entities: Collection[str]
     ) -> None:
-        """Take what the documents no longer say out of the summaries that extraction made of it."""
+        """Remake the summaries that extraction wrote from facts and mentions that are now gone."""
         touched = touched_by_reading(before.facts, before.mentions, before.read, gone) & set(entities)
         changed = await without_facts(self._tables, group, touched, gone)
         if changed:
@@ -250,7 +250,7 @@ class GraphWriter:
         new: Contribution,
         orphans: Collection[str],
     ) -> None:
-        """Off entities that stay, the labels that nothing but the documents gave them, and gives no more."""
+        """Remove from the remaining entities the labels that only these documents gave and no longer give."""
         lost: dict[str, set[str]] = {}
         for uuid, row in before.mentions.items():
             entity = row["target_uuid"]
@@ -336,7 +336,7 @@ class GraphWriter:
         return vectors, wanted, await self._by_text(plan.group, plan.moved_from)
 
     async def _by_text(self, group: str, documents: Collection[str]) -> dict[str, FloatArray]:
-        """The vectors of what documents say, by its words."""
+        """Vectors of the documents' facts, by fact sentence."""
         if not documents:
             return {}
         rows = await self._tables.select(
@@ -366,7 +366,7 @@ def _ends(row: Row) -> tuple[str, str]:
 
 
 def _keep_moments(before: Before, new: Contribution) -> None:
-    """What the documents hold as they did before keeps the moment when it came in."""
+    """Objects that were stored before keep their ``created_at``."""
     for made, stored in (
         (new.episodes, before.episodes),
         (new.facts, before.facts),
@@ -378,7 +378,7 @@ def _keep_moments(before: Before, new: Contribution) -> None:
 
 
 def _shared(before: Before) -> dict[str, Row]:
-    """Facts that episodes which stay support too, without the episodes that go."""
+    """Facts that a remaining episode supports too, with the remaining episodes only."""
     kept: dict[str, Row] = {}
     for uuid, row in before.facts.items():
         remaining = [episode for episode in row["episodes"] if episode not in before.going]

@@ -25,12 +25,12 @@ from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone
 
 Prepare = Callable[[Any], Awaitable[None]]
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
-"""A row found is the row read a moment later, though the table was compacted in between."""
+"""A row id found by a search still names the same row after a compaction."""
 READ_CONSISTENCY = timedelta(seconds=1)
 """How long a reader may miss what another process wrote; None would mean forever."""
 KEEP_VERSIONS = timedelta(minutes=1)
-"""How long a version stays that readers may be in the middle of reading. They look for the latest one every second,
-and read what they found for seconds at most."""
+"""How long old versions stay for their readers. A reader looks for the latest version every second, and a read
+takes seconds at most."""
 KEEP_NONE = timedelta(milliseconds=1)
 """Every version but the latest is removed."""
 
@@ -60,11 +60,11 @@ _DAMAGED = re.compile(
     re.DOTALL,
 )
 _IN_ITS_SOURCE = re.compile(r", /\S+\.rs:\d+:\d+|, /[^,\s]*$")
-"""Where in the library's source it failed, of which a cut message ends with a piece."""
+"""The place in the library's source at the end of a message, also when cut."""
 
 _LOGGER = logging.getLogger(__name__)
 
-# Read when LanceDB is imported: it warns on stderr of clusters of vectors, about which nobody can do anything.
+# Read when LanceDB is imported; silences warnings about vector clusters that users cannot act on.
 os.environ.setdefault("LANCEDB_LOG", "error")
 
 
@@ -169,7 +169,7 @@ class LanceConnection:
         return table
 
     async def _of_files(self, name: str, tells: Callable[[Path], bool]) -> bool:
-        """What the files of a table tell; False in an object store, where they are not looked at."""
+        """The result of ``tells`` for a table's folder; False in an object store."""
         return "://" not in self.uri and await asyncio.to_thread(tells, Path(self.uri, f"{name}.lance"))
 
     async def create_table(
@@ -240,9 +240,9 @@ class LanceConnection:
                     return sorted(names)
 
     async def close(self) -> None:
-        """For good: opened again behind their back, others would find it locked.
+        """Close for good; reopening it would lock the database for others.
 
-        Whoever is the last to have the database open removes the old versions of what changed meanwhile.
+        The last user of the database removes the old versions of the changed tables.
         """
         self._closed = True
         if self._using is not None:

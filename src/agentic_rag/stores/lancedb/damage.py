@@ -1,4 +1,4 @@
-"""Whether the files of a table can be read, and what can be read of a table of which some cannot.
+"""Finds unreadable files of tables, and salvages the readable rows of damaged tables.
 
 Lance keeps no checksums: a file counts as damaged where Lance or Arrow refuses it.
 """
@@ -28,7 +28,7 @@ from agentic_rag.stores.lancedb.versions import has_data, is_latest_gone, latest
 BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
 MOST_PARTS = 10_000
-"""Into which a fragment is divided to find what of it can be read: every failing try takes a millisecond."""
+"""Most parts a fragment is divided into to find its readable rows; each failing read takes a millisecond."""
 """Columns that are searched by words, which needs an index from the first row on."""
 _FOLDERS = re.compile(r"\S*\.lance/(?=\S)|Generic \S+ error: |Wrapped error: |Not found: (?=.*Not found: )")
 """What a reason need not repeat of the table's path, and the layers of Lance that it came through."""
@@ -55,11 +55,11 @@ class Salvage:
     lost: int | None
     """Rows that could not be read; None where nothing says how many there were."""
     is_latest: bool
-    """Whether all that was kept is as it was last; else some of it comes from an earlier version."""
+    """Whether all salvaged rows are of the latest version; else some come from earlier ones."""
 
 
 def table_names(database: Path) -> list[str]:
-    """Of all folders of tables, of those too that lost the file that says what they consist of; sorted."""
+    """Names of all table folders, also of those without a manifest; sorted."""
     return sorted(
         folder.name.removesuffix(".lance") for folder in database.glob("*.lance") if folder.is_dir()
     )
@@ -256,7 +256,7 @@ async def _places(table: Any, folder: Path) -> list[tuple[int, int]] | None:
 
 
 def _unreadable_lists(folder: Path, told: str) -> set[Path]:
-    """Lists of deleted rows that cannot be read: what is there, and the one that an error misses."""
+    """Unreadable lists of deleted rows: the damaged files, and the missing one that an error names."""
     there = {file for file in (folder / "_deletions").glob("*") if not _is_arrow(file)}
     return there | {folder / "_deletions" / name for name in _DELETIONS.findall(told)}
 

@@ -34,18 +34,21 @@ built anew: at 215,000 chunks that takes 3 s, and nine segments made a search 22
 UNINDEXED_ROWS = 1_000
 """Rows that are in no index are read and split into words for every question, which takes 50 ms then."""
 REMOVED_SHARE = 0.1
-"""Of the rows a full text was built of, from which it is built anew: with fewer, a word is hardly rarer than it says."""
+"""Share of removed rows from which a full-text index is rebuilt; below it its document frequencies are nearly
+right."""
 MOST_PIECES = 16
 """Every write leaves its rows in a piece of their own, and every version lists all of them: after 300 writes of one
 row each a search took 230 ms instead of 5, and files grew by the square of the writes."""
 ROWS_A_PIECE = 50
-"""On average; a table with fewer has little to copy for each write, and is compacted however lately it was. Three
+"""Average rows per piece up to which a table is compacted without waiting for CARE_INTERVAL, since it has little
+to copy. Three
 thousand chunks take one to three seconds, for which the next edit would wait; 60 pieces cost a search some 40 ms."""
 CARE_INTERVAL = timedelta(minutes=2.5)
-"""Between two times that writes tidy a larger table: its indexes are copied for it, and every copy stays on disk as
+"""Minimum time between two tidyings of a larger table by writes: each copies indexes, and a copy stays on disk as
 long as old versions do."""
 TRIES, FIRST_PAUSE = 5, 0.05
-"""For a compaction that meets the writes of another process, and seconds before the second try; then doubled."""
+"""Tries of a compaction that conflicts with another process, and seconds before the second try, doubled each
+time."""
 
 _LOGGER = logging.getLogger(__name__)
 _VECTOR = "vector"
@@ -63,11 +66,11 @@ FILTERED_NPROBES = 40
 """The same where a filter lets pass only some rows: their nearest lie farther away, in other partitions. At a
 million, where it also lets pass what is in another language than the question, 40 find .98 of the ten nearest, 24 .93."""
 MIN_REFINED = 50
-"""Rows that are compared by their whole vectors, however few are asked for; twice as many as are, where that is more.
-An index shortens vectors so little that at 100 of 86,000 no other row is found with five times as many."""
+"""Minimum rows compared by their full vectors; for larger limits twice the limit. An index shortens vectors so
+little that for 100 of 86,000 rows five times as many find no other row."""
 PARTITION_ROWS = 8_192
-"""As LanceDB itself prefers: when it takes in new rows it joins partitions of less than a quarter of that, and an
-index of smaller ones would become one of a few large ones, several times slower, with the first note that is added."""
+"""LanceDB's own preference. When it adds rows it merges partitions below a quarter of this size; with smaller
+partitions the first added note would leave a few large ones, and searches would be several times slower."""
 
 
 def partitions(rows: int) -> int:
@@ -76,7 +79,7 @@ def partitions(rows: int) -> int:
 
 
 def refine_factor(limit: int) -> int:
-    """How many times as many rows are compared by their whole vectors, where a search does not do so itself."""
+    """Rows compared by their full vectors, as a multiple of ``limit``."""
     return max(2, MIN_REFINED // limit)
 
 
@@ -109,7 +112,7 @@ class IndexBuilder(Protocol):
 
     @property
     def least(self) -> float:
-        """Rows without an index from which it is built anew, where fewer are taken in."""
+        """Unindexed rows from which an index is rebuilt; fewer are added to it."""
 
     async def build(self, table: Any, column: str, config: Any, name: str | None = None) -> None:
         """An index of all rows, in place of the one that the column has; ``config`` is LanceDB's."""
@@ -137,11 +140,11 @@ async def tidied(
 ) -> None:
     """Compact a table, index what was written since, and build or renew what pays now.
 
-    ``purge``: no file holds rows that were removed either. Without, LanceDB keeps them in older versions, in pieces
-    most rows of which stay, and in indexes; who is in the middle of reading an older version fails.
+    ``purge``: also erase removed rows from the files, that is from older versions, pieces and indexes. A reader
+    of an older version then fails.
 
-    Searches are right before, meanwhile and after, and only quicker for it. A write that comes in between
-    goes before; where writes never pause, this is left to whoever ends last.
+    Search results stay correct throughout. A concurrent write has precedence: tidying retries TRIES times, then
+    leaves the table to a later write.
     """
     for attempt in range(TRIES):
         try:
@@ -164,7 +167,7 @@ async def _tidy(table: Any, plan: IndexPlan, purge: bool, builder: IndexBuilder)
         if await table.count_rows():
             await table.update(updates_sql={key: key})
         else:
-            # The version that is left tells by which condition its last rows were deleted; this one tells nothing.
+            # A version records the condition of its deletion; this condition reveals nothing about the rows.
             await table.delete(f"{key} IS NULL")
     found = await table.list_indices()
     stale = await _counting_removed(table, found)
@@ -213,7 +216,8 @@ async def _counting_removed(table: Any, indexes: Sequence[Any]) -> set[str]:
 
 
 async def _vector_index(table: Any, rows: int, builder: IndexBuilder, *, anew: bool) -> None:
-    """Its name says how many rows it was built for: new rows join its clusters, which fit them less and less."""
+    """Build or rebuild the vector index. Its name records the rows it was built for, since added rows fit its
+    clusters less and less."""
     from lancedb.index import IvfSq
 
     found = [index for index in await table.list_indices() if index.columns[0] == _VECTOR]
@@ -235,7 +239,7 @@ def _built_for(name: str) -> int:
 
 
 async def tidied_when_due(table: Any, tidy: Callable[[], Awaitable[None]], called: str) -> None:
-    """Tidy after a write that made it due; the write is done and acknowledged, whatever becomes of this."""
+    """Tidy after a write if it is due; a failure is only logged, since the write is done."""
     try:
         with translated(f"looking at the indexes of {called}"):
             due = await is_due(table)
@@ -246,8 +250,7 @@ async def tidied_when_due(table: Any, tidy: Callable[[], Awaitable[None]], calle
 
 
 async def is_due(table: Any) -> bool:
-    """Whether searches suffer from what was written since: its rows lie in too many pieces, or were missing from an
-    index for a while.
+    """Whether recent writes slow searches: too many pieces, or too many rows outside an index for a while.
 
     Takes about 1 ms.
     """
@@ -264,7 +267,7 @@ async def is_due(table: Any) -> bool:
 
 
 async def table_stats(table: Any, uri: str, called: str) -> TableStats:
-    """What a table holds and has; its size is with all versions, indexes and generations."""
+    """Statistics of a table; the size includes all versions, indexes and generations."""
     with translated(f"looking at {called}"):
         rows = int(await table.count_rows())
         indexes = [_index_stats(index) for index in await table.list_indices()]

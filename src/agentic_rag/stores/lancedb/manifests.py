@@ -80,7 +80,7 @@ class Manifests:
         fresh = self._fresh(group, any_model)
         if fresh is not None:
             return fresh.generation
-        async with self._asking:  # by all that a question searches at once, of which one reads it for all
+        async with self._asking:  # one read serves all parallel searches of a question
             fresh = self._fresh(group, any_model)
             return fresh.generation if fresh else await self.generation_now(group, any_model=any_model)
 

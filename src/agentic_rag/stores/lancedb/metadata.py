@@ -123,8 +123,8 @@ def _name(dataset: str) -> str:
 def to_sql(expression: Expression, values: Mapping[str, Sequence[str]]) -> str:
     """A boolean SQL expression that is true exactly where ``filters.matches`` is.
 
-    NOT stands at the items alone: LanceDB refuses a NOT of a NOT, and takes exponential time for many
-    of them. It is remembered: people search with the same filter again, and a range looks at every value.
+    NOT stands only before items: LanceDB refuses a NOT of a NOT, and takes exponential time for many. The SQL is
+    cached, because filters recur and a range compares every value.
 
     Args:
         expression: the filter.

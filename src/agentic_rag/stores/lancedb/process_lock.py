@@ -1,6 +1,6 @@
-"""Who may write when LanceDB alone would let one writer undo what another just did.
+"""Locks for writes that LanceDB alone does not keep from overwriting each other.
 
-A lock is a file in the database's folder, freed by its closing, as the end of a process does however it ends. An
+A lock is a file in the database's folder. Closing the file frees it, and so does the end of the process. An
 object store has no locks: processes that share a data folder lock there; between machines LanceDB's own commits decide.
 Waiting takes no thread and may be cancelled.
 """
@@ -59,7 +59,7 @@ async def only_one(uri: str, purpose: str, refusal: str) -> AsyncIterator[None]:
 async def fair_lock(uri: str, purpose: str, *, shared: bool = False) -> AsyncIterator[None]:
     """Like ``process_lock``, but whoever wants it alone is let in between a stream of those who share it.
 
-    A task that holds it must not take it again: whoever wants it alone would be waited for by both.
+    A task that holds it must not take it again: both would wait for an exclusive waiter in between.
     """
     async with AsyncExitStack() as held:
         # Whoever wants it alone holds the gate while it waits; the others only pass it.

@@ -1,8 +1,7 @@
 """Re-embedding: a dataset's vectors are made anew into new tables, which then take over all at once.
 
-Readers go on in the old tables, writers too, until everything is copied. Then writers wait while the
-last of their changes are carried over, one row is written, and from then on the new tables are the
-dataset. Dying before that changes nothing.
+Readers and writers use the old tables until everything is copied. Then writers wait while their last changes are
+carried over. One row switches the dataset to the new tables. A crash before that changes nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ PAGE = 2_048
 FEW = 500
 """Rows changed meanwhile that may be left for when writers have to wait."""
 MAX_ROUNDS = 4
-"""Times that changes are carried over without making writers wait."""
+"""Most rounds of carrying changes over before writers have to wait."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,14 @@ from agentic_rag.stores.lancedb.connection import KEYS_PER_CONDITION
 from agentic_rag.stores.lancedb.sql import is_one_of
 
 FROM_ROWS = 4_096
-"""Of a smaller table all keys are compared as fast."""
+"""Minimum rows of a table for row ids; in a smaller one comparing all keys is as fast."""
 REST_FACTOR = 10.0
-"""How many times longer than reading took the row ids are used, however often the table changes. What is written
-meanwhile is found by its key."""
+"""Row ids are used for this multiple of their reading time, even if the table changes; newer rows are found by
+key."""
 
 
 class RowIds:
-    """Where the rows of each table lie; one for a store.
+    """Row ids by key, for each table of a store.
 
     Args:
         key: the column that tells rows apart.
@@ -44,7 +44,7 @@ class RowIds:
         ids = (await self._latest(table)).of(missing)
         if ids:
             found = await table.take_row_ids(ids).select(columns).to_arrow()
-            # Another key may have the same hash, and what was compacted in an old table has other row ids.
+            # Another key may have the same hash, and compaction gives rows of an old table other ids.
             is_wanted = [key in missing for key in found[self._key].to_pylist()]
             found = found if all(is_wanted) else found.filter(pa.array(is_wanted, pa.bool_()))
             missing -= set(found[self._key].to_pylist())
@@ -56,7 +56,7 @@ class RowIds:
         return pa.concat_tables(parts) if parts else None
 
     async def _latest(self, table: Any) -> _Kept:
-        """As of the latest version, or of one that was read a moment ago."""
+        """Row ids of the latest version, or of an earlier one that may still be used."""
         version = await table.version()
         kept = self._kept.get(table.name)
         if kept is None or (kept.version != version and time.monotonic() >= kept.again_at):

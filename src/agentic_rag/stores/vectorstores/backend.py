@@ -88,7 +88,7 @@ class VectorBackend(ABC):
     told: str
     """Name and place, without a login."""
     widest: ClassVar[int]
-    """Items in one filter that the store answers well; a wider one is resolved to row ids first."""
+    """Most items in a filter that the store handles well; a larger filter is resolved to row ids first."""
     ranks: ClassVar[bool] = True
     """Whether ``nearest`` is there and exact; if not, vectors are compared in memory."""
     text_bytes: ClassVar[int | None] = None

@@ -1,4 +1,5 @@
-"""A dataset's chunks in memory: what BM25, ranges and wide filters are answered from, and vectors in some stores.
+"""A dataset's chunks in memory, for BM25, range filters, filters of many values, and in some stores vector
+search.
 
 A store without full text has no word statistics, and no store lists the distinct values under a key; both
 need every chunk once. It is read again only when the dataset was written.
