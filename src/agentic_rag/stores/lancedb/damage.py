@@ -29,7 +29,6 @@ BLOCK = 1_024
 """Rows that are read together; of a block that cannot be read, its halves are tried."""
 MOST_PARTS = 10_000
 """Most parts a fragment is divided into to find its readable rows; each failing read takes a millisecond."""
-"""Columns that are searched by words, which needs an index from the first row on."""
 _FOLDERS = re.compile(r"\S*\.lance/(?=\S)|Generic \S+ error: |Wrapped error: |Not found: (?=.*Not found: )")
 """What a reason need not repeat of the table's path, and the layers of Lance that it came through."""
 _DELETIONS = re.compile(r"_deletions/([^/\s]+\.(?:arrow|bin))")
