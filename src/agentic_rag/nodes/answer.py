@@ -22,10 +22,10 @@ from agentic_rag.text.prompts import ANSWER_SYSTEM, fenced
 
 logger = logging.getLogger(__name__)
 FIRST = 10
-"""Results that are quoted from once the best is relevant enough, as many as one is shown: of the next ones the order
-says more than the level."""
+"""Results that may be quoted at any relevance, once the best one is relevant enough: as many as one is shown.
+Among them the order tells more than the level."""
 _SAYS_NOT_FOUND = re.compile(r"\W*NOT FOUND\b", re.IGNORECASE)
-"""What the prompt asks for, with the marks and explanations that models put around it."""
+"""The reply that the prompt asks for, with marks and explanations that models add."""
 
 
 async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str, Any]:
@@ -43,14 +43,14 @@ async def answer(state: CanvasRAGState, *, chat: Chat | None = None) -> dict[str
         result
         for rank, (result, known) in enumerate(zip(results, judged(results), strict=True))
         if known >= floor or rank < FIRST
-    ][: max(shape.choice.results, request.top_k)]  # as many as are quoted from, or shown to a model
+    ][: max(shape.choice.results, request.top_k)]  # the most that is quoted from or given to a model
     if state["quality"]["decision"] == "abstain" or not usable:
         return _written(request, _not_found(request.query))
     return _written(request, await _from_results(request, _with_texts(usable, results), chat))
 
 
 async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Chat | None) -> dict[str, Any]:
-    """By the chat model, or quoted."""
+    """The answer by the chat model; quotes if there is none or it fails."""
     parameters, shape, degraded = request.parameters.answer, SHAPES[request.operation], None
     if parameters.method == "chat" and chat is not None:
         try:
@@ -60,8 +60,9 @@ async def _from_results(request: Request, usable: list[dict[str, Any]], chat: Ch
             degraded = str(error)
             logger.warning("the chat model failed, quoting instead: %s", degraded)
     limit = parameters.sentences * shape.times
-    # What a rewrite added is from the passages themselves, and would choose them again.
-    # Without a sentence of the wished form any other; without any, what a property says, not all of them in a lump.
+    # Not the rewritten query: its added words come from passages and would select those again.
+    # If no sentence has the operation's form, any sentence; if there is none, single properties, not the whole
+    # block.
     loose = replace(shape.choice, worth=None)
     quotes: list[Quote] = []
     for choice in (shape.choice, loose, replace(loose, prose=False)):
@@ -102,7 +103,7 @@ def _with_texts(usable: list[dict[str, Any]], results: list[dict[str, Any]]) -> 
 
 
 def _is_text(result: dict[str, Any]) -> bool:
-    """Whether it says something in sentences."""
+    """Whether the result is no properties and has a sentence that can answer."""
     return result["metadata"].get("kind") != "properties" and has_statement(result)
 
 

@@ -1,6 +1,6 @@
 """Fuse what this pass's sources found, by the operation at hand; fail where no source could answer.
 
-And read again what a run that goes on from a checkpoint lacks, for this node and those after it.
+Also reads texts again that a run resumed from a checkpoint lacks, for this node and those after it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def results_of(state: CanvasRAGState, source: str) -> list[Hit] | None:
 async def resumable(
     state: CanvasRAGState, *, node: Callable[[CanvasRAGState], Any], engine: VectorSearch
 ) -> dict[str, Any]:
-    """What a node writes; in a run that goes on from a checkpoint, what that lacks is read again first.
+    """The keys that a node writes; in a run resumed from a checkpoint, missing texts are read again first.
 
     Raises:
         StoreError: it cannot be read.

@@ -59,7 +59,7 @@ def check_steps(parameters: Parameters, tools: RerankTools) -> None:
     named = _named(parameters.rerank, tools.rerankers)
     if named is not None and tools.rerankers is not None:
         tools.rerankers.check(named)
-    # Only whether they are there is looked at: both engines always are, and a model where one is named.
+    # Only presence is checked: both engines are always there, a model if one is named.
     there: Any = object()
     asked = GraphStepTools(
         DatasetMemory(there, there, "", DEFAULT_DATASET),
@@ -71,7 +71,7 @@ def check_steps(parameters: Parameters, tools: RerankTools) -> None:
 
 
 class GraphStepTools(PostRetrievalTools):
-    """What steps may ask in the main graph; what is missing is called by this graph's settings."""
+    """Tools for steps in the main graph; errors name what is missing by this graph's settings."""
 
     def secondary_service(self, name: str) -> MemoryService:
         raise ConfigError(f"asks the service {name!r}, but searches the vector store here; leave service out")
@@ -156,7 +156,7 @@ class DatasetMemory:
     filters: Expression | None = None
     as_of: datetime | None = None
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By id: every result known, in the shape of reranked results; what is found joins them."""
+    """All known results by id, in the form of reranked results; searches add to them."""
     with_vectors: bool = False
     """Memories come with their vectors."""
 
@@ -189,7 +189,7 @@ class DatasetMemory:
         return (await self.neighbours_of([entry_id], top_k=top_k or 10))[entry_id]
 
     async def neighbours_of(self, entry_ids: Sequence[str], *, top_k: int) -> dict[str, list[Memory]]:
-        """``neighbours`` of each; what joins is as relevant as its own vector says."""
+        """``neighbours`` of each id; new results get the relevance of their own cosine."""
         linked = await self.graph.linked(
             self.dataset, self.question, entry_ids, limit=top_k, filters=self.filters, as_of=self.as_of
         )
@@ -206,7 +206,8 @@ class DatasetMemory:
         }
 
     async def embedded(self, memories: list[Memory]) -> tuple[list[float] | None, list[Memory]]:
-        """The question's vector, and the memories with theirs; without any where none is needed."""
+        """The question's vector and the memories with vectors; None and unchanged memories if no vectors are
+        needed."""
         if not self.with_vectors:
             return None, memories
         ids = [memory["entry_id"] for memory in memories]
@@ -228,7 +229,7 @@ def _reranker(parameters: RerankParameters, rerankers: Rerankers | None) -> Rera
 
 
 def _named(parameters: RerankParameters, rerankers: Rerankers | None) -> RerankParameters | None:
-    """The parameters that name that model; None where there is none."""
+    """The rerank parameters with the method of that model; None without a model."""
     if rerankers is None or (parameters.method not in BY_MODEL and parameters.model is None):
         return None
     if parameters.method not in BY_MODEL:

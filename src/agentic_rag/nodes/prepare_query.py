@@ -1,4 +1,4 @@
-"""First node of every pass: the request of a new run, or the other words of a rewrite; what was left is emptied."""
+"""First node of every pass: sets the request of a new run or the rewritten query, and clears earlier results."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _RUN: dict[str, Any] = {
     "answer_outcome": None,
     "usage": None,
 }
-"""What a pass and a run leave in a thread that is kept: emptied first, so that nothing stale is read. A run gets
-copies, which its caller may change."""
+"""Initial values of the keys that a run writes, so that a kept thread has no stale results. Each run gets copies,
+because its caller may change them."""
 
 
 def prepare_query(
@@ -58,7 +58,7 @@ def prepare_query(
         state: the caller's keys, see ``CanvasRAGState``; or the rewritten question.
         runtime: LangGraph's; its ``context`` overrides parameters.
         defaults: parameters where the call overrides nothing.
-        check: of the parameters in effect; raises what they lack.
+        check: called with the parameters in effect; raises if they need something that is missing.
 
     Raises:
         ConfigError: a parameter is wrong; or see ``requirements.check_requirements``.

@@ -34,12 +34,12 @@ DEFAULT_DATASET = "default"
 DEFAULT_TOP_K = 10
 MOST_TOP_K = 1000
 MAX_CHARACTERS = 2_000
-"""Of a longer question, which is pasted text, the beginning and the end are searched for: embedding and
-comparing all of it would take longer than a source may."""
+"""Longest searched question. A longer one is pasted text; only its beginning and end are searched, because
+embedding and comparing all of it would exceed a source's time limit."""
 FOLLOW_UP_TERMS = 2
 """A question with fewer words of its own than this is read together with the one before it."""
 MOST_EARLIER = 3
-"""Questions that one is read with."""
+"""Earlier questions that may complete one."""
 
 _DEFINES = re.compile(
     r"\s*(?:(?:what|who) (?:is|are|was|were)|define|explain|tell me about) (?!the\b|this\b|that\b)\w"
@@ -58,7 +58,7 @@ class Request:
     question: str
     """Completed from the conversation, and bounded: what results are judged by and quoted for."""
     heard: str | None
-    """Id of the last human message: a newer one asks anew."""
+    """Id of the last human message; a newer message starts a new request."""
     operation: CanvasOperation
     operation_reason: str | None
     """Why it was chosen; None where the caller named it."""
@@ -75,7 +75,8 @@ class Request:
 
     @classmethod
     def of(cls, state: CanvasRAGState) -> Request:
-        """The run's; of a state made by hand, which has none, what ``normalised`` makes of the caller's keys."""
+        """The run's request; for a state made by hand, the one that ``normalised`` makes from the caller's
+        keys."""
         if "request" in state:
             return cls.from_plain(state["request"])
         return normalised(cast(CanvasRAGState, {"query": "", **state}), Parameters())
@@ -203,9 +204,9 @@ def question_of(state: CanvasRAGState) -> tuple[str, bool]:
 
 
 def completed(query: str, messages: Sequence[AnyMessage]) -> str:
-    """The question itself, or where it leans on the question before it, with that one before it; bounded.
+    """The question; if it depends on the previous question, both; bounded.
 
-    And with what that one points back to in turn, up to MOST_EARLIER.
+    Earlier questions are added in turn, up to MOST_EARLIER.
     """
     query = bounded(query)
     if not leans_on_context(query):

@@ -1,4 +1,4 @@
-"""What the nodes may ask besides arithmetic, and whether what a configuration asks for is there.
+"""Models and stores that the nodes use, and the check that all configured ones exist.
 
 What is missing is told when the graph is built or a run begins, not where it is needed.
 """
@@ -16,7 +16,7 @@ from agentic_rag.settings.parameters import Parameters
 
 @dataclass(frozen=True, slots=True)
 class RerankTools:
-    """Models and the vector store, for what needs them; None where there is none."""
+    """Models and the vector store for reranking and post-retrieval steps; None if missing."""
 
     rerankers: Rerankers | None = None
     """What ``rerank.method`` ``cross_encoder`` and ``chat`` use."""
@@ -28,7 +28,7 @@ class RerankTools:
 
 
 def check_requirements(parameters: Parameters, tools: RerankTools) -> None:
-    """Nothing is loaded or asked.
+    """Check that everything the parameters need is configured; loads no model and asks none.
 
     Raises:
         ConfigError: a method or a post-retrieval step asks for what is not configured, or a step is wrong.

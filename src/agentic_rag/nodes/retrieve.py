@@ -20,8 +20,8 @@ from agentic_rag.retrieval.schemas import RetrievalResult
 from agentic_rag.state import CanvasRAGState, Outcome, shortened_hits
 
 READY_SECONDS = 60.0
-"""That a source may take once, before its first search, to get ready: a model that nothing was fitted for embeds
-its reference pairs then, in which a slow one is slower than any search."""
+"""Time that a source may take once, before its first search. A model without a fitted calibration embeds its
+reference pairs then, which takes a slow model longer than a search."""
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ async def retrieve_memory(state: CanvasRAGState, *, memory: MemorySearch | None)
 
 
 def _reads_own_notes(request: Request) -> bool:
-    """What ``check`` noted as wrong is for finding weak points; to any other question it is no source."""
+    """Whether the operation reads the mistake notes that ``check`` wrote: only weak-point clustering does."""
     return request.operation is CanvasOperation.WEAK_POINT_CLUSTERING
 
 
