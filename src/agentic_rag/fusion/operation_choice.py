@@ -78,8 +78,8 @@ _RULES = (
         r"\A([^我咱]*)(?:为什么(?!\W*\Z)|为何|凭什么|决定|意味着|反而|一定…吗)(?=[^我咱]*\Z)",
     )),
 )  # fmt: skip
-"""In this order, the first that matches decides: who wants to be tested says so, while mistakes and relations may be
-what a test or a passage is about."""
+"""The first rule that matches decides. Tests come first: a request for a test is explicit, while mistakes and
+relations may be the subject of a test or a passage."""
 
 
 def choose_operation(question: str) -> OperationChoice:

@@ -85,8 +85,8 @@ def fuse_ids(
     """``reciprocal_rank_fusion`` of rankings that are nothing but ids: ids with scores, by score, then id.
 
     Args:
-        rankings: by source its ids, best first; one that stands twice counts at its first place, and those
-            behind it move up, as a source's chunks do.
+        rankings: ids by source, best first; a repeated id counts at its first place, and the ids behind it move
+            up.
         k, limit: see ``reciprocal_rank_fusion``.
         weights: by source, 1 where none is given; 0 leaves the source out.
 

@@ -41,8 +41,8 @@ class OperationProfile:
     words: str
     strategy: FusionStrategy
     parameters: FusionParameters
-    """The strategy's, for this operation; what is unset is the strategy's default. ``k`` is never unset, so
-    that the one in effect is always the caller's; here stands its default."""
+    """The operation's parameters for its strategy; unset ones have the strategy's default. ``k`` is never unset:
+    the caller's value always applies, and this one is its default."""
 
 
 OPERATIONS: Mapping[CanvasOperation, OperationProfile] = {
