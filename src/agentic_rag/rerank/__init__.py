@@ -1,4 +1,4 @@
-"""Reranking: what is known of the fused results, or a model that scores question and passage together, orders them."""
+"""Reranking of the fused results, offline or by a model that scores question and passage together."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ async def rerank_results(
     *,
     operation: str | None = None,
 ) -> list[dict[str, Any]]:
-    """All results in their final order, each that a method looked at with ``rerank_score`` in [0, 1].
+    """All results in their final order; scored ones have ``rerank_score`` in [0, 1].
 
-    ``offline`` looks at all of them, and reads what the ``operation`` asks for; a model looks at the first
-    ``depth``, and the others follow as they were, without a score. ``none`` keeps the fused order and scores
+    ``offline`` scores all results, with the terms of the ``operation``. A model scores the first ``depth``; the
+    others follow in fused order, without a score. ``none`` keeps the fused order and scores
     nothing. Order is total: rerank score descending, then id.
 
     Raises:
@@ -78,7 +78,7 @@ async def rerank_by_model(
 
 
 async def relevances(query: str, passages: Sequence[str], model: Reranker) -> list[float]:
-    """The model's relevance of each passage, in [0, 1]; of none it is not asked.
+    """The model's relevance of each passage, in [0, 1]; an empty list calls no model.
 
     Raises:
         ModelError: the model failed, gave a score outside [0, 1], or not one a passage.

@@ -28,7 +28,7 @@ TERMS: Mapping[str, str] = {
     "speaker": "dialogue: 1 where the question names the one who speaks",
     "length": "dialogue: ln(1 + words) of the turn, less that of 20 words",
 }
-"""0 where a result has no such thing."""
+"""Terms with their meanings; a term is 0 for a result that lacks its data."""
 TYPICAL_TURN = math.log(1 + 20)
 
 Floats = NDArray[np.float64]
@@ -58,12 +58,13 @@ def terms_of(query: str, results: Sequence[Result], operation: str | None = None
 
 
 def _is_turn(result: Result) -> bool:
-    """A turn of a dialogue whose speaker is known; a note may have a property of that name, which is something else."""
+    """Whether the result is a dialogue turn with a known speaker; a note's own property ``speaker`` does not
+    count."""
     return result["metadata"].get("kind") == "turn" and result["metadata"].get("speaker") is not None
 
 
 def _around(results: Sequence[Result], odds: Sequence[float]) -> list[float]:
-    """Mean log-odds of the passage before and the passage after; one that no source found counts as the last."""
+    """Mean log-odds of the previous and the next passage; one that is no result counts as the lowest result."""
     lowest = min(odds)
     places = {_place(result): value for result, value in zip(results, odds, strict=True)}
 
@@ -92,9 +93,9 @@ MISTAKES = re.compile(
     r"|[错錯][题題误誤]|易[错錯]|[误誤][区區]|薄弱|弱[点點]",
     re.IGNORECASE,
 )
-"""In a name, says that somebody got something wrong."""
+"""Words in a name that mark a mistake."""
 _CALLOUT = re.compile(r"^[ \t]*>[ \t]*\[!fail(?:ure)?\].*(?:\n[ \t]*>.*)*", re.IGNORECASE | re.MULTILINE)
-"""Obsidian's for what failed, with the lines it quotes."""
+"""Obsidian's failure callout with its quoted lines."""
 
 
 def records_mistake(result: Mapping[str, Any]) -> bool:
@@ -118,7 +119,7 @@ def failures(content: str) -> list[tuple[int, int]]:
 
 
 UNKNOWN = 0.01
-"""Relevance of what no source judged."""
+"""Relevance of a result that no source scored."""
 
 Result = Mapping[str, Any]
 """A ``UnifiedResult`` as the state holds it."""
@@ -127,11 +128,10 @@ Result = Mapping[str, Any]
 def relevance_odds(results: Sequence[Result]) -> list[float]:
     """Log-odds of each result's relevance; all results of a question are looked at together.
 
-    The vector store judges the passage's words and vectors, the graph its place in the graph. As the two know
-    different things, their log-odds add up. A passage that the vector store did not find is judged there like the last
-    one it found. The graph only adds: a passage that lies far from what the question names may answer all the same. A
-    source that found nothing, or was left out, says nothing of any. What comes from a user's memories is judged by the
-    memories themselves.
+    The vector store scores a passage's words and vectors, the graph its position in the graph. They use different
+    information, so their log-odds add up. A passage that the vector store did not find gets its lowest score
+    there. The graph's log-odds count only above 0, because a passage far from the named entities may still
+    answer. A source without results adds nothing. Results from a user's memories have the memories' relevance.
     """
     own = _memory_odds(results)
     return [
@@ -141,7 +141,8 @@ def relevance_odds(results: Sequence[Result]) -> list[float]:
 
 
 def _memory_odds(results: Sequence[Result]) -> list[tuple[float | None, bool]]:
-    """Log-odds by the memories, None where they say nothing; and whether they alone found it."""
+    """For each result the log-odds by the memories (None if they did not find it), and whether only they found
+    it."""
     found = [(result["sources"].get("memory"), len(result["sources"]) == 1) for result in results]
     return [
         (None if said is None else log_odds(UNKNOWN if said["raw"] is None else said["raw"]), alone)
@@ -174,13 +175,13 @@ def judged(results: Sequence[Result]) -> list[float]:
 
 
 def vector_odds(results: Sequence[Result]) -> list[float]:
-    """Log-odds by the source that reads the passages themselves, else by the graph."""
+    """Log-odds by the vector store; by the graph if the vector store scored none of the results."""
     found = _of_source(results, "lancedb") or _of_source(results, "graphiti")
     return found or [log_odds(UNKNOWN)] * len(results)
 
 
 def _of_source(results: Sequence[Result], name: str) -> list[float] | None:
-    """None where the source judged nothing of these."""
+    """Log-odds by one source, its lowest for results it did not find; None if it scored none of them."""
     raws = [result["sources"].get(name, {}).get("raw") for result in results]
     odds = [None if raw is None else log_odds(raw) for raw in raws]
     lowest = min((value for value in odds if value is not None), default=None)

@@ -31,10 +31,10 @@ WEIGHTS = ("prior", *TERMS)
 REORDERS = frozenset({"mistake"})
 """Terms that say which result is wanted, and not how relevant it is."""
 LEAST_SHARE = 1e-4
-"""Of the best's fused score; less counts as that."""
+"""Lower bound of a fused score, as a share of the best one."""
 APART, MOST = 1e-9, 12.0
-"""Log-odds between two that are told apart: equal scores would be put in id order, whatever was found better. Beyond
-±MOST, probabilities that far apart are equal in floating point."""
+"""Least difference in log-odds between successive results; equal scores would be sorted by id, against the key.
+Beyond ±MOST such probabilities are equal in floating point."""
 _DEFAULTS = RerankParameters()
 
 
@@ -72,7 +72,7 @@ def dealt_odds(
     relevant = odds + _weighed([name for name in TERMS if name not in REORDERS], columns, parameters)
     key = parameters.prior * np.log(share) + _weighed(TERMS, columns, parameters)
     order = np.lexsort((-relevant, -key))
-    # Two that are alike in both get one score, and their ids decide.
+    # Results that are equal in both get the same score, and their ids decide.
     told_apart = (np.diff(key[order]) != 0) | (np.diff(relevant[order]) != 0)
     starts = np.concatenate([[0], np.flatnonzero(told_apart) + 1])
     group = np.concatenate([[0], np.cumsum(told_apart)])
