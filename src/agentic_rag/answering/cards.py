@@ -27,10 +27,10 @@ class Card:
 
 
 def cards(query: str, quote: Quote) -> list[Card]:
-    """What can be asked of a quote in the query's language, best first: what the query does not say already, then
-    terms in bold, links and entities, numbers, the note's own name.
+    """Cards from a quote in the query's language, best first: answers that the query does not contain, then terms
+    in bold, links and entities, numbers, the note's own name.
 
-    Empty where the quote states nothing by itself, or nothing in it tells.
+    Empty if the quote is no statement by itself, or has no term for a gap.
     """
     if row := table_row(quote):
         return _of_row(query, quote, row)
@@ -145,7 +145,8 @@ def _terms(quote: Quote, sentence: str) -> list[str]:
 
 
 def _gapped(quote: Quote, sentence: str, name: str) -> Card | None:
-    """The sentence without the name, after the note's title where it names that nowhere; None where the title says it."""
+    """The sentence with a gap for the name, after the note's title if the sentence lacks it; None if that title
+    has the name."""
     # A name in the other script right behind would give it away.
     latin = script(sentence) == "latin"
     gloss = r"(?:\s*[(（]?[\u4e00-\u9fff]{1,8}[)）]?)?" if latin and name.isascii() else ""

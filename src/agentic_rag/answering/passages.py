@@ -1,4 +1,4 @@
-"""A result as a chat model reads it, with its facts as they are drawn: the text alone seldom says what it is about."""
+"""A result as a chat model reads it, with title and facts, because the text alone seldom names its subject."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PLAIN_RELATIONS = frozenset({"LINKS_TO", "MENTIONS", "CONTAINS", "HAS_TAG", "TA
 
 
 def is_plain(fact: Mapping[str, Any]) -> bool:
-    """Whether nobody said how the two are related."""
+    """Whether the fact has no labelled relation."""
     return str(fact["name"]) in _PLAIN_RELATIONS
 
 

@@ -1,4 +1,5 @@
-"""Choose the sentences that answer: by what their passage is worth, and by the question's words or others for them.
+"""Choose the sentences that answer: by their passage's relevance, and by the question's words or the nearest
+relation's.
 
 Comparing the sentences' own vectors or tokens with the question's finds no better ones (measured where judgements
 name sentences or answers; see docs/evaluation.md), at 40 ms a question.
@@ -28,7 +29,7 @@ SHARED = 2.0
 ASKING = -3.0
 """Points for a question, which answers none. Chosen on two vaults, as the shapes' points for failures."""
 WRONG = "✗"
-"""Stands before what its note calls a failure, so that nobody takes it for what the note says."""
+"""Marks a quote from a failure callout, so that nobody takes it for the note's own statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Choice:
     document; ``prose``: running text and tables' rows only; ``worth``: points for a sentence beside those for its words, -inf for
     one that is not wanted;
     ``failed``: points for what a failure callout says;
-    ``reach``: results count down to this share of the relevance that a single best one needs;
+    ``reach``: share of ``answer.abstain_below`` that a result's relevance needs;
     ``margin``: sentences this many points below the best are left out.
     """
 
@@ -127,15 +128,14 @@ def _outside_code(content: str, spans: Sequence[tuple[int, int]]) -> Iterator[tu
 
 
 def _nearest(facts: Sequence[Mapping[str, Any]]) -> Set[str]:
-    """The words of the relation whose fact is most like the question: "Who wrote it?" names no ``author``, and means it."""
+    """The words of the nearest fact's relation name: "Who wrote it?" means ``author`` without naming it."""
     told = [fact for fact in facts if fact.get("cosine") is not None and not is_plain(fact)]
     best = max(told, key=lambda fact: float(fact["cosine"]), default=None)
     return frozenset() if best is None else frozenset(tokens(str(best["name"]).replace("_", " ")))
 
 
 def _properties(content: str, asked: Set[str]) -> list[tuple[int, int]]:
-    """Spans of the properties, each with all of its value, of whose names a question has a word: a value alone
-    answers nothing else."""
+    """Spans of the properties whose names share a word with the question, each with its whole value."""
     spans = []
     found = list(_PROPERTY.finditer(content))
     for number, match in enumerate(found):
@@ -248,7 +248,7 @@ def is_failure(quote: Quote) -> bool:
 
 
 def is_property(quote: Quote) -> bool:
-    """Whether it says something of its note and does not name it."""
+    """Whether the quote is a property of its note."""
     return bool(quote.result["metadata"].get("kind") == "properties")
 
 

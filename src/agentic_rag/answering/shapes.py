@@ -31,7 +31,8 @@ Bring = Callable[[str, Sequence[Quote]], list[Quote]]
 class Shape:
     """How an operation's answer looks, which sentences it wants, and how many times the usual number.
 
-    ``asks``: the same look, asked of a chat model. ``brings``: the quotes with others that they bring along, each after its own.
+    ``asks``: the form as an instruction for a chat model. ``brings``: adds to each quote further quotes that
+    belong to it.
     """
 
     render: Render
@@ -75,7 +76,8 @@ def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 
 def _open_card(query: str, quote: Quote) -> Card:
-    """What is asked where no sentence of the results makes a card; of what has no title, a memory, what was asked."""
+    """The card if no sentence makes one: asks about the note's title, or repeats the query if there is none (a
+    memory)."""
     if not quote.result["metadata"].get("title"):
         return Card(query, quote_text(quote))
     asks = f"说说 {topic(quote)}？" if script(query) == "cjk" else f"What do you know about {topic(quote)}?"
@@ -95,7 +97,8 @@ def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 def _grouped(
     quotes: Sequence[Quote], themes: Sequence[list[str]], alone: str
 ) -> list[tuple[str, list[Quote]]]:
-    """Largest theme first, then the largest among what is left (greedy cover); what shares none comes last.
+    """Groups by greedy cover: the largest theme, then the largest among the remaining quotes; quotes without a
+    shared theme come last.
 
     A theme that more than half of the quotes share is not used; notes and things come before tags; ties by the
     first quote that names it.
@@ -114,9 +117,9 @@ def _grouped(
 
 
 def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``concept_relation``: what the graph says connects the concepts, each with a sentence that says so.
+    """``concept_relation``: the graph's relations between the concepts, each with a sentence that states it.
 
-    A link without a label is drawn where the sentence says no labelled relation.
+    A link without a label is drawn only if the sentence states no labelled relation.
     """
     lines = []
     told: set[tuple[str, str, str]] = set()
@@ -144,7 +147,7 @@ def related(query: str, quotes: Sequence[Quote]) -> list[Quote]:
 
 
 def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList) -> str:
-    """The sentence after the arrows that it speaks of."""
+    """The sentence, preceded by the arrows of the relations it states."""
     sentence = f"{quote_text(quote)} {cited.cite(quote)}"
     arrows = "; ".join(map(arrow, facts))
     # A drawn edge is its own arrow.
@@ -152,7 +155,7 @@ def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList
 
 
 def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
-    """Whether a sentence is the fact's own, or names what the fact points at."""
+    """Whether a sentence is the fact's own sentence, or names the fact's target."""
     said, own = readable(quote.text).casefold(), readable(str(fact.get("text") or "")).casefold()
     return bool(own and (own in said or said in own)) or bool(named(str(fact["target"])).search(said))
 
