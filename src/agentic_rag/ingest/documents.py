@@ -1,6 +1,6 @@
-"""Documents that are at hand into both stores: chunked, embedded where they are new, their facts derived.
+"""Writes given documents into both stores: chunks them, embeds new chunks, derives facts.
 
-``pipeline`` writes what it finds changed by this; so does what makes documents itself (a memory's sessions).
+Used by ``pipeline`` for changed documents, and by callers that make documents themselves (a memory's sessions).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ TIDIED_FROM = 0.02
 """Share of a dataset's documents from which an ingest ends with tidying. To tidy 3,000 notes takes two seconds, for which
 the next edit would wait; after fewer changes, what the stores do by themselves after some writes is enough."""
 GRAPH_WORK, CHAT_WORK = 0.25, 20.0
-"""Time that a text's facts take, derived or read by a chat model, in times of its own embedding."""
+"""Time for a text's facts, derived or read by a chat model, as a multiple of the time for its embedding."""
 _STORED: dict[Action, Stored] = {"added": "none", "changed": "some", "relinked": "all"}
 
 
@@ -133,7 +133,7 @@ class IngestPipeline:
     ) -> IngestReport:
         """Make the dataset hold what the paths hold now; other roots of the dataset stay as they are.
 
-        ``remembered`` is what the last run of the dataset in this process left, where one folder is followed.
+        ``remembered``: state of this process's last run of the dataset, if folders are followed.
 
         Raises:
             InputError: a path does not exist or is a part of what is held already, a bad dataset name or kind, or a new
@@ -171,7 +171,8 @@ class IngestPipeline:
         records = await self._ledger.records(dataset)
         held = sorted({record.root for record in records.values()})
         gone = held if paths is None else await asyncio.to_thread(_roots_under, paths, held, dataset)
-        # As a scan that found nothing there: what remains is relinked and tidied as after any ingest.
+        # Like a scan that finds nothing there: the remaining documents are relinked and tidied as after any
+        # ingest.
         scan = SourceScan((), (), tuple(gone))
         return await self._carry_out(dataset, scan, records, progress or silent, clock)
 
@@ -221,7 +222,7 @@ class IngestPipeline:
     async def _write(
         self, dataset: str, plan: Plan, progress: Progress, clock: StageClock
     ) -> tuple[list[FileReport], ExtractionCounts, list[DocumentRecord]]:
-        """What there is to tell, and the records of the last batch, which is still marked pending."""
+        """File reports, extraction counts, and the records of the last batch, which is still marked pending."""
         files: list[FileReport] = []
         extracted: list[Extracted] = []
         done: list[DocumentRecord] = []
@@ -252,7 +253,7 @@ class IngestPipeline:
         return CHAT_WORK if self._reads_by_chat else GRAPH_WORK
 
     def _meter(self, work: Sequence[Work], progress: Progress) -> Meter:
-        """Of the documents to be stored, by their text; the bar waits until there is one."""
+        """A progress meter over the documents to store, weighed by text; without documents it reports nothing."""
         total = sum((self._graph_work + (_STORED[one.action] != "all")) * one.text_bytes for one in work)
         return Meter(progress if work else None, "store", units=len(work), work=total)
 
@@ -268,8 +269,8 @@ def _check_name(name: str, known: Sequence[str]) -> None:
 
 
 def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], dataset: str) -> None:
-    """Raises ``InputError`` for a path whose documents are held as those of a folder over it: they would stand there
-    twice, under other ids. Not for one that holds documents of its own, which are brought up to date."""
+    """Raises ``InputError`` for a path inside an ingested folder: its documents would be stored twice, under two
+    ids. A path that was itself ingested before passes and is updated."""
     held = {record.root for record in records.values()}
     for given in paths:
         path = resolved(given)
@@ -307,7 +308,7 @@ def _orders(plan: Plan) -> list[Order]:
 
 
 def _marks(plan: Plan, records: Mapping[str, DocumentRecord]) -> list[DocumentRecord]:
-    """Of all that the plan writes or removes; ``chunks`` are still those of before."""
+    """Pending records of all documents that the plan writes or removes; ``chunks`` is still the stored number."""
     before = {document_id: record.chunks for document_id, record in records.items()}
     written = [_record(work, "", before.get(work.item.document_id, 0)) for work in plan.work]
     return [replace(r, pending=True, content_hash="", graph_hash="") for r in (*written, *plan.removed)]

@@ -1,4 +1,4 @@
-"""What an ingest has to do: what is there compared with what is stored, before anything is written."""
+"""The plan of an ingest: compares the sources with the stored documents, before anything is written."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from agentic_rag.ingest.remembered import Remembered
 from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 
 WRITTEN = "written-3"
-"""How facts are made, and before the colon of every graph hash: raise it when the same note gives other facts."""
+"""Prefix of every graph hash. Raise it when the same note would give other facts."""
 BY_CHAT = "chat-1"
-"""The same for extraction by a chat model, whose facts do not depend on other notes' names."""
+"""The prefix for extraction by a chat model, whose facts do not depend on other notes' names."""
 
 
 _ESCAPED = re.compile(r"&#?\w+;|\\[uUxN]")
@@ -30,7 +30,7 @@ _ESCAPED = re.compile(r"&#?\w+;|\\[uUxN]")
 
 
 Action = Literal["added", "changed", "unchanged", "relinked", "removed", "skipped", "failed"]
-"""``relinked``: its text is as it was, but what it mentions got another name or another note."""
+"""``relinked``: the text is unchanged, but a name that it mentions now means another note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A document to store, parsed and packed: unpacked it takes six times the memory, and all of a vault wait."""
+    """A document to store, parsed and packed; unpacked it takes six times the memory, and a plan holds a whole
+    vault."""
 
     item: SourceItem
     action: Action
@@ -87,13 +88,13 @@ class Plan:
     removed: tuple[DocumentRecord, ...]
     """Stored, and no longer there."""
     untouched: tuple[DocumentRecord, ...]
-    """Nothing about them changes but the names that others have, or where they lie: they get the new ``graph_hash``."""
+    """Documents with unchanged text and facts whose record changes: the new ``graph_hash``, or a moved folder."""
     files: tuple[FileReport, ...]
-    """Of all that is no work."""
+    """Reports on everything that is not in ``work``."""
     titles: TitleIndex
     """The names of all documents as they will be."""
     graph_hash: str
-    """How facts are made, and of what names."""
+    """Hash of the way facts are made and of all names."""
 
 
 Parse = Callable[[Sequence[tuple[SourceItem, Action]]], Iterable[Work | FileReport]]
@@ -108,7 +109,7 @@ def planned(
     progress: Progress,
     remembered: Remembered[Any] | None = None,
 ) -> Plan:
-    """Parses what changed, and of the rest what may mention what changed.
+    """The plan; parses the changed documents, and unchanged ones that may mention a changed name.
 
     Args:
         scan: what is there.
@@ -171,12 +172,12 @@ def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict
 
 
 def _place(root: str, path: str) -> Path:
-    """Where a document's file lies; of a file that was given itself, the root."""
+    """Path of a document's file; the root if the file itself was given."""
     return Path(root) if Path(root).name == path and Path(root).is_file() else Path(root) / path
 
 
 def _holds_another(record: DocumentRecord, item: SourceItem, taken_over: Mapping[str, str | None]) -> bool:
-    """Whether the id is that of a document of another root, which stays."""
+    """Whether the id belongs to a document of another root that stays."""
     stays = record.document_id not in taken_over and not _is_gone(record.root)
     return record.root != item.root and stays
 
@@ -197,7 +198,8 @@ def parsed(item: SourceItem, action: Action) -> Work | FileReport:
 
 
 def _is_gone(root: str) -> bool:
-    """Not where it cannot be looked at: a folder over it without permission, a drive that does not answer."""
+    """Whether the path is missing; False if that cannot be checked: no permission, or a drive that does not
+    answer."""
     try:
         return not Path(root).exists()
     except OSError:
@@ -205,8 +207,8 @@ def _is_gone(root: str) -> bool:
 
 
 def _left_alone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list[FileReport]:
-    """Roots that this run does not look at and that need care: they are nowhere any more (a drive that is not
-    mounted, or a folder that was moved), or a run that was to write or remove their documents was interrupted."""
+    """Reports on roots outside this run that need care: missing ones (a drive not mounted, a moved folder), and
+    ones with an interrupted write or removal."""
     moved = {item.document_id for item in scan.items}
     left: dict[str, list[DocumentRecord]] = {}
     for record in records.values():
@@ -228,8 +230,8 @@ def _left_alone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list
 def _removed(
     scan: SourceScan, records: Mapping[str, DocumentRecord], taken_over: Mapping[str, str | None]
 ) -> tuple[DocumentRecord, ...]:
-    """Stored documents of the scanned roots that are gone, and what these took over; not those that only could
-    not be read."""
+    """Stored documents of the scanned roots, or taken over by them, that are gone; not those that only could not
+    be read."""
     present = {item.document_id for item in scan.items}
     unread = {skipped.path for skipped in scan.skipped if skipped.unread}
     return tuple(
@@ -249,15 +251,15 @@ def _is_under(record: DocumentRecord, unread: Set[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Relinking:
-    """Which unchanged documents have other facts now, because others were renamed, came or went."""
+    """Decides which unchanged documents need new facts because other documents were renamed, added or removed."""
 
     titles: TitleIndex
     graph_hash: str
     names: frozenset[str]
-    """Those that mean something else now, or nothing any more."""
+    """Names whose meaning changed, or that mean nothing any more."""
     is_one_index: bool
-    """Whether all facts of unchanged documents were made of the names that are known from before, so that only those
-    ``names`` matter."""
+    """Whether the facts of all unchanged documents were made with the previous names; then only ``names``
+    matter."""
 
     @classmethod
     def of(
@@ -285,7 +287,7 @@ class _Relinking:
             titles=remembered.titles[1],
             graph_hash=graph_hash,
             names=frozenset() if before == after else changed(before, after),
-            # Not so where another path of the dataset was ingested, or taken out, since these were looked at.
+            # False if another path of the dataset was ingested or removed since these facts were made.
             is_one_index=whole and hashes == {hash_before},
         )
 
@@ -305,8 +307,8 @@ class _Relinking:
 
 
 def _may_mention(item: SourceItem, names: frozenset[str]) -> bool:
-    """Whether a document could mention one of the names, by its text alone: to parse a whole vault takes a hundred
-    times as long. Yes where that does not tell."""
+    """Whether the raw text may mention one of the names; True if it does not decide. Parsing a whole vault takes
+    a hundred times as long."""
     if item.read is None:
         return True
     try:
@@ -318,7 +320,7 @@ def _may_mention(item: SourceItem, names: frozenset[str]) -> bool:
 
 
 def _graph_hash(way: str, names: Mapping[str, Sequence[str]]) -> str:
-    """Of facts that are made in that way, where documents (by id) have these names."""
+    """Hash of facts made in this way with these names (by document id)."""
     if way == BY_CHAT:
         return f"{way}:"
     flat = [part for document_id in sorted(names) for part in (document_id, *names[document_id])]

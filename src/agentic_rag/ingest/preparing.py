@@ -1,4 +1,4 @@
-"""What of an ingest changes no store: documents chunked, their facts derived, what is not stored yet embedded."""
+"""The part of an ingest that changes no store: chunking documents, deriving facts, embedding new chunks."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ EMBED_TEXTS = 32
 CALLS = 2
 """Under way at a time: while one ends, the next keeps the model's workers busy."""
 TEXT_OVERHEAD = 40
-"""Bytes of text that take as long to embed as a text takes for being one more."""
+"""Fixed time to embed one text, in bytes of text."""
 
 Stored = Literal["none", "some", "all"]
-"""What of a document's chunks is stored already: of some, those with the same text keep their vectors; where all are,
+"""How many of a document's chunks are stored. ``some``: chunks with the same text keep their vectors; ``all``:
 only the graph is written."""
 
 
@@ -48,7 +48,7 @@ class ChunkedDocument:
     chunks: tuple[Chunk, ...]
     stored: Stored
     moved_from: str | None = None
-    """Id of a document that is about to be removed, whose chunks of the same words give these their vectors."""
+    """Id of a document that this run removes; chunks with the same words take over its vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,8 @@ class Preparer:
     async def _embedded(
         self, dataset: str, documents: Sequence[ChunkedDocument], meter: Meter
     ) -> list[EmbeddedDocument]:
-        """Those whose chunks are to be stored; what is stored is looked for only where some may be."""
+        """The documents whose chunks must be stored, embedded; looks up stored chunks only where some may
+        exist."""
         new = [one for one in documents if one.stored != "all"]
         held = {chunk.id: old for one in new for chunk, old in _held(one)}
         found = await self._chunks.get_chunks(dataset, list(held.values()))
@@ -148,11 +149,11 @@ def _graph(one: ChunkedDocument, titles: TitleIndex | None) -> DocumentGraph:
 
 
 def _held(one: ChunkedDocument) -> Iterator[tuple[Chunk, str]]:
-    """Chunks that may be stored with the same words, and under which id."""
+    """Chunks that may be stored already, each with the id of the stored chunk."""
     if one.stored == "some":
         yield from ((chunk, chunk.id) for chunk in one.chunks)
     elif one.moved_from is not None:
-        # What follows the document's id is made of the chunk's own words.
+        # The local key after the document's id does not depend on the document.
         length = len(one.document.id)
         yield from ((chunk, one.moved_from + chunk.id[length:]) for chunk in one.chunks)
 

@@ -1,4 +1,4 @@
-"""What following folders remembers from one ingest to the next, so that an edit costs what one note costs."""
+"""State that following folders keeps between ingests, so that an edit costs only the work for one note."""
 
 from __future__ import annotations
 

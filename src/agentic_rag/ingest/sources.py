@@ -156,7 +156,7 @@ def discover(
     Args:
         paths: files and folders; of two documents of one id the first counts.
         kind: what they are.
-        holders: by document id, the root that it is stored from; where that is given too, its document counts.
+        holders: root of each stored document, by document id; if that root is given too, its document counts.
         seen: what earlier scans found: of these files only what changed since is read.
 
     Raises:
