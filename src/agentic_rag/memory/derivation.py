@@ -1,7 +1,7 @@
-"""What follows from what was said: the records that a text adds, confirms and supersedes; pure.
+"""Derives memory records from texts: the records that a text adds, confirms and supersedes; pure.
 
-Facts of a slot follow from all that was said of it, in whatever order it came in (see ``timeline``). Everything else
-that is said again is confirmed, not repeated.
+The facts of a slot depend on all sayings about it, in any order of arrival (see ``timeline``). Any other
+statement that is repeated confirms its record instead of adding one.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def sayings(evidence: Iterable[MemoryRecord], slot: str) -> list[Said]:
 
 
 def facts_of(slot: str, evidence: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """The facts of a slot, by all that was said of it; each with the time in which it holds.
+    """The facts of a slot from all sayings about it, each with its validity interval.
 
-    One that says who the person is stands in the core memory too, for as long.
+    A fact about who the person is also gives a core memory with the same interval.
     """
     every = [
         said
@@ -125,7 +125,7 @@ def _fact(subject: str, slot: str, interval: ValueInterval, latest: MemoryRecord
 def slot_changes(
     slots: Iterable[str], evidence: Sequence[MemoryRecord], stored: Mapping[str, MemoryRecord]
 ) -> tuple[list[MemoryChange], list[str]]:
-    """What becomes of the facts of some slots: those that change, and the ids of those that no evidence says any more.
+    """The new and changed facts of some slots, and the ids of facts that no evidence states any more.
 
     Args:
         slots: their keys.
@@ -176,7 +176,7 @@ def kept_statement(
 
 
 def confirmed(stored: MemoryRecord | None, said: MemoryRecord) -> tuple[MemoryRecord, str]:
-    """A memory that is said again: its evidence grows, and it holds again where it had ended; and what changed."""
+    """A memory stated again, and the kind of change: its evidence grows, and it holds again if it had ended."""
     if stored is None:
         return said, "new"
     evidence = (*(one for one in stored.evidence if one not in said.evidence), *said.evidence)
@@ -184,7 +184,7 @@ def confirmed(stored: MemoryRecord | None, said: MemoryRecord) -> tuple[MemoryRe
 
 
 def crowded_out(lines: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """The lines that leave a core block which holds too much: the oldest, as memories of what was once so."""
+    """The oldest lines of a core block, which exceed BLOCK_CHARACTERS."""
     room = BLOCK_CHARACTERS
     leaving = []
     for line in sorted(lines, key=lambda record: (-record.details["order"], record.id)):

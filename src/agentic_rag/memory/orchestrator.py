@@ -47,11 +47,11 @@ from agentic_rag.memory.schemas import (
 )
 
 PENALTY = 0.05
-"""For each place further down in its agent's list."""
+"""Loss of score for each place further down in the agent's list."""
 FLOOR = 0.2
-"""What the penalty leaves at the least."""
+"""Lower bound of the factor that the penalty leaves."""
 ASKED = 3
-"""Times as many memories as are wanted are asked of each agent: some merge with others'."""
+"""Factor on the memories requested from each agent, because some merge with those of other agents."""
 MOST_AT_ONCE = 5
 """Agents asked at a time."""
 
@@ -235,7 +235,7 @@ def to_agents(state: MemoryState) -> list[Send]:
 def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[str, Any]]:
     """An agent's finds with their scores, as ``RetrievedMemory`` has them; those it gave without an id are left out."""
     results = [one for one in response.result.get("results", ()) if isinstance(one.get("id"), str)]
-    # The agent says which strategy it used: the weight is that of the one it was asked to use, or its own choice.
+    # The strategy that the agent reports; the weight stays the one of the routing.
     strategy = response.result.get("strategy", task["strategy"])
     given = [float(one.get("score", 1.0)) for one in results]
     best = max([1.0, *given])
@@ -274,7 +274,7 @@ def _agent(answer: Mapping[str, Any]) -> str:
 
 
 def _origin(found: Mapping[str, Any]) -> str:
-    """What two agents found is one memory where it was said in one place; the latest counts."""
+    """The id by which finds of several agents merge: the latest text that a memory rests on."""
     evidence = found["metadata"].get("evidence") or [found["id"]]
     return str(evidence[-1])
 
@@ -296,7 +296,7 @@ def _merged(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _metadata(one: Mapping[str, Any]) -> dict[str, Any]:
-    """What a memory was given with, and what is known of it."""
+    """The metadata given with a memory, its details, its evidence and its dates."""
     known = ("evidence", "at", "valid_at", "invalid_at", "expires_at", "ended")
     shown = ("subject", "slot", "value", "block", "trigger", "steps", "speaker", "person", "order")
     details = one.get("details") or {}
@@ -312,7 +312,7 @@ def _late(timeout_ms: int) -> AgentOutcome:
 
 
 def _told(response: TaskResponse) -> AgentOutcome:
-    """How a task went by what the agent says of it."""
+    """The outcome of a task from the agent's response."""
     if response.success:
         return AgentOutcome("ok", None, 0, response.execution_time_ms)
     late = (response.error or "").startswith("no answer within")

@@ -32,11 +32,11 @@ from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.text import content_tokens, coverage
 
 MORE = 3
-"""Times as many passages as memories are looked at: of one memory there may be several."""
+"""Factor on the passages that are searched, because one memory may have several."""
 CANDIDATES = 60
 """Passages that are looked at, however few are wanted."""
 TURNS = 200
-"""Passages that are looked at where what stands beside a memory counts: its neighbours must be among them."""
+"""Passages that are searched if the turns around a memory count, because these turns must be among them."""
 ASSISTANT = 0.5
 """Weight of an assistant's words, where those of the person, whose memory it is, have 1. Chosen on three BEAM
 conversations; the floors are measured on others (``evaluation/bench_beam.py``)."""
@@ -52,7 +52,7 @@ class Search:
     limit: int
     now: datetime
     as_of: datetime | None = None
-    """What held and was known then; None: what holds now."""
+    """Search the memories that held and were known then; None: those that hold now."""
     ended: bool = False
     """Facts that have ended too."""
     after: datetime | None = None
@@ -149,7 +149,7 @@ _hybrid = _engine("hybrid")
 
 
 async def _temporal(parts: SearchParts, search: Search) -> list[FoundMemory]:
-    """Only what is of the time that the query states; all, where it states none."""
+    """Only memories of the time that the query states; all if it states none."""
     after, before = asked_interval(search.query) or (None, None)
     narrowed = replace(search, after=after or search.after, before=before or search.before)
     by = _context_aware if search.memory_type is MemoryType.EPISODIC else _hybrid
@@ -157,8 +157,8 @@ async def _temporal(parts: SearchParts, search: Search) -> list[FoundMemory]:
 
 
 async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory]:
-    """Hybrid, then by what stands around: the rerank of the main graph (the turns before and after, who speaks, the time
-    that the query states), and the person's own words before an assistant's."""
+    """Hybrid, then the main graph's offline rerank (neighbouring turns, speaker, the time that the query states);
+    an assistant's words are weighed by ASSISTANT."""
     found = await _by_engine(parts, search, "hybrid", TURNS)
     ranked = rerank_offline(search.query, [_as_turn(result) for _, result in found], parts.rerank)
     by_id = {result.id: record for record, result in found}

@@ -1,8 +1,8 @@
 """The memories of each user in the stores of the main graph: a dataset a user, so that nothing can cross.
 
-What is changed together leaves the graph, is written to the chunk store in one step, and from there to the graph again:
-the graph never holds what the chunk store does not know of, or knows otherwise. One that lacks something after a crash
-is written anew by the next change.
+A change removes its records from the graph, writes the chunk store in one step, and then writes the graph from
+it. So the graph never holds a record that the chunk store lacks or has in another version. If the graph lacks
+records after a crash, the next change writes them.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from agentic_rag.dates.instants import as_utc
 from agentic_rag.domain.identity import digest, entity_key
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
-"""Before any moment: where that ends which was overruled without ever having held, and whose start is not known."""
+"""Before any moment: the end of an overruled interval whose start is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class ValueInterval:
     valid_at: datetime | None
     """Inclusive, UTC; None where no saying has a date."""
     invalid_at: datetime | None
-    """Exclusive, UTC; None while it holds. Equal to ``valid_at`` (``BEGINNING`` where that is None) of what was
-    overruled at the very moment it began."""
+    """Exclusive, UTC; None while it holds. Equal to ``valid_at`` (``BEGINNING`` if that is None) if the value was
+    overruled at the moment it began."""
     said: tuple[Said, ...]
     """All that state it, in the order in which they were made; at least one."""
 
@@ -139,9 +139,9 @@ def id_of(subject: str, slot: str, interval: ValueInterval) -> str:
 
 
 def _standing(before: str | None, group: Sequence[Said]) -> str | None:
-    """The value that holds from a moment on: of those that held or begin, and do not end, the last.
+    """Key of the value that holds from a moment on: the last of those that held before or begin, and do not end.
 
-    "Whatever it was" is what held before, not what the same moment begins or confirms.
+    A saying that ends "whatever held" ends the earlier value only, not one stated at the same moment.
     """
     whatever = any(saying.ends and not saying.key for saying in group)
     alive = [] if before is None or whatever else [before]

@@ -1,6 +1,6 @@
-"""Writing a user's memory: what is said is kept verbatim, what follows from it beside it, all in one step.
+"""Writes a user's memory: the verbatim text and the records derived from it, in one step.
 
-Only one writes a user's memory at a time; what it reads to decide is what is stored then.
+A user's memory has one writer at a time, so that a change is decided on what is stored at that moment.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ORDER_DIGITS = 9
 
 
 class StatementReader(Protocol):
-    """Finds what in a text is worth remembering as more than what was said."""
+    """Finds the statements in a text that become memories beside the text itself."""
 
     async def read(
         self, text: str, *, speaker: str, at: datetime | None, is_person: bool
@@ -153,7 +153,8 @@ class MemoryWriter:
     async def _slot_changes(
         self, user_id: str, added: MemoryRecord | None, gone: Collection[str] = (), slots: Iterable[str] = ()
     ) -> tuple[list[MemoryChange], list[str]]:
-        """Of the facts of the slots that evidence which comes or goes says something of."""
+        """Changes to the facts of all slots that added or removed evidence mentions, and ids of facts to
+        delete."""
         touched = {*slots, *(added.slots if added is not None else ())}
         stored = await self._store.of_slots(user_id, touched)
         evidence = [one for one in stored if one.memory_type is MemoryType.EPISODIC and one.id not in gone]

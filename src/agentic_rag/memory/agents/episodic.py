@@ -12,7 +12,7 @@ from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, moment_tex
 from agentic_rag.memory.searching import FoundMemory, Search
 
 OUTDATED = 0.5
-"""Weight of what was said where none of the facts that it tells holds any more; what holds stands before it."""
+"""Weight of a text none of whose facts holds any more, so that current ones rank before it."""
 
 
 class EpisodicAgent(StoredAgent):
@@ -56,7 +56,7 @@ def _with_ended(found: FoundMemory, facts: Sequence[MemoryRecord], search: Searc
 
 
 def _until(said: dict[str, Any], facts: Sequence[MemoryRecord], search: Search) -> str | None:
-    """Until when what was said held; None where it holds."""
+    """When the stated value ended; None if it still holds."""
     key = slot_key(said["subject"], said["slot"])
     of_value = [
         fact
