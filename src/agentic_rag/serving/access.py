@@ -1,4 +1,4 @@
-"""Who calls, and what they may: API keys bound to users and datasets; hosts and origins; the size of a request."""
+"""Access control: API keys bound to users and datasets, allowed hosts and origins, size limits of requests."""
 
 from __future__ import annotations
 
@@ -117,9 +117,9 @@ def error_body(kind: str, message: str) -> dict[str, Any]:
 
 
 class Gate:
-    """Lets in what calls by a known name, from the page's own origin, and is not too large.
+    """Admits requests with a known host, the page's own origin and an allowed size.
 
-    A name that somebody else's DNS points here would let a foreign page read notes; a foreign origin too.
+    With any host (DNS rebinding) or any origin a foreign page could read notes.
     """
 
     def __init__(self, app: ASGIApp, config: ServiceConfig, host: str) -> None:

@@ -55,7 +55,7 @@ class Metrics:
         self._looks: dict[str, tuple[float, list[StoreStats]]] = {}
 
     async def watch_the_loop(self) -> None:
-        """Measure until it is cancelled: what blocks the loop keeps every request waiting."""
+        """Measure the event loop's delay until cancelled; a blocked loop delays every request."""
         while True:
             began = time.perf_counter()
             await asyncio.sleep(CHECKED_EVERY)
@@ -103,7 +103,7 @@ class Metrics:
                     bytes_.labels(*place).set(table.size_bytes)
 
     async def _look(self, rag: Rag, dataset: str) -> list[StoreStats]:
-        """As of a minute ago at the most; nothing of a store that cannot be looked at, which asking tells."""
+        """Statistics of the stores, at most LOOKED_AT_EVERY old; a store that fails is left out."""
         at, found = self._looks.get(dataset, (0.0, []))
         if time.monotonic() - at > LOOKED_AT_EVERY or not found:
             found = []

@@ -81,7 +81,7 @@ def _callout(found: re.Match[str]) -> str:
 
 
 def excerpt(text: str, start: int | None) -> tuple[int, str]:
-    """Where what is drawn of a note begins, and what that is: all, or a part around its passage.
+    """Start and text of the part of a note that is rendered: all of it, or a part around its passage.
 
     Args:
         text: the note's Markdown.
@@ -124,7 +124,8 @@ def _properties(text: str) -> str:
 
 
 def _with_marks(passage: str) -> str:
-    """Marks around the words of each line, behind what would not be read otherwise."""
+    """Put marks around the words of each line, after Markdown's own markup, which would not be parsed behind a
+    mark."""
     lines = []
     for line in passage.split("\n"):
         lead = _MARKUP.match(line)
