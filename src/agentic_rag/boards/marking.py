@@ -1,8 +1,8 @@
-"""How right an answer is: by what of the expected one it says, and by what it says instead. No model, no network.
+"""Marks an answer by its share of the expected answer, less for other words in its place. No model, no network.
 
 Vectors do not tell: a wrong answer to a question about tea is as near to the right one as a right answer in another
-language (measured: cosines of .82 to .99 for both). So words decide, numbers, and the names that a thing has in the
-notes themselves: whoever gave 杀青 the alias "kill-green" gets either.
+language (measured: cosines of .82 to .99 for both). So words and numbers decide, and names from the notes: if 杀青
+has the alias "kill-green", both are accepted.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the notes call one thing: all names of a note, by each of them."""
+    """Synonyms from the notes: all names of a note, by each of its names."""
 
     groups: Mapping[str, frozenset[str]]
 

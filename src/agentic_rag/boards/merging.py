@@ -1,8 +1,8 @@
 """A board written again: what a person added, moved, edited or deleted stays so.
 
-Cards are ours by their ids, and an id is made of its card's content. So what is on the file under an id that is to
-be written again is that card, however it was moved or edited, and stays as it is. What we wrote before and is no
-longer there was deleted, and is not written again.
+The id of a card marks it as ours and is a digest of its content. A card in the file whose id is to be written
+again is that card, even if moved or edited, and stays as it is. A card that we wrote before and that is missing
+was deleted, and is not written again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Merged:
     written: Written
     added: int
     removed: int
-    """Ours, not touched by anybody, and no longer part of the answer."""
+    """Our untouched cards that are no longer part of the answer."""
 
 
 def merged(there: Board, before: Written, new: Board) -> Merged:
@@ -86,7 +86,7 @@ def merged(there: Board, before: Written, new: Board) -> Merged:
 
 
 def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapping[str, Node]) -> set[str]:
-    """Ids of what we wrote, as we wrote it, joined to nothing that a person drew or wrote, and not wanted any more.
+    """Ids of our unchanged nodes that are no longer wanted and that no edge of a person joins.
 
     A question goes only together with its empty answer: where one of what our edges join was touched, all stay.
     """
