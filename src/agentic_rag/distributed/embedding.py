@@ -21,7 +21,7 @@ CALLS = 2
 
 
 class EmbeddingWorker:
-    """A Ray actor; what fails as it may is given back, as by ``pool.Worker``."""
+    """A Ray actor; returns expected errors as values, like ``pool.Worker``."""
 
     def __init__(self, opened: Open[Embedding]) -> None:
         bundled.use_threads(THREADS)

@@ -30,7 +30,8 @@ Work = Callable[[Parts, Item], Awaitable[Made]]
 class Worker:
     """A Ray actor: opens its parts for its first item, then works on one after the other.
 
-    What fails as it may, in opening or at work, is given back: of an error that it raises, Ray keeps the text.
+    Expected errors, in opening or at work, are returned as values, because Ray keeps only the text of a raised
+        one.
     """
 
     def __init__(self, opened: Open[Any], work: Work[Any, Any, Any]) -> None:
