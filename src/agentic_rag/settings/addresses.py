@@ -15,7 +15,7 @@ def is_http(address: str) -> bool:
 
 
 def has_password(address: str) -> bool:
-    """Whether a password stands in an address, or may stand in what of it cannot be read; in a path none does."""
+    """Whether an address has a password, or may have one in an unreadable part; a path has none."""
     parts = _parts(address)
     return "://" in address and (parts is None or parts.password is not None)
 

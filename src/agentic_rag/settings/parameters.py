@@ -31,7 +31,7 @@ class FusionStrategy(StrEnum):
 
 CASCADE_THRESHOLD = 5
 CASCADE_MIN_SCORE = 0.7
-"""The cascade's first tier is enough with so many graph hits of so high a relevance, unless told otherwise."""
+"""Defaults of the cascade: number and minimum relevance of graph hits that make its first tier enough."""
 
 
 class FusionParameters(Section):
