@@ -197,7 +197,7 @@ class DocumentGraph:
     facts: tuple[Fact, ...] = ()
     mentions: tuple[Mention, ...] = ()
     moved_from: str | None = None
-    """The document's id until now, where it was moved: what it says has its vectors there."""
+    """Previous id of a moved document, under which the vectors of its facts are stored."""
 
     def all_mentions(self) -> tuple[Mention, ...]:
         """Those given and those of the facts, whose chunks mention both ends; each once."""

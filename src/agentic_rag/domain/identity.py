@@ -143,9 +143,9 @@ def mention_uuid(dataset: str, chunk: str, entity: str) -> str:
 
 
 def board_id(*parts: str) -> str:
-    """Id of something on a board that we write: 16 hex digits, of which the last six say that the others are ours.
+    """Id of something on a board that we write: 16 hex digits, the last six a checksum that marks it as ours.
 
-    Editors keep ids, for edges name cards by them; what else we might write into a board they may drop.
+    Editors keep ids, because edges refer to cards by them, but may drop other keys that we write.
     """
     own = digest("board", *parts, size=5)
     return own + digest(_BOARD, own, size=3)

@@ -58,19 +58,19 @@ class PassageVectors:
 
 @runtime_checkable
 class Remembering(Protocol):
-    """An embedding that keeps what it made of questions."""
+    """An embedding that caches the vectors of questions."""
 
     def forget(self) -> None:
-        """Make it anew the next time."""
+        """Empty the cache."""
 
 
 @runtime_checkable
 class TellingCache(Protocol):
-    """An embedding that counts how often what it kept was of use."""
+    """An embedding that counts the hits and misses of its cache."""
 
     @property
     def cache_uses(self) -> dict[str, int]:
-        """Questions since it was made: ``found`` in what was kept, ``made`` anew."""
+        """Questions since it was opened: ``found`` in the cache, ``made`` anew."""
 
 
 @runtime_checkable
@@ -245,8 +245,8 @@ class ChunkWriter(ChunkReader, Protocol):
     async def optimize(self, dataset: str, *, purge: bool = False) -> None:
         """Compact and index what was written since; search is right without it, only slower.
 
-        ``purge``: nothing of what was removed stays in files either, as far as the store decides that. All of the
-        dataset is written anew; who is in the middle of reading it may fail.
+        ``purge``: erase removed rows from the files too, as far as the store controls them. It rewrites the whole
+        dataset, and concurrent readers may fail.
         """
 
 
@@ -258,9 +258,9 @@ class Piece:
     """For which they were written."""
     document_ids: tuple[str, ...]
     items: tuple[str, ...]
-    """What can be filtered by, as the store keeps it."""
+    """Value items of the rows, for filters, as the store keeps them."""
     files: bytes
-    """What the table has to know of them."""
+    """Description of the files that the commit needs."""
 
 
 @runtime_checkable
@@ -268,13 +268,13 @@ class PieceStore(ChunkWriter, Protocol):
     """A store whose rows many processes can write ahead, and one commits at once."""
 
     async def expect_pieces(self, dataset: str) -> None:
-        """Make what pieces are written into, where it is missing."""
+        """Create the table that pieces are written into, if it is missing."""
 
     async def write_piece(self, dataset: str, documents: Sequence[EmbeddedDocument]) -> Piece:
         """Write all chunks of the documents, which nobody finds yet; a piece that is never committed only takes room."""
 
     async def replace_by(self, dataset: str, pieces: Sequence[Piece]) -> None:
-        """What ``replace_documents`` does, with what was written ahead, as one version.
+        """``replace_documents`` with pieces that were written ahead, as one version.
 
         Raises ``StoreError`` where the dataset was reindexed meanwhile: the pieces have to be written again.
         """
@@ -287,7 +287,7 @@ class ChunkStore(ChunkSearch, ChunkWriter, Protocol):
     async def stats(self, dataset: str) -> StoreStats:
         """Its first table is ``chunks``; no table for an unknown dataset.
 
-        Never ``ManifestMismatch``: what it tells of the model is what the vectors were made with.
+        Never ``ManifestMismatch``: it reports the model that made the vectors.
         """
 
 
@@ -430,8 +430,9 @@ class DocumentRecord:
     names: tuple[str, ...]
     """Title, aliases and file name by which other notes can mention it."""
     pending: bool
-    """True from before a run writes or removes the document until all of that is done, and so after a run that was
-    killed: both stores may then hold any part of it, and the next run does it again, whatever the file is now."""
+    """True from before a run writes or removes the document until both stores are done. It stays True after a
+    killed run: the stores may hold any part of the document, and the next run repeats the work, whatever the file
+    is now."""
     chunks: int = 0
 
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 STEP = 0.4
-"""Of a component, as a share of what each would have were all alike."""
+"""Quantisation step of a component, in units of 1 / √dimension."""
 LENGTH, TYPICAL = 0.03, 100
 """Correction for the number of tokens; the slope on judged sets lies between .01 and .05."""
 MOST, ZERO = 7, 8
-"""Steps that are told apart to either side, and how no step is written."""
+"""Quantisation steps on either side of 0, and the code of 0."""
 BY_ONE_THREAD = 200_000
 """Multiplications that OpenBLAS does not divide among threads, of which the second then waits in a loop for more work:
 on two cores that took a quarter of an answer's processor time."""
@@ -58,10 +58,10 @@ class Similarities(NamedTuple):
 
 
 def similarities(question: QuestionTokens, passages: Sequence[bytes]) -> Similarities:
-    """The MaxSim of passages' packed tokens, less what their length brings.
+    """The MaxSim of passages' packed tokens, corrected for length.
 
-    Among more tokens the nearest is nearer whatever they say: ``LENGTH`` for each time they are e times as many;
-    of ``TYPICAL`` tokens it is the MaxSim itself.
+    In more tokens the nearest is nearer by chance, so LENGTH · ln(tokens / TYPICAL) is subtracted: nothing at
+    TYPICAL tokens.
 
     Raises:
         ValueError: a passage's bytes are not whole tokens of the question's dimension.
