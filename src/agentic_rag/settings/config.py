@@ -26,7 +26,7 @@ class GraphConfig(Section):
     """Where the knowledge graph lives and how it is built."""
 
     backend: Literal["embedded", "neo4j", "falkordb"] = Field(
-        "embedded", description="in the data folder, or on a server too"
+        "embedded", description="in the data folder, or also on a server"
     )
     uri: str | None = Field(None, description="address of a Neo4j or FalkorDB server", repr=False)
     user: str | None = Field(None, description="user name on that server")
@@ -41,7 +41,7 @@ class VectorsConfig(Section):
     """Where chunks, vectors and words are searched; the ledger and the graph's tables stay in LanceDB."""
 
     backend: Literal["lancedb", "chroma", "milvus", "pgvector"] = Field(
-        "lancedb", description="the default, or another store, an extra of its name"
+        "lancedb", description="the vector store; all but lancedb need the extra of that name"
     )
     uri: SecretStr | None = Field(
         None,
@@ -98,9 +98,7 @@ class BudgetConfig(Section):
     tokens: int | None = Field(
         None, ge=1, description="most tokens sent, written and embedded; none: no limit"
     )
-    cost: float | None = Field(
-        None, gt=0, description="most cost, by the prices that are set; none: no limit"
-    )
+    cost: float | None = Field(None, gt=0, description="most cost, by the configured prices; none: no limit")
 
     @property
     def is_set(self) -> bool:
@@ -122,11 +120,11 @@ class ServiceConfig(Section):
         (), description="API keys; needed on any address but loopback", repr=False
     )
     hosts: tuple[str, ...] = Field(
-        (), description="names by which clients may call it, besides localhost and the address it listens on"
+        (), description="host names that clients may use, besides localhost and the address it listens on"
     )
     conversations: SecretStr | None = Field(
         None,
-        description="URI of a PostgreSQL server that keeps them, extra postgres; none: SQLite in data_dir; never printed",
+        description="PostgreSQL URI for kept conversations, extra postgres; none: SQLite in data_dir; never printed",
     )
     most_running: int = Field(8, ge=1, description="questions answered at the same time")
     most_waiting: int = Field(64, ge=0, description="questions that may wait; more get status 503")
@@ -137,7 +135,7 @@ class ServiceConfig(Section):
     drain_seconds: float = Field(
         0.0,
         ge=0,
-        description="time after SIGTERM in which requests are still taken and /readyz has status 503, for a load balancer to notice",
+        description="time after SIGTERM in which requests are taken and /readyz has status 503, so that a load balancer notices",
     )
     max_body_mb: float = Field(1.0, gt=0, description="largest request")
     max_upload_mb: float = Field(200.0, gt=0, description="largest upload of files")
