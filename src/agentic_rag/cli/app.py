@@ -76,11 +76,9 @@ def options(
 
 @app.command()
 def init(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder to make; it may exist if it has none of these files.")
-    ],
+    folder: Annotated[Path, typer.Argument(help="Folder to make; it may exist without any of these files.")],
 ) -> None:
-    """Make a folder to start in: notes to ask, settings, and what LangGraph Studio needs."""
+    """Make a folder to start in: example notes, settings, and files for LangGraph Studio."""
     from agentic_rag.cli.doctor import started
 
     for path in started(folder):
@@ -105,7 +103,7 @@ def ingest(
     address: Address = None,
     as_json: Json = False,
 ) -> None:
-    """Make a dataset hold what the paths hold now.
+    """Bring a dataset up to date with the paths.
 
     Unchanged files are not processed again; removed files are deleted from the dataset.
     """
@@ -139,7 +137,7 @@ def watch(
 ) -> None:
     """Keep a dataset up to date with its folders, until interrupted.
 
-    Catches up first, then follows every change; asking works meanwhile, from any program.
+    First brings it up to date, then follows every change; other programs can ask meanwhile.
     """
     from agentic_rag.cli.datasets import watch_folders
 
@@ -152,12 +150,10 @@ def remove(
     config: RagConfig,
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Paths as they were given to ingest; they need not exist any more."),
+        typer.Argument(help="Paths as given to ingest; they need not exist any more."),
     ] = None,
     dataset: Dataset = "default",
-    everything: Annotated[
-        bool, typer.Option("--all", help="Remove everything that the dataset holds.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Remove all documents of the dataset.")] = False,
     as_json: Json = False,
 ) -> None:
     """Delete from a dataset the documents that were ingested from the paths.
@@ -226,7 +222,7 @@ def ask(
     ] = False,
     board: Annotated[
         Path | None,
-        typer.Option("--canvas", metavar="FILE", help="Write the answer as a board too: a .canvas file."),
+        typer.Option("--canvas", metavar="FILE", help="Also write the answer as a board: a .canvas file."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -266,15 +262,13 @@ def ask(
 @configured
 def check(
     config: RagConfig,
-    board: Annotated[
-        Path, typer.Argument(help="A board of questions, from ask --canvas, with your answers.")
-    ],
+    board: Annotated[Path, typer.Argument(help="Board of questions from ask --canvas, with your answers.")],
     user_id: BoardUser = "local",
     as_json: Json = False,
 ) -> None:
     """Mark the answers that you wrote into a verification board.
 
-    Colours the board, writes what was wrong as a mistake note, and says when you are asked again.
+    Colours the board, writes wrong answers as mistake notes, and prints when each question is due again.
     """
     from agentic_rag.cli.boards import check_file, print_check
 
@@ -292,14 +286,16 @@ def due(
     dataset: Annotated[
         str | None, typer.Option("--dataset", metavar="NAME", help="Only this dataset; default: all.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="List those that are not due yet, too.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also list questions that are not due yet.")
+    ] = False,
     anki: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the questions to a text file for Anki.")
     ] = None,
     user_id: BoardUser = "local",
     as_json: Json = False,
 ) -> None:
-    """List the questions that are to be asked again."""
+    """List the questions that are due for repetition."""
     from agentic_rag.cli.boards import due_json, due_reviews, print_due, write_anki
 
     if anki is not None:
@@ -347,7 +343,7 @@ def search(
 def serve(
     config: RagConfig,
     host: Annotated[
-        str, typer.Option(metavar="H", help="Address to listen on; any but loopback needs an API key.")
+        str, typer.Option(metavar="H", help="Address to listen on; all but loopback need an API key.")
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(metavar="P", min=0, max=65535, help="Port to listen on; 0: any free one.")
@@ -356,7 +352,7 @@ def serve(
     watched: Annotated[
         list[Path] | None,
         typer.Option(
-            "--watch", metavar="FOLDER", help="Folder that the dataset is kept up to date with; repeatable."
+            "--watch", metavar="FOLDER", help="Folder to follow: its changes are ingested; repeatable."
         ),
     ] = None,
     dataset: Dataset = "default",
@@ -386,7 +382,7 @@ def mcp(
     roots: Roots = None,
     user_id: BoardUser = "local",
 ) -> None:
-    """Be an MCP server on standard input and output, for Claude Desktop, editors and other clients.
+    """Run an MCP server on standard input and output, for Claude Desktop, editors and other clients.
 
     Over HTTP: agentic-rag serve, at /mcp.
     """
@@ -420,7 +416,7 @@ def stats(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what each dataset holds: rows, indexes, versions, size, model."""
+    """Show rows, indexes, versions, size and model of each dataset."""
     from agentic_rag.cli.datasets import collect, print_stats
 
     found = run(collect(config, dataset))
@@ -441,7 +437,7 @@ def backup(
 ) -> None:
     """Copy the data folder while it is in use.
 
-    The copy is a data folder itself: ask it with --data-dir, or copy it back.
+    The copy is a data folder: ask it with --data-dir, or restore it by copying it back.
     """
     from agentic_rag.backup import back_up
 
@@ -467,9 +463,9 @@ def repair(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Mend a data folder whose files are damaged.
+    """Repair a data folder with damaged files.
 
-    Reads every table whole, sets aside what cannot be read, and prints the command that restores what is missing.
+    Reads every table whole, sets unreadable files aside, and prints the command that restores missing data.
     """
     from agentic_rag.cli.repair import print_repair
     from agentic_rag.repair import repair as repaired
@@ -484,9 +480,9 @@ def repair(
 @app.command()
 @configured
 def doctor(load: Callable[[], RagConfig], as_json: Json = False) -> None:
-    """Check what is configured, reachable and installed.
+    """Check the configuration, the servers and the installation.
 
-    For everything missing it prints the command that fixes it.
+    For each missing part it prints the command that fixes it.
     """
     from agentic_rag.cli.doctor import print_findings
     from agentic_rag.diagnosis import examine
@@ -529,13 +525,12 @@ def evaluate(
     output: Figures = None,
     markdown: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Write all tables, and what was repaired in the data, to this file."
-        ),
+        typer.Option(metavar="FILE", help="Write all tables, and the repairs of the data, to this file."),
     ] = None,
     charts: Charts = None,
     records: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where answers are kept; default: in the data folder.")
+        Path | None,
+        typer.Option(metavar="FILE", help="File for the saved answers; default: in the data folder."),
     ] = None,
     fresh: Fresh = False,
     engine: Engine = "local",
@@ -544,7 +539,7 @@ def evaluate(
     """Score systems on labelled queries.
 
     Compares sources, fusions and the whole graph, with 95 % intervals, tests against a baseline, latency
-    and abstention. After an interruption, run the same command again: it goes on where it was.
+    and abstention. After an interruption, run the same command again to continue.
     """
     from agentic_rag.cli.evaluate import ReportFiles, evaluate_source
     from agentic_rag.evaluation.run import EvalOptions
@@ -583,7 +578,7 @@ def tune(
     measure: Annotated[
         str,
         typer.Option(
-            metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, and the rank to which it counts."
+            metavar="NAME@K", help="mrr, recall, ndcg, success or all_gold, with the number of ranks."
         ),
     ] = "mrr@10",
     write: Annotated[
@@ -593,7 +588,7 @@ def tune(
         ),
     ] = None,
     anyway: Annotated[
-        bool, typer.Option("--write-anyway", help="Write though the gain is not beyond chance.")
+        bool, typer.Option("--write-anyway", help="Write the file even if the gain is not significant.")
     ] = False,
     limit: Limit = None,
     half: Half = None,
@@ -603,8 +598,8 @@ def tune(
 ) -> None:
     """Fit the settings to your own labelled queries.
 
-    Chooses strategy, weights, k, normalisation, thresholds and rerank weights by cross-validation. Says
-    whether the gain is beyond chance; if it is, writes the settings file that ask uses.
+    Chooses strategy, weights, k, normalisation, thresholds and rerank weights by cross-validation. Tests
+    whether the gain is significant; if it is, writes the settings file that ask uses.
     """
     from agentic_rag.cli.tune import TuneFiles, tune_source
     from agentic_rag.evaluation.tuning.run import TuneOptions
@@ -667,7 +662,7 @@ def bench(
 ) -> None:
     """Run a memory design on LoCoMo or BEAM: insert turn by turn, ask, score, record.
 
-    After an interruption, the same command goes on where it was. ``bench compare RUN…`` shows runs beside each other.
+    After an interruption, the same command continues. ``bench compare RUN…`` shows runs side by side.
     """
     if context.invoked_subcommand is not None:
         return
@@ -698,7 +693,7 @@ def bench_compare(
     charts: Charts = None,
     as_json: Json = False,
 ) -> None:
-    """Show finished runs beside each other: a table, and pictures of score by category and against cost."""
+    """Compare finished runs: a table, and charts of the score by category and against cost."""
     from agentic_rag.cli.bench import compare_runs, print_comparison
 
     found = compare_runs(runs, charts)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentic_rag.settings.config import RagConfig
 
 memory_app = typer.Typer(
-    help="What is remembered of each user: add, search, list, forget, export, import.",
+    help="Memories of each user: add, search, list, forget, export, import.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -37,20 +37,21 @@ def add(
         str | None,
         typer.Option(
             metavar="ROLE",
-            help="Role of the speaker, such as user or assistant; the words of an assistant tell nothing of the user.",
+            help="Role of the speaker, such as user or assistant; no facts about the user are read from an assistant.",
         ),
     ] = None,
     metadata: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="KEY=VALUE", help="Kept with it, and given back; repeatable. Read as JSON if it is JSON."
+            metavar="KEY=VALUE",
+            help="Stored and returned with the text; repeatable. Read as JSON if it is JSON.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remember what was said, and what follows from it.
+    """Remember a message, and the facts in it.
 
-    Shows each memory that is new, repeated, superseded or ended by it, and why.
+    Shows each memory that is new, repeated, superseded or ended, and why.
     """
     from agentic_rag.cli.memory import add_memory, metadata_given, print_added
 
@@ -75,7 +76,7 @@ def search(
     strategy: Annotated[
         RetrievalStrategy | None,
         typer.Option(
-            help="How to search, for every kind of memory that can; default: chosen by the question."
+            help="Search strategy, for each kind of memory that has it; default: chosen by the question."
         ),
     ] = None,
     as_of: AsOf = None,
@@ -104,10 +105,10 @@ def list_(
     config: RagConfig,
     user_id: UserId,
     kind: Annotated[MemoryType | None, typer.Option("--type", help="Only this kind of memory.")] = None,
-    ended: Annotated[bool, typer.Option("--ended", help="Show what no longer holds, too.")] = False,
+    ended: Annotated[bool, typer.Option("--ended", help="Also show memories that no longer hold.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show what is known of a user, in the order in which it was said."""
+    """Show the memories of a user, in the order of their messages."""
     from agentic_rag.cli.memory import list_memories, print_listed
 
     result = run(list_memories(config, user_id, kind, ended=ended))
@@ -123,13 +124,11 @@ def forget(
     config: RagConfig,
     user_id: UserId,
     ids: Annotated[list[str] | None, typer.Argument(help="Ids of memories, as list shows them.")] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Delete everything that is known of the user.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Delete all memories of the user.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting everything.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete memories, what was said of them, and all that rests on it alone; then check that no search finds it."""
+    """Delete memories, their messages and all that rests on these alone; then check that no search finds them."""
     from agentic_rag.cli.memory import count_memories, forget_memories, print_forgotten
 
     if everything == bool(ids):
@@ -151,7 +150,7 @@ def export(
     user_id: UserId,
     as_json: Json = False,
 ) -> None:
-    """Write all memories of a user to a file, also those that no longer hold."""
+    """Write all memories of a user to a file, including those that no longer hold."""
     from agentic_rag.cli.memory import export_memories, print_moved
 
     result = run(export_memories(config, user_id, file))

@@ -43,19 +43,21 @@ Filters = Annotated[
     typer.Option(
         "--filter",
         metavar="KEY>=VALUE",
-        help="Condition on metadata, such as 'year>=2023' or 'lang=zh'; repeatable, joined by and. "
+        help="Condition on metadata, such as 'year>=2023' or 'lang=zh'; repeatable, joined by AND. "
         "A value is read as JSON if it is JSON; for the text 1984 write 'title=\"1984\"'.",
     ),
 ]
 AsOf = Annotated[
     str | None,
     typer.Option(
-        "--as-of", metavar="DATE", help="Only what was valid then: ISO date (its end, UTC) or date and time."
+        "--as-of",
+        metavar="DATE",
+        help="Only what was valid at this time: ISO date (its end, UTC) or date and time.",
     ),
 ]
 UserId = Annotated[
     str,
-    typer.Option("--user-id", metavar="ID", help="User whose memories are meant; nobody else's are touched."),
+    typer.Option("--user-id", metavar="ID", help="User whose memories the command reads or changes."),
 ]
 AskedUser = Annotated[
     str | None,
@@ -75,19 +77,15 @@ Roots = Annotated[
     ),
 ]
 BoardUser = Annotated[
-    str, typer.Option("--user-id", metavar="U", help="User whose board answers and memories are meant.")
+    str, typer.Option("--user-id", metavar="U", help="User whose board answers and memories are used.")
 ]
 Engine = Annotated[
     str,
-    typer.Option(
-        metavar="ENGINE", help="local, or ray: workers of a Ray cluster do the work, with the same result."
-    ),
+    typer.Option(metavar="ENGINE", help="local, or ray: the workers of a Ray cluster, with the same result."),
 ]
 Address = Annotated[
     str | None,
-    typer.Option(
-        metavar="HOST:PORT", help="Head of the Ray cluster; default: one that is started on this machine."
-    ),
+    typer.Option(metavar="HOST:PORT", help="Head of the Ray cluster; default: start one on this machine."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on stdout.")]
 Split = Annotated[
@@ -109,7 +107,7 @@ Control = Annotated[
     bool,
     typer.Option(
         "--control",
-        help="BEAM: remove the words 'always' and 'never', which give the evidence messages away.",
+        help="BEAM: remove the words 'always' and 'never', which reveal the evidence messages.",
     ),
 ]
 Operation = Annotated[
@@ -123,7 +121,7 @@ Figures = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the figures to this file.")
 ]
 Charts = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Draw pictures there; needs the extra 'charts'.")
+    Path | None, typer.Option(metavar="DIR", help="Folder for charts; needs the extra 'charts'.")
 ]
 Fresh = Annotated[
     bool, typer.Option("--fresh", help="Run all questions again, including those with saved answers.")
