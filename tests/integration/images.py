@@ -14,14 +14,17 @@ import pytest
 from lancedb.table import AsyncTable
 
 from agentic_rag.stores.graphiti.commit import Journal
+from agentic_rag.stores.lancedb import compaction, pieces
 
-WRITES: dict[type, tuple[str, ...]] = {
+WRITES: dict[Any, tuple[str, ...]] = {
     AsyncTable: (
         "_do_merge", "add", "update", "delete", "optimize", "create_index", "drop_index",
         "add_columns", "alter_columns", "drop_columns",
     ),
     lancedb.AsyncConnection: ("create_table", "drop_table"),
     Journal: ("write", "clear"),
+    compaction: ("in_lance",),
+    pieces: ("in_lance",),
 }  # fmt: skip
 """Everything that changes a file of the folder."""
 

@@ -92,26 +92,31 @@ async def killed(
 ) -> list[Path]:
     """Data folders as a kill leaves them, one for each state that a run of the step passes through.
 
-    Points that differ only in how rows lie in files and indexes are one state.
+    No two writes lie between two points. Points that differ only in how rows lie in files and indexes are one state.
     """
     data = copied(base, tmp / "data") if base is not None else tmp / "data"
     monkeypatch.setattr("agentic_rag.ingest.pipeline.BATCH_DOCUMENTS", 2)
     images = await images_of(data, tmp / "images", lambda: done(data, step, dimension), monkeypatch)
     states: list[Path] = []
     seen: list[Any] = []
+    before: Mapping[str, object] | None = None
     for image in images:
-        state = await _state(image)
+        held = await tables(image, every_generation=True)
+        journal = {path.name: path.read_bytes() for path in image.glob("*.journal")}
+        now: Mapping[str, object] = held.versions | journal
+        if before is not None:
+            assert len(_changed(before, now)) <= 1, f"more than one write before {image}"
+        before = now
+        state = held.rows, sorted(held.versions), journal
         if state not in seen:
             seen.append(state)
             states.append(image)
     return states
 
 
-async def _state(image: Path) -> Any:
-    """All rows, of the tables that are not in force yet too, and the journal."""
-    journal = [path.read_bytes() for path in image.glob("*.journal")]
-    held = await tables(image, every_generation=True)
-    return held.rows, sorted(held.versions), journal
+def _changed(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
+    """Tables, and the journal, that are another one or of another version."""
+    return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 
 @pytest.fixture
