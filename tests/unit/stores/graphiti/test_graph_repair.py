@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 from graph_fixtures import in_graph, in_tables, note, opened
+from lancedb.table import AsyncTable
 
 from agentic_rag.errors import StoreError
 from agentic_rag.stores.graphiti.change import Change
+from agentic_rag.stores.graphiti.commit import Journal
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.stores.graphiti.tables import GraphTables
+from agentic_rag.stores.lancedb import pieces
 from agentic_rag.testing import HashingEmbedding
 from graph_servers import GraphServer
+from images import WRITES
 
 JOURNAL = "graph.journal"
 
@@ -55,8 +59,50 @@ async def test_no_orphans_after_many_changes(
         assert len(tables["episodes"]) == len(live)
 
 
+WRITTEN = [
+    "facts", "mentions", "entities",  # deleted
+    "entities", "episodes", "episodes", "facts", "mentions", "mentions",  # files, then the version that names them
+    "journal",
+]  # fmt: skip
+"""What is written, one after the other, once the journal names it and until it is empty, when a note is replaced."""
+
+
+def watched(monkeypatch: pytest.MonkeyPatch, fails_from: int | None = None) -> list[str]:
+    """Kinds of the tables that are written from now on; the disk is full after so many writes."""
+    written: list[str] = []
+
+    def watch(owner: Any, name: str) -> None:
+        real = getattr(owner, name)
+
+        async def write(of: Any, *args: object, **kwargs: object) -> Any:
+            if len(written) == fails_from:
+                raise OSError("disk full")
+            written.append("journal" if owner is Journal else of.name.rpartition("_")[2])
+            return await real(of, *args, **kwargs)
+
+        monkeypatch.setattr(owner, name, write)
+
+    for owner in (AsyncTable, pieces):
+        for name in WRITES[owner]:
+            watch(owner, name)
+    watch(Journal, "clear")
+    return written
+
+
 @BACKENDS
-@pytest.mark.parametrize("writes", range(9))
+async def test_every_write_of_a_replacement_is_known(
+    tmp_path: Path, embedding: HashingEmbedding, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    """Each is made to fail below."""
+    async with opened(tmp_path, embedding, **options) as store:
+        await store.replace_documents("notes", [note("one", "old1", "b1"), note("two", "b1", "c1")])
+        written = watched(monkeypatch)
+        await store.replace_documents("notes", [note("one", "new1", "b1")])
+        assert written == WRITTEN
+
+
+@BACKENDS
+@pytest.mark.parametrize("writes", range(len(WRITTEN)))
 async def test_a_write_that_fails_half_way_is_put_right(
     tmp_path: Path,
     embedding: HashingEmbedding,
@@ -64,25 +110,10 @@ async def test_a_write_that_fails_half_way_is_put_right(
     writes: int,
     options: dict[str, Any],
 ) -> None:
-    """LanceDB fails after ``writes`` table writes; the same store, or a new one, recovers."""
+    """The disk is full after so many writes; the same store, or a new one, recovers."""
     async with opened(tmp_path, embedding, **options) as store:
         await store.replace_documents("notes", [note("one", "old1", "b1"), note("two", "b1", "c1")])
-        left = writes
-
-        def failing(method: str) -> None:
-            real = getattr(GraphTables, method)
-
-            async def maybe(self: GraphTables, *args: object, **kwargs: object) -> None:
-                nonlocal left
-                if left == 0:
-                    raise OSError("disk full")
-                left -= 1
-                await real(self, *args, **kwargs)
-
-            monkeypatch.setattr(GraphTables, method, maybe)
-
-        failing("upsert")
-        failing("delete")
+        watched(monkeypatch, fails_from=writes)
         with pytest.raises(StoreError, match="disk full"):
             await store.replace_documents("notes", [note("one", "new1", "b1")])
         monkeypatch.undo()
