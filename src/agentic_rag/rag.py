@@ -13,7 +13,6 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from agentic_rag import tracing
 from agentic_rag.answer import Answer, Step, told_of
@@ -188,7 +187,7 @@ class Rag:
             messages: the conversation before; a question that points back is completed from it.
             user_id: whose memories are asked besides the dataset.
             parameters: of this call alone: ``{"fusion": {"k": 20}}``.
-            thread_id: of the conversation, where a checkpointer keeps it; else a new one.
+            thread_id: of the conversation that a checkpointer keeps; None: nothing of the question is kept.
 
         Raises:
             UnknownDataset: nothing was ingested under the name.
@@ -200,7 +199,7 @@ class Rag:
             question, operation, dataset, filters, as_of, top_k, messages, user_id, parameters, thread_id
         )
         with tracing.span("invoke_workflow", "agentic_rag"):
-            return Answer.of(await self.graph.ainvoke(**run))
+            return Answer.of(await self._keeping(thread_id).ainvoke(**run))
 
     async def stream(
         self,
@@ -237,7 +236,7 @@ class Rag:
                 return
         started = time.perf_counter()
         state: dict[str, Any] = {}
-        parts = self.graph.astream(**run, stream_mode=["updates", "messages", "values"])
+        parts = self._keeping(thread_id).astream(**run, stream_mode=["updates", "messages", "values"])
         async with aclosing(tracing.traced("invoke_workflow", "agentic_rag", parts)) as told:
             async for mode, part in told:
                 if mode == "values":
@@ -263,6 +262,10 @@ class Rag:
         while last.next and last.parent_config is not None:
             last = await self.graph.aget_state(last.parent_config)
         return last
+
+    def _keeping(self, thread_id: str | None) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """Without a thread nothing is kept: nobody could name it, to read or to forget it."""
+        return self.graph.copy({"checkpointer": False}) if thread_id is None else self.graph
 
     async def _resumed(self, thread_id: str) -> dict[str, Any]:
         """The config of a run that goes on from there."""
@@ -304,14 +307,11 @@ class Rag:
             "messages": list(messages),
             "user_id": user_id,
         }
-        thread: Any = (
-            {"configurable": {"thread_id": str(uuid4())}}
-            if thread_id is None
-            else await self._resumed(thread_id)
-        )
+        run: dict[str, Any] = {"input": asked, "context": parameters}
+        if thread_id is None:
+            return run
         # One checkpoint at the end: a run of a tenth of a second is asked again rather than resumed.
-        kept: Any = {"durability": "exit"} if self.graph.checkpointer else {}
-        return {"input": asked, "config": thread, "context": parameters, **kept}
+        return run | {"config": await self._resumed(thread_id), "durability": "exit"}
 
     def write_board(self, answer: Answer, path: str | Path) -> BoardReport:
         """Write an answer as a board of an Obsidian vault, in the form of its operation.

@@ -124,6 +124,7 @@ async def test_a_server_that_goes_away_meanwhile_is_told_in_a_line(
         await kept.pool.close()  # type: ignore[attr-defined]
         with pytest.raises(StoreAway, match=r"service\.conversations failed: .*; ask without thread_id"):
             await rag.ask("Why is it done?", thread_id="one")
+        assert (await rag.ask("Why is kill-green done?")).citations
 
 
 @pytest.mark.parametrize("of", ["sqlite", "postgres"])
