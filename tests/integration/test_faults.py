@@ -9,9 +9,10 @@ import asyncio
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import AgenticRagError, StoreError
 from agentic_rag.memory.schemas import MemoryType
+from agentic_rag.stores.checkpoints import FILE, Kept, kept_conversations
 from agentic_rag.testing import HashingEmbedding
 from graph_servers import falkordb_server
 from stored import assert_same, everything
@@ -165,6 +167,78 @@ async def test_a_full_disk_leaves_no_half_backup(disk: Disk, vault: Path, tmp_pa
         with pytest.raises(StoreError, match="nothing was left there"):
             await rag.backup(disk.folder / "copy")
     assert not list(disk.folder.iterdir())
+
+
+@asynccontextmanager
+async def conversing(folder: Path) -> AsyncIterator[tuple[Kept, Rag]]:
+    config = RagConfig(data_dir=folder)
+    async with (
+        kept_conversations(config) as kept,
+        open_rag(config, embedding=HashingEmbedding(), checkpointer=kept.saver) as rag,
+    ):
+        yield kept, rag
+
+
+async def assert_told(of: Awaitable[object], what: str) -> None:
+    """In one line, without the folder: it may be a service's."""
+    with pytest.raises(StoreError, match=rf"\Aconversations\.sqlite cannot be {what}[^\n]*\Z"):
+        await of
+
+
+async def test_a_disk_that_fills_ends_a_question_of_a_conversation(disk: Disk, vault: Path):
+    async with conversing(disk.folder / "data") as (kept, rag):
+        await rag.ingest(vault / "Note 3.md")
+        await rag.ask(QUESTION, thread_id="ada/one")
+        disk.fill(0.0)
+        for _ in range(2):
+            await assert_told(
+                rag.ask(QUESTION, thread_id="ada/one"), "written: .*disk .*; it must lie on a disk"
+            )
+            assert len(await rag.said("ada/one")) == 2
+        assert (await rag.ask(QUESTION)).citations
+        disk.resize(64)
+        await rag.ask(QUESTION, thread_id="ada/one")
+        assert len(await rag.said("ada/one")) == 4
+        assert await kept.threads("") == ["ada/one"], "nothing is kept of a question without a thread"
+
+
+@pytest.mark.parametrize(
+    ("pragma", "what"),
+    [("query_only = ON", "written: attempt to write a readonly database;"), ("busy_timeout = 0", "written: database is locked;")],
+)  # fmt: skip
+async def test_conversations_that_cannot_be_written_are_told_in_a_line(
+    vault: Path, tmp_path: Path, pragma: str, what: str
+):
+    """Forgotten too, all of a conversation or nothing."""
+    async with conversing(tmp_path) as (kept, rag):
+        await rag.ingest(vault / "Note 3.md")
+        await rag.ask(QUESTION, thread_id="ada/one")
+        with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
+            await kept.saver.conn.execute(f"PRAGMA {pragma}")
+            if "busy" in pragma:
+                other.execute("BEGIN IMMEDIATE")
+                other.execute("CREATE TABLE other (number)")
+            await assert_told(rag.ask(QUESTION, thread_id="ada/one"), what)
+            await assert_told(kept.saver.adelete_thread("ada/one"), what)
+            assert len(await rag.said("ada/one")) == 2
+            other.commit()
+        await kept.saver.conn.execute("PRAGMA query_only = OFF")
+        await rag.ask(QUESTION, thread_id="ada/one")
+        assert len(await rag.said("ada/one")) == 4
+
+
+async def test_conversations_that_are_damaged_are_told_in_a_line(vault: Path, tmp_path: Path):
+    async with conversing(tmp_path) as (kept, rag):
+        await rag.ingest(vault / "Note 3.md")
+        await rag.ask(QUESTION, thread_id="ada/one")
+    file = tmp_path / FILE
+    begins = file.read_bytes()[:4096]
+    file.write_bytes(begins + b"\xff" * (file.stat().st_size - len(begins)))
+    async with conversing(tmp_path) as (kept, rag):
+        for done in (
+            rag.ask(QUESTION, thread_id="ada/one"), kept.threads("ada/"), kept.saver.adelete_thread("ada/one"), kept.reach(),
+        ):  # fmt: skip
+            await assert_told(done, "read: database disk image is malformed; run: agentic-rag repair")
 
 
 class Killing(HashingEmbedding):

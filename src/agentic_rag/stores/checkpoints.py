@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -38,6 +38,8 @@ LOST_SECONDS = 5
 SETTING_UP, FIRST_WAIT, LONGEST_WAIT = "agentic-rag: making the tables", 0.01, 0.5
 _THREADS = "SELECT thread_id FROM checkpoints WHERE thread_id LIKE {} GROUP BY thread_id ORDER BY MAX(checkpoint_id) DESC"
 """The savers themselves list every checkpoint whole; their table says enough."""
+_DAMAGED = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+"""What SQLite says of a file that lacks a table, has a page that makes no sense, or is none of its own."""
 _TURN = """SELECT set_config('idle_in_transaction_session_timeout', %s, true),
 pg_advisory_xact_lock(hashtextextended(%s, 0))"""
 
@@ -99,6 +101,7 @@ class _Sqlite:
 
     async def threads(self, prefix: str) -> list[str]:
         async with (
+            _told_by_sqlite(self.saver),
             self.saver.lock,
             self.saver.conn.execute(_THREADS.format("?"), (f"{prefix}%",)) as rows,
         ):
@@ -106,7 +109,7 @@ class _Sqlite:
 
     async def purge(self) -> None:
         # The write-ahead log still holds what was deleted.
-        async with self.saver.lock:
+        async with _told_by_sqlite(self.saver), self.saver.lock:
             await self.saver.conn.commit()
             await self.saver.conn.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -117,11 +120,8 @@ class _Sqlite:
             yield
 
     async def reach(self) -> None:
-        try:
-            async with self.saver.lock:
-                await self.saver.conn.execute_fetchall("SELECT 1 FROM checkpoints LIMIT 1")
-        except sqlite3.Error as error:
-            raise StoreError(f"conversations cannot be read: {error}; run: agentic-rag repair") from error
+        async with _told_by_sqlite(self.saver), self.saver.lock:
+            await self.saver.conn.execute_fetchall("SELECT 1 FROM checkpoints LIMIT 1")
 
 
 @asynccontextmanager
@@ -130,21 +130,41 @@ async def _in_sqlite(file: Path) -> AsyncIterator[_Sqlite]:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncExitStack() as stack:
-        try:
+        with _refused(file):
             await asyncio.to_thread(_opened, file)
             connection = await stack.enter_async_context(aiosqlite.connect(file))
             # What was deleted is overwritten, not only unlinked.
             await connection.execute("PRAGMA secure_delete = ON")
-            saver = AsyncSqliteSaver(connection)
+            saver = _telling(AsyncSqliteSaver, _told_by_sqlite)(connection)
             await saver.setup()
-        except (OSError, aiosqlite.OperationalError) as error:
-            raise StoreError(
-                f"{file} cannot be written: {error}; it must lie on a disk that is not full, in a folder that can be "
-                "written, and be used by no other service"
-            ) from error
-        except aiosqlite.DatabaseError as error:
-            raise StoreError(f"{file} cannot be read: {error}; run: agentic-rag repair") from error
         yield _Sqlite(saver)
+
+
+@contextmanager
+def _refused(file: Path | str) -> Iterator[None]:
+    """What SQLite, or the disk, refuses, as our own error."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+            raise StoreError(f"{file} cannot be read: {error}; run: agentic-rag repair") from error
+        raise StoreError(
+            f"{file} cannot be written: {error}; it must lie on a disk that is not full, in a folder that can be "
+            "written, and be used by no other service"
+        ) from error
+
+
+@asynccontextmanager
+async def _told_by_sqlite(saver: AsyncSqliteSaver) -> AsyncIterator[None]:
+    """The same while it is used; the file without its folder, which the callers of a service may not know."""
+    with _refused(FILE):
+        try:
+            yield
+        except sqlite3.Error:
+            # What was half done would be seen, and kept with the next write.
+            async with saver.lock:
+                await saver.conn.rollback()
+            raise
 
 
 def _opened(file: Path) -> None:
@@ -161,29 +181,29 @@ class _Postgres:
     """Seconds."""
 
     async def threads(self, prefix: str) -> list[str]:
-        with _told():
-            async with self.pool.connection() as connection:
-                rows = await connection.execute(_THREADS.format("%s"), (f"{prefix}%",))
-                return [str(row["thread_id"]) for row in await rows.fetchall()]
+        async with _told_by_postgres(), self.pool.connection() as connection:
+            rows = await connection.execute(_THREADS.format("%s"), (f"{prefix}%",))
+            return [str(row["thread_id"]) for row in await rows.fetchall()]
 
     async def purge(self) -> None:
-        with _told():
-            async with self.pool.connection() as connection:
-                await connection.execute("VACUUM checkpoints, checkpoint_blobs, checkpoint_writes")
+        async with _told_by_postgres(), self.pool.connection() as connection:
+            await connection.execute("VACUUM checkpoints, checkpoint_blobs, checkpoint_writes")
 
     @asynccontextmanager
     async def turn(self, thread: str) -> AsyncIterator[None]:
         # The server frees it when the transaction ends, as it does with the process, and ends one whose machine is gone.
         longest = round(1000 * (self.longest_turn + LOST_SECONDS))
-        with _told():
-            async with self.pool.connection() as connection, connection.transaction():
-                await connection.execute(_TURN, (str(longest), thread))
-                yield
+        async with (
+            _told_by_postgres(),
+            self.pool.connection() as connection,
+            connection.transaction(),
+        ):
+            await connection.execute(_TURN, (str(longest), thread))
+            yield
 
     async def reach(self) -> None:
-        with _told():
-            async with self.pool.connection() as connection:
-                await connection.execute("SELECT 1")
+        async with _told_by_postgres(), self.pool.connection() as connection:
+            await connection.execute("SELECT 1")
 
 
 @asynccontextmanager
@@ -219,7 +239,7 @@ async def _in_postgres(uri: str, most_turns: int, longest_turn: float) -> AsyncI
         check=AsyncConnectionPool.check_connection,
         open=False,
     ) as pool:
-        saver = _telling(AsyncPostgresSaver)(pool)
+        saver = _telling(AsyncPostgresSaver, _told_by_postgres)(pool)
         await _set_up(pool, saver)
         yield _Postgres(saver, pool, longest_turn)
 
@@ -259,8 +279,8 @@ async def _set_up(pool: AsyncConnectionPool[Any], saver: AsyncPostgresSaver) -> 
             await connection.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (SETTING_UP,))
 
 
-@contextmanager
-def _told() -> Iterator[None]:
+@asynccontextmanager
+async def _told_by_postgres(_: object = None) -> AsyncIterator[None]:
     """A server that goes away meanwhile, as our own error."""
     import psycopg
 
@@ -273,24 +293,24 @@ def _told() -> Iterator[None]:
         ) from error
 
 
-def _telling(saver: type[AsyncPostgresSaver]) -> type[AsyncPostgresSaver]:
-    """The saver, which tells its server's failures so."""
+def _telling(saver: type[Any], told: Callable[[Any], AbstractAsyncContextManager[None]]) -> type[Any]:
+    """The saver, which tells its failures so."""
 
-    class Telling(saver):  # type: ignore[misc,valid-type]
+    class Telling(saver):  # type: ignore[misc]
         async def aget_tuple(self, *args: Any, **options: Any) -> Any:
-            with _told():
+            async with told(self):
                 return await super().aget_tuple(*args, **options)
 
         async def aput(self, *args: Any, **options: Any) -> Any:
-            with _told():
+            async with told(self):
                 return await super().aput(*args, **options)
 
         async def aput_writes(self, *args: Any, **options: Any) -> None:
-            with _told():
+            async with told(self):
                 await super().aput_writes(*args, **options)
 
         async def adelete_thread(self, *args: Any, **options: Any) -> None:
-            with _told():
+            async with told(self):
                 await super().adelete_thread(*args, **options)
 
     return Telling

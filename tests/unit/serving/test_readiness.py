@@ -71,5 +71,5 @@ async def test_conversations_that_cannot_be_read_are_named(tmp_path: Path) -> No
             connection.execute("DROP TABLE checkpoints")
         ready = await client.get("/readyz")
     assert ready.status_code == 503
-    why = "conversations cannot be read: no such table: checkpoints; run: agentic-rag repair"
+    why = "conversations.sqlite cannot be read: no such table: checkpoints; run: agentic-rag repair"
     assert ready.json() == {"status": "unready", "stores": {"conversations": why}}
