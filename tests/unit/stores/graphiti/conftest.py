@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agentic_rag.testing import HashingEmbedding
@@ -10,3 +12,9 @@ from agentic_rag.testing import HashingEmbedding
 @pytest.fixture
 def embedding() -> HashingEmbedding:
     return HashingEmbedding(256)
+
+
+@pytest.fixture
+def options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """How to open a store on the backend that ``BACKENDS`` names."""
+    return request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}

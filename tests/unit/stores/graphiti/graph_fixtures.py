@@ -9,11 +9,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agentic_rag.domain import Chunk, DocumentGraph, Entity, Fact, Mention
 from agentic_rag.stores.graphiti.driver_embedded import EmbeddedDriver
 from agentic_rag.stores.graphiti.schemas import KINDS
 from agentic_rag.stores.graphiti.store import GraphitiStore
 from agentic_rag.testing import HashingEmbedding
+
+BACKENDS = pytest.mark.parametrize("options", ["embedded", "falkordb", "neo4j"], indirect=True)
+"""Of tests that run on each; ``options`` empties a server."""
 
 
 def note(name: str, *topics: str, date: datetime | None = None) -> DocumentGraph:

@@ -1,12 +1,16 @@
-"""The journal of a commit: what is read from it, and what of a damaged one."""
+"""The journal of a commit: what is read from it, and what of a damaged one; and two who commit to one folder."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
+from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
 
 from agentic_rag.stores.graphiti.commit import Journal
+from agentic_rag.testing import HashingEmbedding
 
 
 async def test_what_was_written_is_read(tmp_path: Path):
@@ -35,3 +39,46 @@ async def test_one_of_another_form_may_be_about_everything(tmp_path: Path, text:
     journal = Journal(tmp_path)
     journal.path.write_text(text, "utf-8")
     assert await journal.read() is None
+
+
+@BACKENDS
+async def test_two_stores_of_one_folder_take_turns(
+    tmp_path: Path, embedding: HashingEmbedding, options: dict[str, Any]
+) -> None:
+    """As two processes do, for the lock is on a file; each decides by what the other has just written."""
+    async with (
+        opened(tmp_path, embedding, **options) as one,
+        opened(tmp_path, embedding, **options) as other,
+    ):
+        await asyncio.gather(
+            *(
+                store.replace_documents("notes", [note(f"n{number}", "shared", f"t{number}")])
+                for number, store in enumerate([one, other] * 4)
+            )
+        )
+        await one.remove_documents("notes", [f"n{number}" for number in range(1, 8)])
+        await other.remove_documents("notes", ["n0"])
+        await one.replace_documents("notes", [note("n1", "shared")])
+    async with opened(tmp_path, embedding, **options) as after:
+        counts = await after.counts("notes")
+        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (1, 0, 1, 1)
+        assert await in_graph(after) == await in_tables(after)
+
+
+@BACKENDS
+async def test_a_write_sees_what_another_process_has_just_written(
+    tmp_path: Path, embedding: HashingEmbedding, options: dict[str, Any]
+) -> None:
+    """A connection may read what is up to a second old; a note removed so would take another's entity with it."""
+    async with (
+        opened(tmp_path, embedding, **options) as one,
+        opened(tmp_path, embedding, **options) as other,
+    ):
+        await one.replace_documents("notes", [note("n0", "shared", "t0")])
+        assert (await other.counts("notes")).entities == 2
+        await one.replace_documents("notes", [note("n1", "shared", "t1")])
+        await other.remove_documents("notes", ["n0"])
+    async with opened(tmp_path, embedding, **options) as after:
+        counts = await after.counts("notes")
+        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (2, 1, 1, 2)
+        assert await in_graph(after) == await in_tables(after)

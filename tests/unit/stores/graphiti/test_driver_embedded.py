@@ -110,34 +110,3 @@ async def test_the_turn_is_not_taken_before_the_first_write(store: GraphitiStore
         other = asyncio.create_task(write, context=Context())  # else it would join this transaction
         await asyncio.wait_for(other, 10)
         assert (await store.counts("notes")).episodes == 1
-
-
-async def test_two_stores_of_one_folder_take_turns(tmp_path: Path, embedding: HashingEmbedding) -> None:
-    """As two processes do, for the lock is on a file; each decides by what the other has just written."""
-    async with opened(tmp_path, embedding) as one, opened(tmp_path, embedding) as other:
-        await asyncio.gather(
-            *(
-                store.replace_documents("notes", [note(f"n{number}", "shared", f"t{number}")])
-                for number, store in enumerate([one, other] * 4)
-            )
-        )
-        await one.remove_documents("notes", [f"n{number}" for number in range(1, 8)])
-        await other.remove_documents("notes", ["n0"])
-        await one.replace_documents("notes", [note("n1", "shared")])
-    async with opened(tmp_path, embedding) as after:
-        counts = await after.counts("notes")
-        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (1, 0, 1, 1)
-
-
-async def test_a_write_sees_what_another_process_has_just_written(
-    tmp_path: Path, embedding: HashingEmbedding
-) -> None:
-    """A connection may read what is up to a second old; a note removed so would take another's entity with it."""
-    async with opened(tmp_path, embedding) as one, opened(tmp_path, embedding) as other:
-        await one.replace_documents("notes", [note("n0", "shared", "t0")])
-        assert (await other.counts("notes")).entities == 2
-        await one.replace_documents("notes", [note("n1", "shared", "t1")])
-        await other.remove_documents("notes", ["n0"])
-    async with opened(tmp_path, embedding) as after:
-        counts = await after.counts("notes")
-        assert (counts.entities, counts.facts, counts.episodes, counts.mentions) == (2, 1, 1, 2)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graph_fixtures import in_graph, in_tables, note, opened
+from graph_fixtures import BACKENDS, in_graph, in_tables, note, opened
 from lancedb.table import AsyncTable
 
 from agentic_rag.errors import StoreError
@@ -23,14 +23,6 @@ from graph_servers import GraphServer
 from images import WRITES
 
 JOURNAL = "graph.journal"
-
-BACKENDS = pytest.mark.parametrize("options", ["embedded", "falkordb", "neo4j"], indirect=True)
-
-
-@pytest.fixture
-def options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """How to open the store."""
-    return request.getfixturevalue(request.param).options() if request.param in ("falkordb", "neo4j") else {}
 
 
 @BACKENDS
