@@ -40,6 +40,21 @@ class GraphServer:
         """``RagConfig.graph``."""
         return {"backend": self.backend, "uri": self.uri, "user": self.user, "password": self.password}
 
+    def nodes(self) -> int:
+        """How many it holds."""
+        statement = "MATCH (n) RETURN count(n)"
+        if self.backend == "neo4j":
+            import neo4j
+
+            with neo4j.GraphDatabase.driver(self.uri, auth=(self.user or "neo4j", self.password)) as driver:
+                return int(driver.execute_query(statement).records[0].value())
+        import redis
+
+        with redis.Redis.from_url(self.uri, password=self.password, decode_responses=True) as client:
+            graphs: Any = client.execute_command("GRAPH.LIST")
+            counted: Any = [client.execute_command("GRAPH.QUERY", name, statement) for name in graphs]
+            return sum(int(rows[1][0][0]) for rows in counted)
+
     def options(self) -> dict[str, Any]:
         """For ``GraphitiStore.open``, after everything in the server was deleted."""
         if self.backend == "neo4j":

@@ -19,11 +19,11 @@ import pytest
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain.ports import FloatArray
-from agentic_rag.errors import AgenticRagError, StoreError
+from agentic_rag.errors import AgenticRagError, StoreAway, StoreError
 from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.stores.checkpoints import FILE, Kept, kept_conversations
 from agentic_rag.testing import HashingEmbedding
-from graph_servers import falkordb_server
+from graph_servers import GraphServer, falkordb_server, neo4j_server
 from stored import assert_same, everything
 
 QUESTION = "What is note 3 about?"
@@ -241,51 +241,104 @@ async def test_conversations_that_are_damaged_are_told_in_a_line(vault: Path, tm
             await assert_told(done, "read: database disk image is malformed; run: agentic-rag repair")
 
 
-class Killing(HashingEmbedding):
-    """Kills a process when the tenth batch is embedded."""
+class Signalling(HashingEmbedding):
+    """Sends a graph server a signal once it holds something, before more is embedded."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, server: GraphServer, sent: signal.Signals) -> None:
         super().__init__()
-        self.pid = pid
-        self.calls = 0
+        self.server, self.sent = server, sent
+        self.is_sent = False
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
-        self.calls += 1
-        if self.calls == 3:
-            os.kill(self.pid, signal.SIGKILL)
+        if not self.is_sent and await asyncio.to_thread(self.server.nodes):
+            self.is_sent = True
+            os.kill(self.server.pid, self.sent)
         return await super().embed_passages(texts)
+
+
+@asynccontextmanager
+async def on_server(server: GraphServer, data: Path, embedding: HashingEmbedding) -> AsyncIterator[Rag]:
+    config = RagConfig.model_validate({"data_dir": data, "graph": server.settings})
+    async with open_rag(config, embedding=embedding) as rag:
+        yield rag
+
+
+async def assert_ends(server: GraphServer, sent: signal.Signals, vault: Path, data: Path) -> None:
+    """An ingest during which the server gets a signal, in one line."""
+    told = rf"\A{server.backend} at {server.uri.partition('//')[2]} cannot be used: [^\n]*; start it [^\n]*\Z"
+    async with on_server(server, data, Signalling(server, sent)) as rag:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("agentic_rag.ingest.pipeline.BATCH_DOCUMENTS", 8)
+            for name in ("GREETING_SECONDS", "SILENT_SECONDS"):
+                patched.setattr(f"agentic_rag.stores.graphiti.driver_server.{name}", 2.0)
+            with pytest.raises(StoreAway, match=told):
+                await rag.ingest(vault)
+
+
+async def assert_finished(server: GraphServer, vault: Path, data: Path, tmp: Path) -> None:
+    """By the next ingest: what was written before too, and no more."""
+    async with on_server(server, data, HashingEmbedding()) as rag:
+        assert (await rag.ingest(vault)).documents == 40
+        assert (await rag.ask(QUESTION)).outcomes["graphiti"]["status"] == "ok"
+        held = await rag.knowledge.counts("default")
+    assert server.nodes() == held.entities + held.episodes
+    async with opened(tmp / "embedded") as rag:
+        await rag.ingest(vault)
+        assert held == await rag.knowledge.counts("default")
 
 
 async def test_falkordb_killed_in_the_middle_ends_an_ingest_and_the_next_one_finishes_it(
     vault: Path, tmp_path: Path
 ):
     """The server comes back empty, as one without a volume does."""
-    redis = pytest.importorskip("redis")
-    data = tmp_path / "data"
-    (tmp_path / "one").mkdir()
-    (tmp_path / "two").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
     with falkordb_server(tmp_path / "one") as server:
-        graph = {"backend": "falkordb", "uri": server.uri, "password": server.password}
-        config = RagConfig.model_validate({"data_dir": data, "graph": graph})
-        async with open_rag(config, embedding=Killing(server.pid)) as rag:
-            with pytest.raises(StoreError, match=r"falkordb at .* cannot be used") as told:
-                await rag.ingest(vault)
-            assert "\n" not in str(told.value)
+        await assert_ends(server, signal.SIGKILL, vault, tmp_path / "data")
     with falkordb_server(tmp_path / "two") as server:
-        graph = {"backend": "falkordb", "uri": server.uri, "password": server.password}
-        config = RagConfig.model_validate({"data_dir": data, "graph": graph})
-        async with open_rag(config, embedding=HashingEmbedding()) as rag:
-            report = await rag.ingest(vault)
-            assert report.documents == 40
-            assert (await rag.ask(QUESTION)).outcomes["graphiti"]["status"] == "ok"
-            held = await rag.knowledge.counts("default")
-        with redis.Redis.from_url(server.uri, password=server.password, decode_responses=True) as client:
-            counted = [
-                client.execute_command("GRAPH.QUERY", name, "MATCH (n) RETURN count(n)")[1][0][0]
-                for name in client.execute_command("GRAPH.LIST")
-            ]
-        # All of it, what was written before the first server was killed too.
-        assert sum(counted) == held.entities + held.episodes
-    async with opened(tmp_path / "embedded") as rag:
-        await rag.ingest(vault)
-        assert held == await rag.knowledge.counts("default")
+        await assert_finished(server, vault, tmp_path / "data", tmp_path)
+
+
+async def test_neo4j_killed_in_the_middle_ends_an_ingest_and_the_next_one_finishes_it(
+    vault: Path, tmp_path: Path
+):
+    """The server comes back with what it held."""
+    (tmp_path / "server").mkdir()
+    with neo4j_server(tmp_path / "server") as server:
+        await assert_ends(server, signal.SIGKILL, vault, tmp_path / "data")
+    with neo4j_server(tmp_path / "server") as server:
+        await assert_finished(server, vault, tmp_path / "data", tmp_path)
+
+
+@pytest.mark.parametrize("backend", ["neo4j", "falkordb"])
+async def test_a_graph_server_that_hangs_ends_an_ingest_and_the_next_one_finishes_it(
+    backend: str, vault: Path, tmp_path: Path, request: pytest.FixtureRequest
+):
+    server: GraphServer = request.getfixturevalue(backend)
+    server.options()  # empties it
+    # A write is never left half done, so that an ingest that waits for ever could not be ended otherwise.
+    late = asyncio.get_running_loop().call_later(60, os.kill, server.pid, signal.SIGCONT)
+    try:
+        await assert_ends(server, signal.SIGSTOP, vault, tmp_path / "data")
+    finally:
+        late.cancel()
+        os.kill(server.pid, signal.SIGCONT)
+    await assert_finished(server, vault, tmp_path / "data", tmp_path)
+
+
+@pytest.mark.parametrize("backend", ["neo4j", "falkordb"])
+async def test_a_graph_server_that_pauses_is_waited_for(
+    backend: str, vault: Path, tmp_path: Path, request: pytest.FixtureRequest
+):
+    """Longer than its client waits, and shorter than it is given: a large change takes its time."""
+    server: GraphServer = request.getfixturevalue(backend)
+    server.options()  # empties it
+    async with on_server(server, tmp_path / "data", HashingEmbedding()) as rag:
+        await rag.ingest(vault / "Note 3.md")
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            ingest = asyncio.create_task(rag.ingest(vault))
+            await asyncio.wait([ingest], timeout=7)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        assert (await ingest).count("failed") == 0

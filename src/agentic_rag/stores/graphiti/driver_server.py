@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, suppress
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from agentic_rag.errors import ConfigError, MissingExtra, StoreAway
@@ -20,6 +20,9 @@ from agentic_rag.stores.uninterrupted import uninterrupted
 
 GREETING_SECONDS = 10.0
 """The longest wait for a server's first answer."""
+SILENT_SECONDS = 30.0
+"""Without an answer, after which a server is greeted: a large change takes longer, and a server that hangs says nothing."""
+Answer = TypeVar("Answer")
 
 
 def server_driver(
@@ -111,14 +114,14 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
 
         async def write() -> Any:
             async with held:
-                result = await self._inner.execute_write(attempt)
+                result = await self._driver.answered(self._inner.execute_write(attempt))
                 await committer.after_commit(change)
                 return result
 
         async with committer.turn():
             try:
                 await self._driver.ensure_indexes()
-                await uninterrupted(committer.prepare(self._driver.run_alone))
+                await uninterrupted(committer.prepare(self._driver.run_answered))
                 return await uninterrupted(write())
             except self._driver.failures as error:
                 raise self._driver.unusable(first_line(error).rstrip(":")) from error
@@ -139,6 +142,10 @@ class LateIndexes:
 
     async def greet(self) -> None:
         """Raises one of ``failures`` where the server cannot be used, without trying again and again."""
+        raise NotImplementedError
+
+    async def run_alone(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Rows of a statement that commits by itself."""
         raise NotImplementedError
 
     def unusable(self, reason: str) -> StoreAway:
@@ -166,8 +173,28 @@ class LateIndexes:
         if not self._indexes_made:
             await self.reach()
             self._indexes_wanted = True
-            await self.build_indices_and_constraints()
+            await self.answered(self.build_indices_and_constraints())
             self._indexes_made = True
+
+    async def run_answered(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+        """``run_alone``, ``answered``."""
+        return await self.answered(self.run_alone(query, **parameters))
+
+    async def answered(self, asked: Coroutine[Any, Any, Answer]) -> Answer:
+        """What a server answers, however long that takes, as long as it answers a greeting meanwhile.
+
+        Raises ``StoreAway`` where it does not.
+        """
+        answer = asyncio.ensure_future(asked)
+        try:
+            while not answer.done():
+                await asyncio.wait([answer], timeout=SILENT_SECONDS)
+                if not answer.done():
+                    await self.reach()
+            return answer.result()
+        finally:
+            answer.cancel()
+            await asyncio.wait([answer])
 
 
 class CommittedTransaction(Transaction):  # type: ignore[misc]
@@ -186,13 +213,19 @@ class CommittedTransaction(Transaction):  # type: ignore[misc]
 
 def _neo4j(address: SplitResult, user: str | None, password: str | None) -> Any:
     from graphiti_core.driver.neo4j_driver import Neo4jDriver
-    from neo4j.exceptions import AuthError, ConfigurationError, ServiceUnavailable, SessionExpired
+    from neo4j.exceptions import (
+        AuthError,
+        ConfigurationError,
+        DatabaseUnavailable,
+        ServiceUnavailable,
+        SessionExpired,
+    )
 
     # Every query would warn about properties that no node has yet, and every new try that the server is down.
     logging.getLogger("neo4j").setLevel(logging.ERROR)
 
     class CommittedNeo4jDriver(LateIndexes, Neo4jDriver):  # type: ignore[misc]
-        failures = (ServiceUnavailable, SessionExpired, AuthError)
+        failures = (ServiceUnavailable, SessionExpired, AuthError, DatabaseUnavailable)
 
         async def greet(self) -> None:
             await self.client.verify_connectivity()
@@ -257,7 +290,8 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
 
     redis = importlib.import_module("redis.asyncio")
     host, port = address.hostname, address.port or 6379
-    # The default pool refuses the hundred-and-first connection; this one waits for a free one.
+    # The default pool refuses the hundred-and-first connection; this one waits for a free one. Its client would give up
+    # a statement after 5 s, and send it again.
     pool = redis.BlockingConnectionPool(
         connection_class=redis.SSLConnection if address.scheme == "rediss" else redis.Connection,
         host=host,
@@ -266,6 +300,7 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
         password=password,
         decode_responses=True,
         max_connections=32,
+        socket_timeout=None,
     )
     return CommittedFalkorDriver(falkor_db=pool)
 
