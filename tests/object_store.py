@@ -6,7 +6,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Thread
 from typing import Any, Literal
@@ -25,6 +25,8 @@ class ObjectStore:
     endpoint: str
     answered: Counter[str]
     """Requests by their method, and ``bytes`` of what was sent."""
+    app: Any
+    serving: ExitStack
 
     @property
     def options(self) -> dict[str, str]:
@@ -48,6 +50,13 @@ class ObjectStore:
             aws_access_key_id="test",  # moto takes any
             aws_secret_access_key="test",
         )
+
+    def stop(self) -> None:
+        """Refuse connections, until ``start``; nothing of what it holds is lost."""
+        self.serving.close()
+
+    def start(self) -> None:
+        self.serving.enter_context(_served(self.app, int(self.endpoint.rpartition(":")[2])))
 
     def empty_uri(self) -> str:
         """A place in the bucket where nothing is yet."""
@@ -102,19 +111,28 @@ def s3_server(conditions: Conditions = "kept") -> Iterator[ObjectStore]:
     if not os.environ.get("SERVERS_FOR_TESTS"):
         pytest.skip("make test-servers runs the tests on an object store")
     from moto.server import DomainDispatcherApplication, create_backend_app
-    from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # a line for each request
     answered: Counter[str] = Counter()
     app = _without_conditions(DomainDispatcherApplication(create_backend_app), conditions)
     app = _counted(app, answered)
-    server = make_server("127.0.0.1", 0, app, threaded=True)
+    with ExitStack() as serving:
+        port = serving.enter_context(_served(app))
+        store = ObjectStore(f"http://127.0.0.1:{port}", answered, app, serving)
+        store.client("s3").create_bucket(Bucket=BUCKET)
+        yield store
+
+
+@contextmanager
+def _served(app: Any, port: int = 0) -> Iterator[int]:
+    """At which port; 0: at a free one."""
+    from werkzeug.serving import make_server
+
+    server = make_server("127.0.0.1", port, app, threaded=True)
     running = Thread(target=server.serve_forever, daemon=True)
     running.start()
     try:
-        store = ObjectStore(f"http://127.0.0.1:{server.port}", answered)
-        store.client("s3").create_bucket(Bucket=BUCKET)
-        yield store
+        yield server.port
     finally:
         server.shutdown()
         running.join()

@@ -24,6 +24,7 @@ from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.stores.checkpoints import FILE, Kept, kept_conversations
 from agentic_rag.testing import HashingEmbedding
 from graph_servers import GraphServer, falkordb_server, neo4j_server
+from object_store import ObjectStore, s3_server
 from stored import assert_same, everything
 
 QUESTION = "What is note 3 about?"
@@ -342,3 +343,43 @@ async def test_a_graph_server_that_pauses_is_waited_for(
         finally:
             os.kill(server.pid, signal.SIGCONT)
         assert (await ingest).count("failed") == 0
+
+
+class Stopping(HashingEmbedding):
+    """Stops an object store when the third batch is embedded."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        super().__init__()
+        self.store = store
+        self.calls = 0
+
+    async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
+        self.calls += 1
+        if self.calls == 3:
+            await asyncio.to_thread(self.store.stop)
+        return await super().embed_passages(texts)
+
+
+async def test_an_object_store_that_goes_away_ends_an_ingest_and_the_next_one_finishes_it(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agentic_rag.ingest.pipeline.BATCH_DOCUMENTS", 8)
+    with s3_server() as store:
+        config = RagConfig(
+            data_dir=tmp_path / "data", lancedb_uri=store.empty_uri(), storage_options=store.options
+        )
+        async with open_rag(config, embedding=Stopping(store)) as rag:
+            with pytest.raises(
+                StoreAway,
+                match=rf"\A[^\n]*: the object store at {store.endpoint} cannot be reached; start it[^\n]*\Z",
+            ):
+                await rag.ingest(vault)
+        store.start()
+        async with open_rag(config, embedding=HashingEmbedding()) as rag:
+            assert await rag.ledger.records("default"), "it was in the middle"
+            assert (await rag.ingest(vault)).documents == 40
+            assert (await rag.ask(QUESTION)).citations
+            held = await rag.knowledge.counts("default"), await rag.chunks.count("default")
+    async with opened(tmp_path / "embedded") as rag:
+        await rag.ingest(vault)
+        assert held == (await rag.knowledge.counts("default"), await rag.chunks.count("default"))
