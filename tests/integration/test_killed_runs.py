@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from images import copied, images_of
 
 from agentic_rag import Rag, RagConfig, open_rag
 from agentic_rag.domain import Document
@@ -19,6 +18,7 @@ from agentic_rag.ingest.documents import DocumentWriter
 from agentic_rag.ingest.markdown import parse_markdown
 from agentic_rag.opening import token_counter
 from agentic_rag.testing import HashingEmbedding
+from images import copied, images_of
 from stored import Stored, assert_same, assert_whole, everything, tables
 
 BEFORE = {

@@ -21,7 +21,8 @@ from agentic_rag.stores.uninterrupted import uninterrupted
 GREETING_SECONDS = 10.0
 """The longest wait for a server's first answer."""
 SILENT_SECONDS = 30.0
-"""Without an answer, after which a server is greeted: a large change takes longer, and a server that hangs says nothing."""
+"""Without an answer, after which the server is greeted: a large change may take longer, but a server that hangs does not
+answer a greeting."""
 Answer = TypeVar("Answer")
 
 
@@ -127,10 +128,11 @@ class CommittedSession(GraphDriverSession):  # type: ignore[misc]
                 raise self._driver.unusable(first_line(error).rstrip(":")) from error
 
 
-class LateIndexes:
-    """Before Graphiti's server drivers: their indexes are made at the first write, not when constructed.
+class ServerDriver:
+    """What the drivers of both servers share: reaching the server, and its errors.
 
-    So a store can be opened, and asked, while the server is down.
+    Indexes are made at the first write, not by the constructor, so a store can be opened and asked while the server
+    is down.
     """
 
     told: str
@@ -181,9 +183,10 @@ class LateIndexes:
         return await self.answered(self.run_alone(query, **parameters))
 
     async def answered(self, asked: Coroutine[Any, Any, Answer]) -> Answer:
-        """What a server answers, however long that takes, as long as it answers a greeting meanwhile.
+        """The server's answer, however long it takes, as long as the server answers a greeting every SILENT_SECONDS.
 
-        Raises ``StoreAway`` where it does not.
+        Raises:
+            StoreAway: it does not answer the greeting.
         """
         answer = asyncio.ensure_future(asked)
         try:
@@ -224,7 +227,7 @@ def _neo4j(address: SplitResult, user: str | None, password: str | None) -> Any:
     # Every query would warn about properties that no node has yet, and every new try that the server is down.
     logging.getLogger("neo4j").setLevel(logging.ERROR)
 
-    class CommittedNeo4jDriver(LateIndexes, Neo4jDriver):  # type: ignore[misc]
+    class CommittedNeo4jDriver(ServerDriver, Neo4jDriver):  # type: ignore[misc]
         failures = (ServiceUnavailable, SessionExpired, AuthError, DatabaseUnavailable)
 
         async def greet(self) -> None:
@@ -251,7 +254,7 @@ def _falkordb(address: SplitResult, user: str | None, password: str | None) -> A
 
     errors = importlib.import_module("redis.exceptions")
 
-    class CommittedFalkorDriver(LateIndexes, FalkorDriver):  # type: ignore[misc]
+    class CommittedFalkorDriver(ServerDriver, FalkorDriver):  # type: ignore[misc]
         failures = (errors.ConnectionError, errors.TimeoutError, OSError)
         _made: FalkorDB | None = None
 
