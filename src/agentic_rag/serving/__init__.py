@@ -1,1 +1,1 @@
-"""Doors to open stores: what a server keeps open, the HTTP service with its page, and MCP."""
+"""The interfaces to open stores: the HTTP service with its page, MCP, and the resources that a server shares."""

@@ -20,13 +20,13 @@ from agentic_rag.settings.config import ServiceConfig, ServiceKey
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "agentic_rag_key"
-"""By which the page carries a key, percent-encoded."""
+"""Cookie in which the page sends an API key, percent-encoded."""
 UPLOADS = ("/ingest/files", "/page/upload")
-"""Paths that take larger requests."""
+"""Paths with a larger limit on the request body."""
 
 
 class Refused(InputError):
-    """A request that is not let in; ``status`` is 401 or 403."""
+    """The request is refused; ``status`` is 401 or 403."""
 
     def __init__(self, message: str, status: int) -> None:
         self.status = status
@@ -34,7 +34,7 @@ class Refused(InputError):
 
 
 class OnlyAnswers(InputError):
-    """Something to be written, at a replica that writes nothing."""
+    """The request would write, but this replica only answers."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -45,25 +45,26 @@ class OnlyAnswers(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who a request is from."""
+    """The sender of a request."""
 
     user_id: str
     datasets: frozenset[str] | None
-    """None: all."""
+    """Datasets that the caller may use; None: all."""
 
     def may(self, dataset: str) -> bool:
-        """Whether the dataset is one of theirs."""
+        """Whether the caller may use the dataset."""
         return self.datasets is None or dataset_name(dataset) in self.datasets
 
     def require(self, dataset: str) -> str:
-        """The dataset's name; ``Refused`` where it is not theirs."""
+        """The dataset's name; raises ``Refused`` if the caller may not use it."""
         if not self.may(dataset):
             raise Refused(f"this key does not open dataset {dataset!r}", 403)
         return dataset_name(dataset)
 
 
 class Access:
-    """Knows callers by their keys. Without keys everybody is the local user: only for loopback."""
+    """Identifies callers by their API keys. Without configured keys every caller is the local user: only for
+    loopback."""
 
     def __init__(self, keys: Sequence[ServiceKey]) -> None:
         self._callers = [
@@ -76,11 +77,11 @@ class Access:
 
     @property
     def needs_key(self) -> bool:
-        """Whether a request must have a key."""
+        """Whether every request needs a key."""
         return bool(self._callers)
 
     def caller(self, headers: Headers) -> Caller:
-        """Who a request is from, by ``Authorization: Bearer …`` or the page's cookie.
+        """The caller of a request, by ``Authorization: Bearer …`` or the page's cookie.
 
         Raises:
             Refused: no key, or an unknown one.
@@ -88,7 +89,7 @@ class Access:
         return self.of_key(_key_of(headers))
 
     def of_key(self, key: str | None) -> Caller:
-        """Whose key it is; ``Refused`` as ``caller``."""
+        """The caller with this key; raises ``Refused`` as ``caller``."""
         if not self._callers:
             return Caller(LOCAL_USER, None)
         if not key:
@@ -112,14 +113,14 @@ def _key_of(headers: Headers) -> str | None:
 
 
 def error_body(kind: str, message: str) -> dict[str, Any]:
-    """The one shape of errors, also OpenAI's."""
+    """The JSON body of every error, in OpenAI's format."""
     return {"error": {"type": kind, "message": message}}
 
 
 class Gate:
     """Admits requests with a known host, the page's own origin and an allowed size.
 
-    With any host (DNS rebinding) or any origin a foreign page could read notes.
+    Without these checks a foreign page could read notes by DNS rebinding or by a cross-origin request.
     """
 
     def __init__(self, app: ASGIApp, config: ServiceConfig, host: str) -> None:
@@ -166,7 +167,7 @@ class Gate:
 
 
 class TooLarge(InputError):
-    """A request with more bytes than are read."""
+    """The request body exceeds the size limit."""
 
     def __init__(self, most: int) -> None:
         super().__init__(
@@ -179,7 +180,7 @@ def _refused(status: int, message: str) -> JSONResponse:
 
 
 def _netloc(origin: str) -> str | None:
-    """Host and port; None where it is no address."""
+    """Host and port of an origin; None if it is no URL."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -187,7 +188,7 @@ def _netloc(origin: str) -> str | None:
 
 
 def _name(host: str) -> str:
-    """Without the port."""
+    """The host without its port."""
     try:
         return (urlsplit(f"//{host}").hostname or "").lower()
     except ValueError:

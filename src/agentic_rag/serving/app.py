@@ -1,4 +1,4 @@
-"""The service: stores and models opened once, and every door to them in one FastAPI app."""
+"""The service: one FastAPI app with every interface; stores and models are opened once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from agentic_rag.stores.checkpoints import kept_conversations
 
 logger = logging.getLogger(__name__)
 Opened = Callable[[], AbstractAsyncContextManager[Rag]]
-"""Opens a ``Rag``, or lends one that stays open."""
+"""Opens a ``Rag``, or gives access to one that stays open."""
 METHODS = frozenset(HTTPMethod)
 DOORS = (asking, notes, boards, people, openai_surface, health)
 
@@ -54,16 +54,17 @@ def create_app(
     """The app; stores open when it starts and close when it ends.
 
     Args:
-        config: of the stores; ``config.service`` says who may call.
+        config: configuration of the stores; ``config.service`` lists who may call.
         host: the address that it will listen on.
         roots: folders that clients may name.
-        watched: folders that ``dataset`` follows.
-        dataset: which that is.
+        watched: folders whose changes ``dataset`` follows.
+        dataset: the dataset of ``watched``.
         mcp_write: whether MCP clients may ingest, write boards and remember.
-        opened: lends an open ``Rag``, which then keeps no conversations of this app; None: opens its own.
+        opened: gives an open ``Rag``, which then stores no conversations of this app; None: the app opens its own.
 
     Raises:
-        ConfigError: another address than loopback, and no API key; or a replica that only answers would write.
+        ConfigError: an address other than loopback without an API key, or a replica that only answers is told to
+            write.
         InputError: a root is no folder.
     """
     if not config.service.writes and (watched or mcp_write):
@@ -137,7 +138,8 @@ def create_app(
 
 
 def _needed(rag: Rag, conversations: Conversations) -> dict[str, Reach]:
-    """Stores without which requests would fail: searches never ask the graph server."""
+    """The stores that requests need. A replica that only answers does not need the graph server: searches do not
+    use it."""
     reach: dict[str, Reach] = {**rag.reach, "conversations": conversations.reach}
     if not rag.config.service.writes:
         reach.pop("graph", None)
@@ -145,13 +147,13 @@ def _needed(rag: Rag, conversations: Conversations) -> dict[str, Reach]:
 
 
 def _kept_for_good() -> None:
-    """What is loaded stays until the end; collecting among it costs a question 150 ms now and then."""
+    """Freeze the loaded objects: they live until the end, and collecting them sometimes costs a question 150 ms."""
     gc.collect()
     gc.freeze()
 
 
 async def _warmed(rag: Rag) -> None:
-    """Beside the first requests, which are answered meanwhile."""
+    """Load the models while the first requests are answered."""
     with suppress(AgenticRagError):
         await rag.warm_up()
     _kept_for_good()
@@ -163,7 +165,7 @@ async def _ended(task: asyncio.Task[None]) -> None:
 
 
 def beneath(app: FastAPI, prefix: str) -> Starlette:
-    """The service beneath a path of a server that has routes of its own (LangGraph's has /threads, /mcp, …)."""
+    """The service under a path prefix of a server that has its own routes (LangGraph's has /threads, /mcp, …)."""
 
     @asynccontextmanager
     async def lifespan(outer: Starlette) -> AsyncIterator[None]:
@@ -174,20 +176,20 @@ def beneath(app: FastAPI, prefix: str) -> Starlette:
 
 
 async def _followed(service: Service, folders: Sequence[Path], dataset: str) -> None:
-    """Keep the dataset up to date until it is cancelled; the next start does what was not finished."""
+    """Keep the dataset up to date until cancelled; the next start finishes incomplete work."""
     names = ", ".join(map(str, folders))
     service.watched[dataset] = names
     try:
         async with aclosing(service.rag.watch(folders, dataset=dataset)) as changes:
             async for done in changes:
                 service.watched[dataset] = names if done.problem is None else f"{names}: {done.problem}"
-    except Exception as error:  # it must say that it ended, and how
+    except Exception as error:  # the end and its reason must be reported
         logger.exception("following has ended")
         service.watched[dataset] = f"{names}: not followed any more, {type(error).__name__}; see the log"
 
 
 class Timed:
-    """Counts requests by route, not by path: a path may name a note. A method that nobody knows is "other"."""
+    """Counts requests by route, not by path, because a path may name a note. An unknown method counts as "other"."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

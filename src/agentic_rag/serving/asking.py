@@ -28,7 +28,7 @@ from agentic_rag.state import OperationName
 logger = logging.getLogger(__name__)
 router = APIRouter(tags=["asking"])
 LONGEST = 20_000
-"""Characters of a question."""
+"""Maximum length of a question, in characters."""
 EVENTS = "text/event-stream"
 RequestId = Annotated[
     str | None,
@@ -120,7 +120,7 @@ async def asked(
     messages: list[Any] | None = None,
     request_id: str | None = None,
 ) -> AsyncGenerator[Step | str | Answer]:
-    """A question as it is answered, in a place of its own, counted."""
+    """Answer a question under the limit on concurrent questions, and count it; yields steps, tokens, the answer."""
     said = [ask.model_dump(), *(message.content for message in messages or [])]
     if not is_unicode(json.dumps(said, ensure_ascii=False)):
         raise InputError("the request holds a character that is none (a lone surrogate)")
@@ -154,7 +154,7 @@ async def answer_to(
     messages: list[Any] | None = None,
     request_id: str | None = None,
 ) -> Answer:
-    """The answer alone."""
+    """The answer without steps and tokens."""
     async with aclosing(asked(service, caller, ask, messages, request_id)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
@@ -163,7 +163,7 @@ async def answer_to(
 
 
 async def _remembered(rag: Rag, caller: Caller) -> str | None:
-    """The user, where anything is remembered of them: else asking five agents would find nothing, slowly."""
+    """The user's id if anything is remembered of them; else None, because asking the agents would only cost time."""
     return caller.user_id if await rag.memory.count(caller.user_id) else None
 
 
@@ -175,11 +175,11 @@ def event(name: str, value: Any) -> str:
 async def to_the_end(
     parts: AsyncGenerator[str], failed: Callable[[dict[str, Any]], str]
 ) -> AsyncIterator[str]:
-    """A stream whose client learns why it ended: the status is sent already.
+    """A stream that ends with an error event on failure, because its status was already sent.
 
     Args:
         parts: the stream.
-        failed: its last part, made of an error's body.
+        failed: makes the last part from the error body.
     """
     try:
         async with aclosing(parts):

@@ -1,4 +1,4 @@
-"""Boards over HTTP: an answer drawn, saved into a vault, checked; and what is to be asked again."""
+"""Boards over HTTP: an answer drawn, saved into a vault and checked; and the questions that are due again."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Due(BaseModel):
 
 
 async def checked(service: Service, caller: Caller, path: str) -> CheckReport:
-    """Mark a board beneath the roots, of a dataset of the caller's."""
+    """Mark a board below the roots; its dataset must be one of the caller's."""
     board = service.roots.existing(path)
     _, known = filled_board(board)
     caller.require(known.dataset)

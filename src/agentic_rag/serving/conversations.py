@@ -1,4 +1,4 @@
-"""Conversations that are kept: LangGraph threads, each of one user."""
+"""Stored conversations: LangGraph threads, each of one user."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 100
 MAX_ID = 64
-"""Characters of a conversation's id."""
+"""Maximum length of a conversation's id, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One, by the id that its user gave it."""
+    """A conversation, by the id that its user gave it."""
 
     id: str
     title: str
@@ -34,24 +34,24 @@ class Conversation:
 
 
 class Conversations:
-    """A user's threads. An id names another thread for every user.
+    """The threads of each user. The same id names a different thread for every user.
 
-    A key of some datasets sees the threads that only these were asked in.
+    A key limited to some datasets sees only the threads that were answered from these datasets alone.
 
     Args:
-        kept: where; None: none are kept.
+        kept: the checkpointer that stores them; None: no conversations are stored.
     """
 
     def __init__(self, kept: Kept | None) -> None:
         self._kept = kept
         self._asked: Counter[str] = Counter()
-        """Threads by their questions that are being answered: a first one is stored at its end."""
+        """Number of questions under way by thread: the first question of a thread is stored only at its end."""
 
     def thread(self, user_id: str, conversation_id: str | None) -> str | None:
         """The LangGraph thread of a user's conversation.
 
         Raises:
-            InputError: none are kept, or the id is none.
+            InputError: conversations are not stored, or the id is not valid.
         """
         if conversation_id is None:
             return None
@@ -63,10 +63,11 @@ class Conversations:
 
     @asynccontextmanager
     async def turn(self, thread: str | None, caller: Caller) -> AsyncIterator[None]:
-        """Questions of one thread are answered one after another: each begins from the state that the last one left.
+        """Answers the questions of one thread one after another, because each starts from the state of the
+        previous one.
 
         Raises:
-            Refused: it has answers from a dataset that the caller's key does not open.
+            Refused: the thread has answers from a dataset that the caller's key does not open.
         """
         if thread is None or self._kept is None:
             yield
@@ -94,18 +95,19 @@ class Conversations:
         ]
 
     async def messages(self, rag: Rag, caller: Caller, conversation_id: str) -> list[dict[str, Any]]:
-        """What was said, in order: role, text, and an answer's citations; nothing of one that is not theirs to read."""
+        """The messages in order: role, text, and an answer's citations; empty if the caller may not read the
+        conversation."""
         thread = self.thread(caller.user_id, conversation_id)
         said = [] if thread is None else await rag.said(thread)
-        # Asked afterwards, which covers an answer that came meanwhile.
+        # The check comes after the read, so that it covers an answer stored in the meantime.
         if thread is None or not await self._may(caller, thread):
             return []
         return [_plain(message) for message in said]
 
     async def forget(self, caller: Caller, conversation_id: str | None = None) -> int:
-        """Delete a caller's conversation, or all of their user's; how many there were.
+        """Delete a caller's conversation, or all of their user's; returns the number deleted.
 
-        Questions that are being answered are waited for: at its end each writes its whole conversation.
+        Waits for questions under way, because each stores its whole conversation at its end.
         """
         if self._kept is None:
             return 0
@@ -123,7 +125,7 @@ class Conversations:
         return len(threads)
 
     async def reach(self) -> None:
-        """Raises ``StoreError`` where they cannot be read."""
+        """Raises ``StoreError`` if the conversations cannot be read."""
         if self._kept is not None:
             await self._kept.reach()
 
@@ -131,7 +133,7 @@ class Conversations:
         return [] if self._kept is None else await self._kept.threads(f"{_owner(user_id)}/")
 
     async def _may(self, caller: Caller, thread: str) -> bool:
-        """Whether the key opens every dataset that the thread was answered from; each answer left a checkpoint."""
+        """Whether the key opens every dataset that the thread was answered from; every answer left a checkpoint."""
         place: RunnableConfig | None = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         while self._kept is not None and caller.datasets is not None and place is not None:
             found = await self._kept.saver.aget_tuple(place)

@@ -1,4 +1,4 @@
-"""One shape for everything that goes wrong: ``{"error": {"type", "message"}}``, with an honest status."""
+"""One format for every error: ``{"error": {"type", "message"}}`` with the matching HTTP status."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _STATUS: tuple[tuple[type[AgenticRagError], int], ...] = (
     (ModelError, 502),
     (RunError, 500),
 )
-"""The first that fits."""
+"""HTTP status by error type; the first matching type counts."""
 
 
 class ErrorDetail(BaseModel):
@@ -79,10 +79,10 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
 
 
 def request_of(model: type[Model], **fields: Any) -> Model:
-    """A request made of the fields of another one.
+    """A request model filled with the fields of another one.
 
     Raises:
-        InputError: one of them is wrong.
+        InputError: a field has a wrong value.
     """
     try:
         return model(**fields)
@@ -92,7 +92,7 @@ def request_of(model: type[Model], **fields: Any) -> Model:
 
 
 def error_of(error: AgenticRagError) -> tuple[int, dict[str, Any]]:
-    """Status and body."""
+    """Status and body of an error."""
     status = (
         error.status
         if isinstance(error, Refused)
@@ -102,11 +102,11 @@ def error_of(error: AgenticRagError) -> tuple[int, dict[str, Any]]:
 
 
 def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Response]) -> None:
-    """Make the app answer errors so.
+    """Register the handlers of all errors.
 
     Args:
         app: the service.
-        page: what the page shows instead, by message and status.
+        page: makes the response of the page, from message and status.
     """
 
     def answered(
@@ -131,13 +131,13 @@ def add_error_handlers(app: FastAPI, page: Callable[[Request, str, int], Respons
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:])  # before it: body, query or path
+        where = ".".join(str(part) for part in first["loc"][1:])  # the first element is body, query or path
         message = f"{where}: {first['msg']}" if where else str(first["msg"])
         return answered(request, 422, error_body("invalid_request", message))
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        # The body's reader hides why it stopped.
+        # FastAPI hides the cause of a failed body read.
         if isinstance(error.__cause__, AgenticRagError):
             return await told(request, error.__cause__)
         return answered(request, error.status_code, error_body("http", str(error.detail)), error.headers)

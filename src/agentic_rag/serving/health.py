@@ -1,4 +1,4 @@
-"""Whether the service lives, is ready, and what it has done: for load balancers and Prometheus."""
+"""Liveness, readiness and metrics of the service, for load balancers and Prometheus."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Unready(Alive):
     """That no requests should come here now, and why."""
 
     stores: dict[str, str] = {}
-    """By the name of each that cannot be used, the reason; addresses only for callers with a key."""
+    """Reason by the name of each store that cannot be used; addresses only for callers with a key."""
 
 
 @router.get("/readyz", responses={503: {"model": Unready}})

@@ -1,4 +1,4 @@
-"""Work that outlives a request: ingests, one at a time for a dataset, that can be watched and cancelled."""
+"""Background jobs: ingests that can be watched and cancelled, one at a time per dataset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentic_rag.serving.access import Caller
 logger = logging.getLogger(__name__)
 Status = Literal["running", "done", "failed", "cancelled"]
 MOST_KEPT = 100
-"""Jobs that ended and are still told of."""
+"""Maximum number of ended jobs that are still listed."""
 
 
 @dataclass(slots=True)
@@ -34,16 +34,16 @@ class Job:
     done: int = 0
     total: int = 0
     report: dict[str, Any] | None = None
-    """As ``IngestReport.to_dict``, once it is done."""
+    """``IngestReport.to_dict`` of a finished job."""
     error: str | None = None
     _task: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def told(self, stage: str, done: int, total: int) -> None:
-        """Progress, as the pipeline tells it."""
+        """Progress callback of the pipeline."""
         self.stage, self.done, self.total = stage, done, total
 
     async def until(self, event: asyncio.Event) -> None:
-        """Wait for the event, or for the job's end: one that is cancelled before it begins sets none."""
+        """Wait for the event or for the job's end: a job cancelled before it begins never sets the event."""
         waiting = asyncio.create_task(event.wait())
         try:
             await asyncio.wait(
@@ -69,11 +69,11 @@ class Job:
 
 
 class UnknownJob(InputError):
-    """No such job, or another user's."""
+    """There is no such job, or it is another user's."""
 
 
 class Jobs:
-    """Starts, keeps and ends jobs."""
+    """Starts, lists and cancels jobs."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
@@ -82,12 +82,12 @@ class Jobs:
         """Run ``work`` in the background.
 
         Args:
-            dataset: what it fills.
-            user_id: who may see it.
-            work: is given what it tells its progress to; gives its report.
+            dataset: the dataset that the job fills.
+            user_id: the user who may see it.
+            work: gets a progress callback; returns the report.
 
         Raises:
-            StoreLocked: the dataset is being filled already.
+            StoreLocked: another job already fills the dataset.
         """
         if any(job.dataset == dataset and job.status == "running" for job in self._jobs.values()):
             raise StoreLocked(f"dataset {dataset!r} is being filled already; wait for that job, or cancel it")
@@ -100,27 +100,27 @@ class Jobs:
         return job
 
     def of(self, caller: Caller) -> list[Job]:
-        """A user's jobs of the datasets that the key opens, newest first."""
+        """The user's jobs in the datasets that the key opens, newest first."""
         return [job for job in reversed(self._jobs.values()) if _is_theirs(job, caller)]
 
     def get(self, job_id: str, caller: Caller) -> Job:
-        """One of them; ``UnknownJob`` otherwise."""
+        """One of these jobs; raises ``UnknownJob`` otherwise."""
         job = self._jobs.get(job_id)
         if job is None or not _is_theirs(job, caller):
             raise UnknownJob(f"there is no job {job_id!r}; jobs are forgotten when the service ends")
         return job
 
     async def cancel(self, job: Job) -> None:
-        """End it; what it has not finished, the next ingest does."""
+        """Cancel the job; the next ingest does what is left."""
         task = job._task
         if task is not None and job.status == "running":
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            if job.status == "running":  # it had not begun
+            if job.status == "running":  # the job had not begun
                 job.status, job.ended = "cancelled", datetime.now(UTC)
 
     async def close(self) -> None:
-        """End all that run."""
+        """Cancel all running jobs."""
         await asyncio.gather(*(self.cancel(job) for job in list(self._jobs.values())))
 
     async def _run(self, job: Job, work: Callable[[Progress], Awaitable[dict[str, Any]]]) -> None:
@@ -131,7 +131,7 @@ class Jobs:
             job.status = "cancelled"
         except AgenticRagError as error:
             job.status, job.error = "failed", str(error)
-        except Exception as error:  # a job must end, and say how
+        except Exception as error:  # the job must end with its reason
             logger.exception("the job %s failed", job.id)
             job.status, job.error = "failed", f"{type(error).__name__}; see the service's log"
         finally:

@@ -1,4 +1,4 @@
-"""How many questions are answered at a time, and how long one may take."""
+"""Limits on concurrent questions, on the queue, and on the time of a question."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from contextlib import asynccontextmanager
 from agentic_rag.errors import RunError
 
 RETRY_AFTER = 1
-"""Seconds after which a client that found no place may try again."""
+"""Seconds after which a client may try again when the queue is full."""
 
 
 class Busy(RunError):
-    """Too many questions wait already."""
+    """The queue of questions is full."""
 
 
 class TooLate(RunError):
-    """A question took longer than it may."""
+    """A question exceeded its time limit."""
 
 
 class Places:
-    """Places for questions, and a queue before them.
+    """Limits the questions that run at the same time, with a queue for the others.
 
     Args:
-        running: answered at the same time.
-        waiting: that may wait.
-        seconds: longest time, waiting included.
+        running: questions answered at the same time.
+        waiting: maximum length of the queue.
+        seconds: time limit of a question, waiting included.
     """
 
     def __init__(self, running: int, waiting: int, seconds: float) -> None:
         self._free = asyncio.Semaphore(running)
         self._most, self._seconds = running + waiting, seconds
         self.taken = 0
-        """Running and waiting."""
+        """Number of questions running and waiting."""
         self.running = 0
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
-        """A place.
+        """Hold a place for one question.
 
         Raises:
             Busy: the queue is full.
-            TooLate: the time is over; what ran is ended.
+            TooLate: the time limit passed; the question was cancelled.
         """
         if self.taken >= self._most:
             raise Busy(f"{self.taken} questions are being answered or wait; try again")

@@ -1,4 +1,4 @@
-"""What /metrics tells Prometheus: counts and times by route, and how the stores and models are; no text of anybody."""
+"""Prometheus metrics: counts and times by route, and the state of stores and models; no user text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from agentic_rag.serving.limits import Places
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 LAGS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 CHECKED_EVERY = 0.02
-"""Seconds between two looks at how late the event loop is."""
+"""Seconds between two measurements of the event loop's delay."""
 LOOKED_AT_EVERY = 60.0
-"""Seconds between two looks at a dataset's tables, which read their files."""
+"""Seconds between two reads of a dataset's table statistics, which read files."""
 
 
 class Metrics:
-    """Of one service, since it was started."""
+    """The metrics of one service since its start."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -69,12 +69,12 @@ class Metrics:
                 self.degraded.labels(part).inc()
 
     async def text(self, rag: Rag, places: Places, datasets: Sequence[str]) -> bytes:
-        """Everything, in Prometheus's format.
+        """All metrics in Prometheus's text format.
 
         Args:
-            rag: whose stores and models are looked at.
-            places: for questions.
-            datasets: that the caller may know of.
+            rag: source of the statistics of stores and models.
+            places: the limits on questions.
+            datasets: the datasets that the caller may see.
         """
         now = CollectorRegistry()
         questions = Gauge("agentic_rag_questions", "Questions by what they do", ["state"], registry=now)
@@ -103,7 +103,7 @@ class Metrics:
                     bytes_.labels(*place).set(table.size_bytes)
 
     async def _look(self, rag: Rag, dataset: str) -> list[StoreStats]:
-        """Statistics of the stores, at most LOOKED_AT_EVERY old; a store that fails is left out."""
+        """Statistics of the stores, at most LOOKED_AT_EVERY seconds old; a failing store is left out."""
         at, found = self._looks.get(dataset, (0.0, []))
         if time.monotonic() - at > LOOKED_AT_EVERY or not found:
             found = []

@@ -1,4 +1,4 @@
-"""Datasets and their notes: what is held, the text of a note, filling a dataset, emptying it."""
+"""Datasets and notes over HTTP: list datasets, read a note, fill and empty a dataset."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from agentic_rag.serving.service import Service, TheCaller, TheService, TheWrite
 
 router = APIRouter(tags=["datasets"], responses=DOCUMENTED)
 UPLOADED = "uploads"
-"""Folder in the data folder: copies of what was uploaded, by dataset."""
+"""Subfolder of the data folder with the copies of uploaded files, by dataset."""
 MOST_FILES = 20_000
-"""Of one upload."""
+"""Maximum number of files per upload."""
 
 
 class DatasetSummary(BaseModel):
@@ -92,17 +92,17 @@ class NoteText(BaseModel):
 
 
 async def dataset_names(rag: Rag, caller: Caller) -> list[str]:
-    """The datasets that a caller may see, by name."""
+    """Names of the datasets that a caller may see, sorted."""
     return [name for name in await rag.ledger.datasets() if caller.may(name)]
 
 
 def note_path(dataset: str, document: str) -> str:
-    """``dataset/document`` of an address, each part quoted."""
+    """``dataset/document`` as URL path, each part quoted."""
     return f"{quote(dataset, safe='')}/{quote(document, safe='/')}"
 
 
 async def summaries(rag: Rag, caller: Caller) -> list[DatasetSummary]:
-    """What the datasets of a caller hold."""
+    """Summaries of the caller's datasets."""
     found = []
     for name in await dataset_names(rag, caller):
         documents, chunks, graph = await asyncio.gather(
@@ -172,7 +172,7 @@ async def ingest_files(
             kept.set()
 
     job = start_ingest(service, caller, name, [folder], before=keep)
-    await job.until(kept)  # what was uploaded is gone when the request ends
+    await job.until(kept)  # the temporary uploads are deleted at the end of the request
     return state_of(job)
 
 
@@ -205,14 +205,14 @@ async def note(dataset: str, path: str, service: TheService, caller: TheCaller) 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """An ingested note, from its file."""
+    """An ingested note, read from its file."""
 
     path: str
     title: str
     text: str
-    """In which citations count code points; of a canvas its cards and edges as a list."""
+    """Text in which citations count code points; cards and edges of a canvas as a list."""
     source: str
-    """The file's own text; of a canvas its JSON."""
+    """Content of the file; JSON for a canvas."""
 
 
 async def read_note(rag: Rag, dataset: str, path: str) -> Note:
@@ -220,7 +220,7 @@ async def read_note(rag: Rag, dataset: str, path: str) -> Note:
 
     Raises:
         UnknownDataset: nothing was ingested under the name.
-        InputError: the dataset holds no such note, or its file is gone or leads elsewhere by now.
+        InputError: the dataset has no such note, or its file is gone or now a link out of the folder.
     """
     records = await rag.ledger.records(dataset)
     if not records:
@@ -233,11 +233,11 @@ async def read_note(rag: Rag, dataset: str, path: str) -> Note:
 
 
 def _texts(record: DocumentRecord) -> tuple[str, str]:
-    """The text that was ingested, and the file's own, which differs for a canvas alone."""
+    """The ingested text and the file's content; they differ only for a canvas."""
     root, path = Path(record.root), record.path
     file = root if root.is_file() else root / path
     try:
-        # Links out of the folder are not followed on ingest, nor afterwards.
+        # A link out of the folder is not followed, just as on ingest.
         if file.is_symlink() or not file.resolve(strict=True).is_relative_to(root.resolve(strict=True)):
             raise InputError(f"{path!r} leads out of its folder by now; ingest again")
         suffix = file.suffix.lower()
@@ -256,7 +256,7 @@ def _texts(record: DocumentRecord) -> tuple[str, str]:
 
 
 def _part(file: Path, document_id: str) -> str:
-    """The text of one document of a file that holds several: a record, a session."""
+    """The text of one document of a file with several: a record, a session."""
     found = next((one for one in discover([file]).items if one.document_id == document_id), None)
     if found is None:
         raise InputError(f"{file.name!r} does not hold {document_id!r} any more; ingest again")
@@ -270,18 +270,18 @@ def start_ingest(
     paths: Sequence[Path],
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> Job:
-    """An ingest in the background.
+    """Start an ingest in the background.
 
     Args:
-        service: the open one.
-        caller: whose job it is.
-        dataset: what it fills.
-        paths: what the dataset is to hold.
-        before: done first, while nothing else writes the dataset.
+        service: the open service.
+        caller: the owner of the job.
+        dataset: the dataset to fill.
+        paths: files and folders that the dataset is to hold.
+        before: runs first, while the job already holds the dataset.
 
     Raises:
         Refused: the dataset is not the caller's.
-        StoreLocked: it is being filled already.
+        StoreLocked: another job already fills the dataset.
     """
     name = caller.require(notes_dataset(dataset))
 
@@ -295,20 +295,20 @@ def start_ingest(
 
 
 def state_of(job: Job) -> JobState:
-    """As JSON shows it."""
+    """The job as a response model."""
     return JobState(**job.to_dict())
 
 
 def upload_folder(service: Service, dataset: str) -> Path:
-    """Where copies of uploaded files lie; its last part is what links to Obsidian call the vault."""
+    """Folder of the uploaded copies of a dataset; its last part is the vault's name in links to Obsidian."""
     return service.rag.config.data_dir.absolute() / UPLOADED / group_id(dataset)
 
 
 def upload_path(name: str) -> Path:
-    """A file's place in the upload folder, by the name that a browser gives: folders, but none above.
+    """Relative path of a file in the upload folder, from the name that a browser sends; never a parent folder.
 
     Raises:
-        InputError: it is none.
+        InputError: the name gives no such path.
     """
     plain = PurePosixPath(name.replace("\\", "/"))
     if (

@@ -118,7 +118,7 @@ async def complete(chat: ChatRequest, request: Request, service: TheService, cal
 
 
 def _tokens(answer: Answer) -> dict[str, int]:
-    """Of a chat model that answered, as clients expect it; without one all are 0."""
+    """Token counts of the chat model as clients expect them; all 0 without a chat model."""
     sent, written = (int(answer.usage.get(f"{name}_tokens", 0)) for name in ("prompt", "completion"))
     return {"prompt_tokens": sent, "completion_tokens": written, "total_tokens": sent + written}
 
@@ -141,7 +141,7 @@ def _question(chat: ChatRequest) -> tuple[Ask, list[AnyMessage]]:
 
 
 def linked(answer: Answer, base: str) -> tuple[str, list[dict[str, Any]]]:
-    """The text with a link behind each mark, and where each link stands in it."""
+    """The text with a link after each citation mark, and the position of each link."""
     by_number = {str(one["n"]): one for one in answer.citations}
     text, annotations, end = "", [], 0
     for mark in _MARK.finditer(answer.text):
@@ -170,7 +170,7 @@ def _annotation(start: int, end: int, url: str, citation: Mapping[str, Any]) -> 
 
 
 def note_url(base: str, dataset: str, citation: Mapping[str, Any]) -> str | None:
-    """The page's address of a citation: the note, open at the passage; None for what is no note."""
+    """Address of a citation's passage on the page; None if its document is no note."""
     if not citation.get("document_id"):
         return None
     place = {
@@ -192,7 +192,8 @@ async def _streamed(
     model: str,
     completion: str,
 ) -> AsyncGenerator[str]:
-    """Line by line; a chat model's own words are not sent before its citations are checked."""
+    """The answer line by line; the chat model's tokens are not streamed, because their citations are not yet
+    checked."""
     head = {"id": completion, "object": "chat.completion.chunk", "created": int(time.time()), "model": model}
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What is kept of a user: conversations and memories, told, and forgotten together."""
+"""The stored data of a user, conversations and memories: listed, and deleted together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the stores that a service needs answer, for load balancers that ask every second."""
+"""Availability of the stores that a service needs, for load balancers that ask every second."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from agentic_rag.opening import Reach
 
 logger = logging.getLogger(__name__)
 LOOKED_AT_EVERY = 1.0
-"""Seconds for which what was seen is told again."""
+"""Seconds for which a result is cached."""
 LONGEST_LOOK = 2.0
-"""Seconds: a store that has not answered until then counts as away."""
+"""Time limit of a check in seconds; a store that has not answered by then counts as unavailable."""
 
 
 class Readiness:
-    """Looks at all stores at once, for one caller at a time.
+    """Checks all stores at once; concurrent callers share one check.
 
     Args:
-        stores: by name, what raises ``AgenticRagError`` where one cannot be used.
+        stores: a check by name; it raises ``AgenticRagError`` if the store cannot be used.
     """
 
     def __init__(self, stores: Mapping[str, Reach]) -> None:
@@ -31,7 +31,7 @@ class Readiness:
         self._at = float("-inf")
 
     async def problems(self) -> dict[str, str]:
-        """By the name of each store that cannot be used, why; as of a second ago at the most."""
+        """Reason by the name of each unavailable store; at most a second old."""
         async with self._looking:
             if time.monotonic() - self._at > LOOKED_AT_EVERY:
                 told = await asyncio.gather(*map(_problem, self._stores.values()))
@@ -41,7 +41,7 @@ class Readiness:
             return self._seen
 
     def _note(self, seen: Mapping[str, str]) -> None:
-        """A line in the log for each change, not for each look."""
+        """Log each change of state, not each check."""
         for name in seen.keys() - self._seen.keys():
             logger.warning("not ready, the %s cannot be used: %s", name, seen[name])
         for name in self._seen.keys() - seen.keys():

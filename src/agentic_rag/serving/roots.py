@@ -1,4 +1,4 @@
-"""Folders of this machine that a client may name: what lies beneath the roots given at start, and nothing else."""
+"""Folders of this machine that a client may name: only paths below the roots given at start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class AllowedRoots:
     """Resolves paths that clients name.
 
     Args:
-        roots: folders; none: no path is allowed.
+        roots: allowed folders; none: no path is allowed.
 
     Raises:
         InputError: a root is no folder.
@@ -25,10 +25,10 @@ class AllowedRoots:
         self.roots = tuple(root.resolve() for root in roots)
 
     def existing(self, given: str) -> Path:
-        """A file or folder that is there.
+        """An existing file or folder.
 
         Raises:
-            InputError: it is not there, or lies beneath no root, also by a link.
+            InputError: it does not exist, or is not below a root after links are resolved.
         """
         path = self._resolved(given)
         if not path.exists():
@@ -36,10 +36,10 @@ class AllowedRoots:
         return path
 
     def writable(self, given: str, suffix: str) -> Path:
-        """A file that may be written, there already or not.
+        """A file that may be written; it need not exist.
 
         Raises:
-            InputError: another suffix, or it lies beneath no root, also by a link.
+            InputError: it has another suffix, or is not below a root after links are resolved.
         """
         path = self._resolved(given)
         if path.suffix.lower() != suffix or path.is_dir():
@@ -47,7 +47,7 @@ class AllowedRoots:
         return path
 
     def _resolved(self, given: str) -> Path:
-        """Beneath a root; a relative path is looked for beneath each, the first where it is there counts."""
+        """The path below a root; a relative path is tried below each root, and the first existing one counts."""
         if not self.roots:
             raise InputError(f"no path is allowed, so not {given!r} either; start with --root FOLDER")
         if not given.strip() or "\0" in given:
@@ -59,7 +59,7 @@ class AllowedRoots:
             inside = [path for path in resolved if any(path.is_relative_to(root) for root in self.roots)]
             found = next((path for path in inside if path.exists()), inside[0] if inside else None)
         except (OSError, RuntimeError, ValueError) as error:
-            # The error's own text would tell where the root lies.
+            # The error's own text would reveal the path of the root.
             why = (error.strerror if isinstance(error, OSError) else None) or "it cannot be resolved"
             raise InputError(f"{given!r} is no path that can be used: {why}") from error
         if found is None:
@@ -67,5 +67,5 @@ class AllowedRoots:
         return found
 
     def _named(self) -> str:
-        """By their last parts: where they lie is nothing for clients."""
+        """The roots by their last parts; clients may not see the full paths."""
         return ", ".join(root.name or str(root) for root in self.roots)

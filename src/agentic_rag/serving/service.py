@@ -1,4 +1,4 @@
-"""What every route works with: the open stores, and who may do how much."""
+"""The parts that every route needs: the open stores, access control, limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agentic_rag.serving.roots import AllowedRoots
 
 @dataclass(slots=True)
 class Service:
-    """Opened by the app's lifespan."""
+    """The open parts of a service; the app's lifespan opens them."""
 
     rag: Rag
     access: Access
@@ -32,20 +32,21 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)
     closing: bool = False
-    """It was told to end: it still answers, and is no longer ready."""
+    """Shutdown has begun: the service still answers but is no longer ready."""
     watched: dict[str, str] = field(default_factory=dict)
-    """By dataset, the folders that it follows, and why it could not where that failed last."""
+    """Names of the followed folders by dataset; after a failure followed by its reason."""
 
 
 def service_of(request: Request) -> Service:
-    """The open service of a request's app."""
+    """The open service of the request's app."""
     service: Any = getattr(request.app.state, "service", None)
     assert isinstance(service, Service), "the app's lifespan has not run"  # noqa: S101
     return service
 
 
 def writer_of(request: Request) -> Service:
-    """The same; ``OnlyAnswers`` where another replica fills the datasets, and has the jobs, uploads and reviews."""
+    """``service_of``; raises ``OnlyAnswers`` on a replica: another process fills the datasets and has jobs,
+    uploads, reviews."""
     service = service_of(request)
     if not service.rag.config.service.writes:
         raise OnlyAnswers
@@ -53,7 +54,7 @@ def writer_of(request: Request) -> Service:
 
 
 def caller_of(request: Request) -> Caller:
-    """Who a request is from; ``Refused`` where nobody known."""
+    """The caller of a request; raises ``Refused`` if unknown."""
     return service_of(request).access.caller(request.headers)
 
 

@@ -1,6 +1,6 @@
-"""What a server keeps open between its runs: the stores and models of the main graph, and memory designs.
+"""Resources that a server keeps open between runs: stores and models of the main graph, and memory designs.
 
-LangGraph's server asks for its graphs again at every run, and loads a file anew for each graph it names.
+LangGraph's server asks for its graphs at every run, and loads a file anew for each graph that the file defines.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-# Imported here and not when first opened: a server's event loop must not wait for an import.
+# Imported at module level: an import at first use would block the server's event loop.
 import agentic_rag.ingest.pipeline
 import agentic_rag.models.bundled
 import agentic_rag.stores.graphiti.store
@@ -46,7 +46,7 @@ class SharedRag:
         async with self._opening:
             if self._rag is None:
                 self._rag = await self._stack.enter_async_context(open_rag(self._config))
-                # Imports and stores stay until the end; collecting among them costs a run 150 ms now and then.
+                # Imported modules and stores live until the end; collecting them sometimes costs a run 150 ms.
                 gc.collect()
                 gc.freeze()
                 logger.info("opened stores and models of %s", self._config.data_dir)
@@ -63,17 +63,17 @@ _RAGS: dict[Path, SharedRag] = {}
 
 
 def shared_rag(config: RagConfig) -> SharedRag:
-    """The one of this process and data folder, for all graphs that stand on it."""
+    """The shared instance of this process and data folder, for all graphs that use it."""
     return _RAGS.setdefault(config.data_dir.absolute(), SharedRag(config))
 
 
 FOLDER = "memory-studio"
-"""Of the stores, in the data folder."""
+"""Subfolder of the data folder with the stores of memory designs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """A design that is open: one memory for its insert and test graphs, fresh ones for each main run."""
+    """An open design: one memory for its insert and test graphs, and a fresh one for each main run."""
 
     pipelines: Pipelines
     main: Compiled
@@ -89,25 +89,25 @@ class SharedMemory:
         self._opening = asyncio.Lock()
 
     async def insert(self, design: Path) -> Compiled:
-        """The insert graph of a design; what it inserts, the same design's test graph finds."""
+        """The insert graph of a design; the same design's test graph finds what it inserted."""
         return (await self._get(design)).pipelines.insert
 
     async def test(self, design: Path) -> Compiled:
-        """The test graph of a design, over the memory that its insert graph fills."""
+        """The test graph of a design, on the memory that its insert graph fills."""
         return (await self._get(design)).pipelines.test
 
     async def main(self, design: Path) -> Compiled:
-        """The main graph of a design; every run of it has a memory of its own."""
+        """The main graph of a design; each run has its own memory."""
         return (await self._get(design)).main
 
     async def close(self) -> None:
-        """Close every design; the next use opens anew."""
+        """Close all designs; the next use opens them anew."""
         async with self._opening:
             self._designs.clear()
             await self._stack.aclose()
 
     async def _get(self, design: Path) -> _Design:
-        # By whatever way it is named, a file is one design.
+        # Different paths to the same file name one design.
         design = Path(await asyncio.to_thread(os.path.realpath, design))
         async with self._opening:
             if design not in self._designs:
@@ -135,7 +135,8 @@ _SHARED: dict[Path, SharedMemory] = {}
 
 
 def shared_memory(rag_config: RagConfig) -> SharedMemory:
-    """The one of this process and data folder: LangGraph's server loads a file anew for each graph it names."""
+    """The shared instance of this process and data folder: LangGraph's server loads a file anew for each of its
+    graphs."""
     return _SHARED.setdefault(rag_config.data_dir.absolute(), SharedMemory(rag_config))
 
 

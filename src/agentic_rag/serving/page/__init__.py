@@ -1,1 +1,1 @@
-"""The page: server-rendered templates, and the scripts and styles that it serves itself."""
+"""The page: server-rendered templates with locally served scripts and styles."""

@@ -1,4 +1,4 @@
-"""An answer's text as the page shows it: in the form of its operation, each mark a link to its passage."""
+"""An answer's text as HTML: in the form of its operation, each citation mark a link to its passage."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """One thing that the answer says: a question, a cluster, relations, or a passage."""
+    """One part of an answer: a question, a cluster, relations, or a passage."""
 
     head: str
-    """A question or a theme; "" where there is none."""
+    """A question or a theme; "" if there is none."""
     hidden: bool
-    """Whether ``lines`` are to be opened first: answers to questions."""
+    """Whether ``lines`` are folded at first: answers to questions."""
     lines: tuple[Markup, ...]
     """Safe HTML with links to the citations."""
 
 
 def answer_parts(answer: Answer, cited: Mapping[int, Mapping[str, Any]]) -> list[AnswerPart]:
-    """The answer taken apart.
+    """The answer split into its parts.
 
     Args:
         answer: of any operation.
-        cited: by number the citations, with ``address`` of the page that shows them.
+        cited: the citations by number, each with the ``address`` of its page.
     """
     known = list(cited)
     operation = CanvasOperation(answer.operation)

@@ -1,4 +1,5 @@
-"""Notes and cards as safe HTML: Markdown with wikilinks, the cited passage marked, nothing that runs or is fetched."""
+"""Notes and cards as safe HTML: Markdown with wikilinks and the cited passage marked; no scripts, no external
+content."""
 
 from __future__ import annotations
 
@@ -12,19 +13,19 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
 Resolve = Callable[[str], str | None]
-"""The address of a note by its name in a wikilink; None for one that is not there."""
+"""From a note's name in a wikilink to its address; None for an unknown note."""
 MOST_DRAWN = 100_000
-"""Code points of a note that are drawn; where they are nothing but brackets, they take a second."""
+"""Maximum code points of a rendered note; the worst case, brackets only, takes a second."""
 _START, _END = "\ue000", "\ue001"
-"""Around the passage while Markdown is rendered; private characters, which no note has a use for."""
+"""Marks around the passage during rendering; private-use characters, which notes do not contain."""
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\|([^\[\]\n]+))?\]\]")
 _MARKUP = re.compile(
     r"(?:[ \t]|>|#{1,6}[ \t]|[-*+][ \t](?:\[.\][ \t])?|\d{1,9}[.)][ \t]|\||\[![\w-]+\][+-]?)*"
 )
-"""What stands before a line's words, and would not be read behind a mark."""
+"""Markup at the start of a line, which Markdown would not recognise after a mark."""
 _PROPERTIES = re.compile(r"\A---[ \t]*\r?\n.*?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _CALLOUT = re.compile(r"<p>\[!([\w-]+)\][+-]?[ \t]*([^\n<]*)(\n)?")
-"""How an Obsidian callout begins, inside its quotation."""
+"""The start of an Obsidian callout, inside its quotation."""
 _TAG = re.compile(r"(<[^>]*>)")
 _TAGS = {
     *"p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a table thead tbody tr th td mark".split()
@@ -53,9 +54,9 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 def _renderer() -> MarkdownIt:
     renderer = MarkdownIt("commonmark", {"html": False, "breaks": False}).enable(["table", "strikethrough"])
-    renderer.disable("image")  # a picture would be fetched from wherever a note says
+    renderer.disable("image")  # an image would be loaded from any address in a note
     renderer.inline.ruler.before("link", "wikilink", _wikilink)
-    renderer.render("a")  # compiles its rules, which threads share
+    renderer.render("a")  # compiles the rules before threads share them
     return renderer
 
 
@@ -63,7 +64,7 @@ _MARKDOWN = _renderer()
 
 
 def rendered(text: str, resolve: Resolve | None = None) -> str:
-    """Markdown as HTML without anything that runs, loads or styles."""
+    """Markdown as HTML without scripts, external content and styles."""
     env: dict[str, Any] = {} if resolve is None else {"resolve": resolve}
     return nh3.clean(
         _CALLOUT.sub(_callout, _MARKDOWN.render(text, env)),
@@ -75,13 +76,13 @@ def rendered(text: str, resolve: Resolve | None = None) -> str:
 
 
 def _callout(found: re.Match[str]) -> str:
-    """Its title in bold, or its kind where it has none."""
+    """The callout's title in bold; its kind if it has no title."""
     title = found[2] if found[2].strip() else found[1].replace("-", " ").capitalize()
     return f"<p><strong>{title}</strong>" + ("<br>" if found[3] else "")
 
 
 def excerpt(text: str, start: int | None) -> tuple[int, str]:
-    """Start and text of the part of a note that is rendered: all of it, or a part around its passage.
+    """Start and text of the rendered part of a note: the whole note, or a part around its passage.
 
     Args:
         text: the note's Markdown.
@@ -90,7 +91,7 @@ def excerpt(text: str, start: int | None) -> tuple[int, str]:
     if start is None or len(text) <= MOST_DRAWN:
         return 0, text[:MOST_DRAWN]
     first = max(0, min(start, len(text)) - MOST_DRAWN // 2)
-    if first:  # with a whole line, where one begins
+    if first:  # start at the beginning of a line
         first = max(first, text.find("\n", first, start) + 1)
     return first, text[first : first + MOST_DRAWN]
 
@@ -108,13 +109,13 @@ def note_html(text: str, start: int | None, end: int | None, resolve: Resolve | 
     body = properties.end() if properties else 0
     if start is None or end is None or not 0 <= start < end <= len(text):
         return _properties(text[:body]) + rendered(text[body:], resolve)
-    if start < body:  # a property is cited
+    if start < body:  # the passage lies in the properties
         return f'<pre class="properties">{_marked_plain(text[:body], start, end)}</pre>' + rendered(
             text[body:], resolve
         )
     html = rendered(text[body:start] + _with_marks(text[start:end]) + text[end:], resolve)
     marked = _marked(html)
-    if marked is None:  # the marks fell where Markdown has no text: shown as it is written
+    if marked is None:  # Markdown dropped a mark: show the source text
         return f'<pre class="source">{_marked_plain(text, start, end)}</pre>'
     return _properties(text[:body]) + marked
 
@@ -124,21 +125,20 @@ def _properties(text: str) -> str:
 
 
 def _with_marks(passage: str) -> str:
-    """Put marks around the words of each line, after Markdown's own markup, which would not be parsed behind a
-    mark."""
+    """Put marks around the words of each line, after its Markdown markup: markup after a mark would not be parsed."""
     lines = []
     for line in passage.split("\n"):
         lead = _MARKUP.match(line)
         at = lead.end() if lead else 0
         words = line[at:].rstrip(" |\r")
-        # A row of dashes parts a table's head from its body.
+        # A row of dashes separates a table's head from its body.
         is_rule = not words.strip("-: |=")
         lines.append(line if is_rule else f"{line[:at]}{_START}{words}{_END}{line[at + len(words) :]}")
     return "\n".join(lines)
 
 
 def _marked(html: str) -> str | None:
-    """The marks as elements, around text alone; None where one was lost."""
+    """HTML with the marks as elements, around text only; None if a mark was lost."""
     if _START not in html or html.count(_START) != html.count(_END):
         return None
     parts: list[str] = []

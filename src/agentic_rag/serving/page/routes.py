@@ -1,4 +1,4 @@
-"""The page's routes: whole pages, and the parts that htmx puts into them."""
+"""The page's routes: full pages, and fragments for htmx."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from agentic_rag.serving.service import Service, TheCaller, TheService, TheWrite
 HERE = Path(__file__).parent
 LANGUAGE = "agentic_rag_language"
 CYTOSCAPE_STYLE = "'sha256-pgvDUBa4IjFA2yuSJ2cqcyxmNYJMborsd0ORcRv9vw8='"
-"""The one sheet that Cytoscape puts into a page, by its content."""
+"""Hash of the only style sheet that Cytoscape adds to the page."""
 POLICY = (
     f"default-src 'none'; script-src 'self'; style-src 'self' {CYTOSCAPE_STYLE}; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -68,7 +68,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 SHOWN_SKIPPED = 100
-"""Files that were left out, of one ingest."""
+"""Maximum number of skipped files shown per ingest."""
 router = APIRouter(include_in_schema=False)
 _templates = Environment(
     loader=PackageLoader("agentic_rag.serving.page"),
@@ -82,11 +82,11 @@ _templates.filters["day_number"] = lambda day: (date.fromisoformat(day) - date(1
 
 
 class Stranger(Refused):
-    """Somebody who has not logged in, at a page."""
+    """A page was opened without a login."""
 
 
 def _visitor(request: Request) -> Caller:
-    """Who opens a page; ``Stranger`` where nobody known."""
+    """The caller of a page; raises ``Stranger`` if unknown."""
     try:
         return caller_of(request)
     except Refused as error:
@@ -97,7 +97,7 @@ TheVisitor = Annotated[Caller, Depends(_visitor)]
 
 
 def mount_page(app: FastAPI) -> None:
-    """Add the page and its files to the service; who has not logged in is sent to do so."""
+    """Add the page and its static files to the service; visitors without a login are redirected to it."""
 
     @app.exception_handler(Stranger)
     async def to_login(request: Request, error: Stranger) -> Response:
@@ -112,7 +112,7 @@ def _language(request: Request) -> Language:
 
 
 def _root(request: Request) -> str:
-    """The path that the service lies beneath: "" by itself."""
+    """Path prefix of the service; "" without one."""
     return str(request.scope.get("root_path") or "").rstrip("/")
 
 
@@ -128,12 +128,12 @@ def _page(request: Request, template: str, status: int = 200, **values: Any) -> 
 
 
 def error_part(request: Request, message: str, status: int) -> HTMLResponse:
-    """An error as a part of the page."""
+    """An error as a page fragment."""
     return _page(request, "error.html", status, message=message)
 
 
 async def _names(rag: Rag, dataset: str) -> dict[str, str]:
-    """Document ids by the names that wikilinks use."""
+    """Document ids by the note names of wikilinks."""
     records = await rag.ledger.records(dataset)
     return await asyncio.to_thread(
         lambda: {
@@ -163,7 +163,7 @@ async def ask_page(
 ) -> Response:
     """Ask."""
     held = await dataset_names(service.rag, caller)
-    # One that is not there must be answered with an error, not from another.
+    # An unknown dataset must give an error, not an answer from another dataset.
     choices = [*held, dataset] if dataset and dataset not in held else held or [DEFAULT_DATASET]
     said = await service.conversations.messages(service.rag, caller, thread) if thread else []
     return _page(
@@ -267,11 +267,11 @@ async def page_ask(
 
 
 async def answer_html(request: Request, service: Service, answer: Answer, seconds: float) -> str:
-    """An answer with its sources, why, facts and board, as a part of the page."""
-    # Said in several places a fact is one all the same.
+    """An answer with sources, explanation, facts and board, as a page fragment."""
+    # A fact stated in several places is shown once.
     said = ("source", "name", "target", "valid_at", "invalid_at")
     found = {str([fact.get(key) for key in said]): fact for one in answer.results for fact in one["facts"]}
-    # Bare links and mentions would hide what somebody named.
+    # Plain links and mentions would hide the labelled relations.
     facts = {key: fact for key, fact in found.items() if not is_plain(fact)} or found
     days = sorted(
         str(fact[key])[:10] for fact in facts.values() for key in ("valid_at", "invalid_at") if fact.get(key)
@@ -338,7 +338,7 @@ async def read(
 def _note_html(
     note: Note, start: int | None, end: int | None, resolve: Callable[[str], str | None]
 ) -> tuple[str, bool]:
-    """A note or board, and whether it is drawn whole; a board that is too long stands there as its text."""
+    """HTML of a note or board, and whether it is complete; a board that is too long is shown as text."""
     is_whole = max(len(note.source), len(note.text)) <= MOST_DRAWN
     if is_whole and note.path.endswith(SUFFIX):
         board = read_board(note.source, note.path)
@@ -392,7 +392,7 @@ async def notes_page(request: Request, service: TheService, caller: TheVisitor) 
 
 
 def _shown_roots(service: Service, caller: Caller) -> list[str]:
-    """What can be chosen from; who sees some datasets is not told where the folders lie."""
+    """Roots to choose from; "." for callers limited to some datasets, who may not see folder paths."""
     roots = service.roots.roots
     return [str(root) for root in roots] if caller.datasets is None else ["."] if roots else []
 
@@ -481,7 +481,7 @@ async def page_check(
 async def health_page(request: Request, service: TheService, caller: TheVisitor) -> Response:
     """What ``doctor`` says."""
     findings = await examine(lambda: service.rag.config)
-    if caller.datasets is not None:  # who sees some datasets is not told of the others, nor where they lie
+    if caller.datasets is not None:  # callers limited to some datasets see neither other datasets nor paths
         findings = [
             replace(finding, detail="", cure="") for finding in findings if finding.what != "datasets"
         ]

@@ -1,4 +1,4 @@
-"""The page's words, English and Chinese."""
+"""The page's texts, English and Chinese."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ WORDS: Mapping[str, tuple[str, str]] = {
 
 
 def language_of(cookie: str | None, accepted: str) -> Language:
-    """By what was chosen on the page, else by what the browser asks for."""
+    """The language chosen on the page, else the best one of the browser's header."""
     if cookie in ("en", "zh"):
         return cookie  # type: ignore[return-value]
     return "zh" if accepted.strip().lower().startswith("zh") else "en"
 
 
 def word(key: str, language: Language) -> str:
-    """One of the page's words; a key that is none stands for itself."""
+    """One of the page's texts; an unknown key is returned as it is."""
     found = WORDS.get(key)
     return key if found is None else found[language == "zh"]
