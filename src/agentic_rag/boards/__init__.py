@@ -1,1 +1,2 @@
-"""Answers as boards of an Obsidian vault (JSON Canvas 1.0): drawn, written, kept up to date, filled in and checked."""
+"""Boards of an Obsidian vault (JSON Canvas 1.0): draw an answer, write and update its file, check a person's
+answers."""

@@ -1,7 +1,7 @@
-"""JSON Canvas 1.0: the cards, groups and edges of a board, as the format spells them.
+"""JSON Canvas 1.0: the cards, groups and edges of a board in the keys of the format.
 
-A board is plain JSON values, as editors leave them: keys that are not ours go through untouched. Coordinates are
-whole pixels; x grows to the right, y downwards.
+A board consists of plain JSON values, as editors write them; unknown keys are kept. Coordinates are whole pixels;
+x grows to the right, y downwards.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ Color = Literal["1", "2", "3", "4", "5", "6"]
 RED, YELLOW, GREEN, CYAN, PURPLE = "1", "3", "4", "5", "6"
 SIDES = ("top", "right", "bottom", "left")
 WIDTH = 420
-"""Of a card with text."""
+"""Width in pixels of a card with text."""
 _LINE, _PADDING, _LETTER, _HEADING = 24, 40, 8.2, 1.75
-"""Pixels of Obsidian's default theme: height of a line, room around a text, width of a Latin letter; and how many times
-larger a heading is."""
+"""Sizes of Obsidian's default theme in pixels: line height, padding around a text, width of a Latin letter; and the
+factor by which a heading is larger."""
 _KINDS = {"text": "text", "file": "file", "link": "url", "group": None}
-"""By type of a node, the key that it must have."""
+"""Required key by node type."""
 _WIDE = ("W", "F")
 
 
 def text_card(node_id: str, text: str, *, width: int = WIDTH, color: str | None = None) -> Node:
-    """A card with Markdown, as high as its text needs; placed later."""
+    """A card with Markdown text, as high as its text needs; its position is set later."""
     return _colored(
         {"id": node_id, "type": "text", "text": text, **_size(width, text_height(text, width))}, color
     )
 
 
 def file_card(node_id: str, file: str, heading: str | None, *, width: int, height: int) -> Node:
-    """A card that shows a note of the vault, from a heading on."""
+    """A card that shows a note of the vault from a heading on."""
     node = {"id": node_id, "type": "file", "file": file, **_size(width, height)}
     if heading:
         node["subpath"] = "#" + heading
@@ -47,7 +47,7 @@ def file_card(node_id: str, file: str, heading: str | None, *, width: int, heigh
 
 
 def group(node_id: str, label: str, members: list[Node], *, color: str | None = None) -> Node:
-    """A frame around nodes that are placed already, with room for its label."""
+    """A frame around placed nodes, with room for its label."""
     left, top, right, bottom = bounds(members)
     pad = 20
     frame = {"id": node_id, "type": "group", "label": label, "x": left - pad, "y": top - pad}
@@ -58,7 +58,8 @@ def group(node_id: str, label: str, members: list[Node], *, color: str | None = 
 
 
 def edge(edge_id: str, start: Node, end: Node, label: str = "", *, both: bool = False) -> Edge:
-    """An arrow between two placed nodes, from and to the sides that face each other; ``both``: with two heads."""
+    """An arrow between two placed nodes; it joins the sides that face each other. ``both``: arrowheads at both
+    ends."""
     sides = _facing(start, end)
     drawn = {"id": edge_id, "fromNode": start["id"], "fromSide": sides[0], "toNode": end["id"]}
     drawn |= {"toSide": sides[1], "toEnd": "arrow"} | ({"fromEnd": "arrow"} if both else {})
@@ -82,7 +83,7 @@ def _facing(start: Node, end: Node) -> tuple[str, str]:
 
 
 def text_height(text: str, width: int) -> int:
-    """Pixels that a Markdown text takes in a card of that width."""
+    """Height in pixels of a Markdown text in a card of this width."""
     room = (width - _PADDING) / _LETTER
     return _PADDING + sum(_line_height(line, room) for line in text.split("\n"))
 
@@ -93,12 +94,12 @@ def _line_height(line: str, room: float) -> int:
 
 
 def _letters(line: str) -> int:
-    """Width in Latin letters: Han and kana take two."""
+    """Width of a line in Latin letters; Han and kana count as two."""
     return sum(2 if unicodedata.east_asian_width(letter) in _WIDE else 1 for letter in line)
 
 
 def bounds(nodes: list[Node]) -> tuple[int, int, int, int]:
-    """Left, top, right and bottom of all nodes together; zeros for none."""
+    """Left, top, right and bottom of all nodes together; zeros without nodes."""
     if not nodes:
         return 0, 0, 0, 0
     return (
@@ -110,7 +111,7 @@ def bounds(nodes: list[Node]) -> tuple[int, int, int, int]:
 
 
 def moved(node: Node, x: int, y: int) -> Node:
-    """The node at that place."""
+    """The node at another position."""
     return {**node, "x": x, "y": y}
 
 
@@ -125,10 +126,10 @@ def edges_of(board: Mapping[str, Any]) -> list[Edge]:
 
 
 def read_board(text: str, name: str) -> Board:
-    """A board as it lies in a file; an empty file is an empty board, as Obsidian makes them.
+    """Parse the text of a board file; an empty file is an empty board, as Obsidian creates it.
 
     Raises:
-        InputError: it is no board.
+        InputError: the text is no board.
     """
     try:
         board = json.loads(text) if text.strip() else {}
@@ -142,7 +143,7 @@ def read_board(text: str, name: str) -> Board:
 
 
 def board_text(board: Mapping[str, Any]) -> str:
-    """The board as Obsidian writes files: a node or an edge on a line of its own, tabs before it."""
+    """The board as Obsidian writes it: one node or edge per line, indented by tabs."""
     rest = {key: value for key, value in board.items() if key not in ("nodes", "edges")}
     parts = [
         f'\t"{key}":[\n' + ",\n".join(f"\t\t{_json(one)}" for one in board.get(key) or ()) + "\n\t]"
@@ -157,7 +158,7 @@ def _json(value: Any) -> str:
 
 
 def violations(board: Mapping[str, Any]) -> list[str]:
-    """What the specification, or Obsidian, would refuse; empty for a good board."""
+    """Violations of the specification, or of what Obsidian accepts; empty for a valid board."""
     found = list(_node_violations(board))
     ids = [node.get("id") for node in nodes_of(board)] + [one.get("id") for one in edges_of(board)]
     found += [f"the id {one!r} is given twice" for one in sorted({str(i) for i in ids if ids.count(i) > 1})]
@@ -198,7 +199,7 @@ def _node_violations(board: Mapping[str, Any]) -> Iterator[str]:
 
 
 def overlaps(board: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs of ids whose boxes share room: of cards, of groups, and of a group that holds a card in part."""
+    """Pairs of ids whose boxes overlap: of cards, of groups, and of a group that holds a card only partly."""
     placed = nodes_of(board)
     return [
         (one["id"], other["id"])

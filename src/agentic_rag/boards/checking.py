@@ -1,4 +1,4 @@
-"""A verification board that a person filled in: marked, coloured, and scheduled to be asked again."""
+"""Check a verification board that a person filled in: mark and colour the answers, schedule the questions again."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class CheckedAnswer:
     asks: str
     given: str
     mark: Mark
-    """``empty`` where nothing was written yet."""
+    """``empty`` if the person has not answered yet."""
     expected: tuple[str, ...]
     missing: tuple[str, ...]
     source: str
-    """Title of the note that answers it."""
+    """Title of the note with the answer."""
     due: datetime | None
-    """When it is to be asked again; None for one without an answer."""
+    """Date of the next repetition; None for a question without an answer."""
     note: str | None
-    """The mistake note that was written."""
+    """Path of the mistake note that was written."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Of plain values."""
+        """As plain values."""
         return {
             "asks": self.asks,
             "given": self.given,
@@ -67,20 +67,20 @@ class CheckedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What checking a board found."""
+    """The result of checking a board."""
 
     board: str
     dataset: str
     answers: tuple[CheckedAnswer, ...]
     degraded: str | None
-    """Why the chat model marked none, or not all, and words did instead."""
+    """Why the chat model marked no answer or not all; the rules marked these by their words."""
 
     def count(self, mark: Mark) -> int:
-        """Answers with this mark."""
+        """Number of answers with this mark."""
         return Counter(one.mark for one in self.answers)[mark]
 
     def to_dict(self) -> dict[str, Any]:
-        """Of plain values."""
+        """As plain values."""
         return {
             "board": self.board,
             "dataset": self.dataset,
@@ -90,10 +90,10 @@ class CheckReport:
 
 
 def filled_board(path: Path) -> tuple[Board, Provenance]:
-    """A verification board and what it came from.
+    """A verification board and its provenance.
 
     Raises:
-        InputError: no board, not one of ours, or not of questions.
+        InputError: the file is no board, not written by this program, or has no questions.
     """
     require_board_name(path)
     try:
@@ -115,18 +115,18 @@ def filled_board(path: Path) -> tuple[Board, Provenance]:
 async def check_board(
     path: Path, names: Names, reviews: Reviews, at: datetime, *, chat: Chat | None = None
 ) -> CheckReport:
-    """Mark each answer of a board against the cited passage, colour it, note what was wrong, schedule it.
+    """Mark each answer of a board against its cited passage, colour it, write mistake notes, schedule the questions.
 
     Args:
         path: a board of ``verification_canvas``.
-        names: of the notes of its dataset.
-        reviews: of the user.
-        at: now.
-        chat: marks where it is given; where it fails, words do, and the report says so.
+        names: synonyms from the notes of the board's dataset.
+        reviews: the user's questions.
+        at: the time now.
+        chat: marks the answers if given; if it fails, the rules mark them by their words, and the report says so.
 
     Raises:
         InputError: see ``filled_board``.
-        RunError: something cannot be written.
+        RunError: a file cannot be written.
     """
     board, known = filled_board(path)
     texts = {str(node.get("id")): str(node.get("text") or "") for node in nodes_of(board)}
@@ -173,7 +173,7 @@ async def _recorded(
     reviews: Reviews,
     at: datetime,
 ) -> list[CheckedAnswer]:
-    """Writes the notes and the dates."""
+    """Write the mistake notes and schedule the questions."""
     vault = Vault.around(path, [one for test in tests for one in test.citations])
     root = vault.root or path.parent
     answers = []
@@ -218,7 +218,7 @@ async def _recorded(
 def _note(
     root: Path, vault: Vault, test: Test, given: str, mark: Mark, before: Review | None, at: datetime
 ) -> str | None:
-    """The mistake note of a question: written for what is wrong, marked as redone by what is right."""
+    """The mistake note of a question: a wrong answer writes it, a right answer marks it as redone."""
     written = Path(before.note) if before is not None and before.note else None
     known = written if written is not None and written.is_file() else None
     if mark == "right" and known is None:
@@ -234,7 +234,7 @@ def _note(
 def _marked(
     board: Board, known: Provenance, tests: list[Test], judgements: Mapping[str, Judgement]
 ) -> tuple[Board, Provenance]:
-    """The board with its answers coloured and its edges labelled; what a person coloured or labelled stays."""
+    """The board with coloured answers and labelled edges; colours and labels set by a person stay."""
     responses = {test.response: test for test in tests if judgements[test.response].mark != "empty"}
     to_answers = {(test.response, answer): test for test in responses.values() for answer in test.answers}
     nodes, written_nodes = [], dict(known.written.nodes)

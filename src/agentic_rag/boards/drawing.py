@@ -1,6 +1,6 @@
-"""An answer drawn as a board: one form for each operation.
+"""Draws an answer as a board: one layout for each operation.
 
-The same answer gives the same board, id for id and pixel for pixel.
+The same answer gives the same board, with the same ids and pixels.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from agentic_rag.text import script
 GAP = 60
 """Pixels between cards."""
 APART = 420
-"""Pixels between a card to fill in and the answers, which must not catch the eye."""
+"""Pixels between the cards to fill in and the answers, which should not be in view."""
 NOTE = (480, 320)
-"""Pixels of a card that shows a note."""
+"""Width and height in pixels of a card that shows a note."""
 BRICK = NOTE[1] + 2 * GAP
-"""Pixels from one thing of a column to the next."""
+"""Vertical distance in pixels between the cards of a column."""
 COLUMNS = 3
-"""Of clusters."""
+"""Columns of clusters, and of sentences."""
 _WORDS = {
     "cjk": {"answer": "你的答案", "answers": "答案:先写完再看", "from": "出自"},
     "latin": {"answer": "your answer", "answers": "Answers: write yours first", "from": "from"},
@@ -38,7 +38,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One question of a verification board, by the ids of its cards, and what it is checked against."""
+    """One question of a verification board: the ids of its cards, and the expected answer."""
 
     question: str
     response: str
@@ -50,17 +50,17 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A board, and which of its cards test what."""
+    """A board, and the questions on its cards."""
 
     key: str
-    """Of the question, operation and dataset: what makes it this board."""
+    """Digest of question, operation and dataset; identifies the board."""
     board: Board
     tests: tuple[Test, ...] = ()
 
 
 @dataclass(slots=True)
 class _Sheet:
-    """The board while it grows, top to bottom."""
+    """The board under construction, from top to bottom."""
 
     answer: Mapping[str, Any]
     vault: Vault
@@ -77,7 +77,7 @@ class _Sheet:
 
     @property
     def words(self) -> Mapping[str, str]:
-        """Of the board, in the question's language."""
+        """The board's fixed texts in the language of the question."""
         return _WORDS["cjk" if script(str(self.answer["query"])) == "cjk" else "latin"]
 
     @property
@@ -85,7 +85,7 @@ class _Sheet:
         return [int(one["n"]) for one in self.answer["citations"]]
 
     def id(self, *parts: str) -> str:
-        """By content; of twins the second gets another one."""
+        """An id from the content; a second card with the same content gets another id."""
         said = "\n".join(parts)
         self._counted[said] = count = self._counted.get(said, 0) + 1
         return board_id(self.key, *parts, *([str(count)] if count > 1 else []))
@@ -100,12 +100,12 @@ class _Sheet:
         self.edges.append(canvas.edge(edge_id, start, end, label, both=both))
 
     def citations(self, said: Said) -> list[Mapping[str, Any]]:
-        """What a piece cites, in its order."""
+        """The citations of a piece, in its order."""
         by_number = {int(one["n"]): one for one in self.answer["citations"]}
         return [by_number[number] for number in dict.fromkeys(said.cited)]
 
     def source(self, citation: Mapping[str, Any]) -> str:
-        """A link to where it stands; the title alone of what is no file of the vault."""
+        """A link to the citation's place in its note; the title only if there is no file in the vault."""
         return self.vault.link(citation) or str(citation["title"] or citation["document_id"] or "")
 
 
@@ -113,8 +113,8 @@ def drawn(answer: Mapping[str, Any], vault: Vault) -> Drawing:
     """The board of an answer.
 
     Args:
-        answer: as ``Answer.to_dict`` gives it, and ``ask --json``.
-        vault: where the board will lie.
+        answer: as ``Answer.to_dict`` and ``ask --json`` give it.
+        vault: the vault of the board.
 
     Raises:
         InputError: the answer cites nothing.
@@ -132,7 +132,7 @@ def drawn(answer: Mapping[str, Any], vault: Vault) -> Drawing:
 
 
 def _verification(sheet: _Sheet) -> None:
-    """A question, room for an answer, and apart from both the answers of the notes, on one row."""
+    """Each question and an empty card in one row, and far to the right the answers of the notes."""
     asked = questions(sheet.answer["answer"], sheet.known)
     if not asked:
         _passages(sheet)
@@ -165,7 +165,7 @@ def _verification(sheet: _Sheet) -> None:
 
 
 def _answer_text(sheet: _Sheet, said: Said) -> str:
-    """The answer, the sentence it was taken from where that says more, and where it stands."""
+    """The answer, its sentence if that says more, and its source."""
     lines = [f"**{_one_line(said.text)}**"]
     for citation in sheet.citations(said):
         if len(said.text) * 2 < len(str(citation["quote"])):
@@ -175,7 +175,7 @@ def _answer_text(sheet: _Sheet, said: Said) -> str:
 
 
 def _clusters(sheet: _Sheet) -> None:
-    """A coloured group for each theme, COLUMNS beside each other."""
+    """A coloured group for each theme, COLUMNS in a row."""
     found = clusters(sheet.answer["answer"], sheet.known)
     if not found:
         _passages(sheet)
@@ -195,20 +195,20 @@ def _clusters(sheet: _Sheet) -> None:
 
 
 def _told(said: Said, cited: Sequence[Mapping[str, Any]]) -> str:
-    """What a member says, without the title before it: the link names the note."""
+    """The text of a member without the title before it, because the link names the note."""
     titles = [f"{citation['title']}: " for citation in cited if citation["title"]]
     return next((said.text.removeprefix(title) for title in titles if said.text.startswith(title)), said.text)
 
 
 def _relations(sheet: _Sheet) -> None:
-    """Notes and things as cards joined by their relations, in columns from cause to effect; sentences beneath."""
+    """Notes and things as cards joined by their relations, in columns from cause to effect; sentences below."""
     found = relations(sheet.answer["answer"], sheet.known)
     labels: dict[tuple[str, str], list[str]] = {}
     back: dict[tuple[str, str], list[str]] = {}
     for one in found:
         marks = "".join(f" [{number}]" for number in one.sentence.cited)
         for arrow in one.arrows:
-            # Two arrows between the same cards would lie on each other: one leads both ways.
+            # Two arrows between the same cards would overlap: one arrow with two heads replaces them.
             pair = (arrow.source, arrow.target)
             of = back.setdefault(pair[::-1], []) if pair[::-1] in labels else labels.setdefault(pair, [])
             of.append(f"{arrow.name}{marks}".strip())
@@ -224,7 +224,7 @@ def _relations(sheet: _Sheet) -> None:
             card = canvas.text_card(card_id, f"**{_one_line(name)}**", width=width, color=CYAN)
         else:
             card = canvas.file_card(card_id, file, None, width=width, height=height)
-        # Like bricks: an arrow over a column passes between two of its cards.
+        # Every second column is shifted by half a step: an arrow across a column passes between two of its cards.
         level = levels[name]
         y = sheet.top + rows[level] * BRICK + (level % 2) * BRICK // 2 + (height - card["height"]) // 2
         things[name] = sheet.put(card, level * (width + 5 * GAP), y)
@@ -241,7 +241,8 @@ def _relations(sheet: _Sheet) -> None:
 
 
 def _levels(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """A column for each name: right of all that lead to it. An arrow that would close a circle does not count."""
+    """Column of each name: to the right of all names with an arrow to it; arrows that would close a cycle are
+    ignored."""
     counted: list[tuple[str, str]] = []
     for source, target in arrows:
         if not _leads(target, source, counted):
@@ -266,7 +267,7 @@ def _leads(start: str, end: str, arrows: Sequence[tuple[str, str]]) -> bool:
 
 
 def _sentences(sheet: _Sheet, said: Sequence[Said]) -> None:
-    """Numbered sentences with their sources, COLUMNS beside each other."""
+    """Numbered sentences with their sources, COLUMNS in a row."""
     row: list[Node] = []
     for one in said:
         cited = sheet.citations(one)
@@ -282,7 +283,7 @@ def _sentences(sheet: _Sheet, said: Sequence[Said]) -> None:
 
 
 def _passages(sheet: _Sheet) -> None:
-    """A quote, and beside it its note at the heading it stands under."""
+    """Each quote, and beside it its note at the quote's heading."""
     for said in passages(sheet.answer["answer"], sheet.known):
         cited = sheet.citations(said)
         text = "\n\n".join([said.text, *(sheet.source(citation) for citation in cited)])

@@ -1,6 +1,7 @@
-"""Boards on disk: written whole, kept up to date, and what they came from in a hidden file beside them.
+"""Board files: written atomically and updated; a hidden file beside a board holds its provenance.
 
-That file is named by the board's key, not by its name: a board that is renamed or moved within its vault keeps it.
+The hidden file is named by the board's key, not by the board's file name: a board that is renamed or moved within
+its vault keeps it.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class BoardReport:
-    """What writing a board did to its file."""
+    """What writing a board changed in its file."""
 
     path: str
     added: int
-    """Cards and groups that were not there."""
+    """Number of new cards and groups."""
     removed: int
-    """Cards of ours that nobody had touched and that are no longer part of the answer."""
+    """Number of our cards that nobody had changed and that are no longer part of the answer."""
     kept: int
-    """Cards and groups that stay as they were."""
+    """Number of cards and groups that stay as they were."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a board came from."""
+    """The origin of a board: its question and answer, and the nodes written."""
 
     key: str
     query: str
@@ -50,15 +51,16 @@ class Provenance:
 
 
 def write_board(answer: Mapping[str, Any], path: Path) -> BoardReport:
-    """Write an answer as a board, or bring the board that lies there up to date.
+    """Write an answer as a board, or update the existing board at the path.
 
     Args:
         answer: as ``Answer.to_dict`` gives it.
-        path: a ``.canvas`` file; its folder is made where there is none.
+        path: a ``.canvas`` file; a missing folder is created.
 
     Raises:
-        InputError: another suffix, the answer cites nothing, or the file there is no board or another question's.
-        RunError: it cannot be written.
+        InputError: another suffix, an answer without citations, or the existing file is no board or of another
+            question.
+        RunError: the file cannot be written.
     """
     require_board_name(path)
     drawing = drawn(answer, Vault.around(path, answer["citations"]))
@@ -76,15 +78,15 @@ def write_board(answer: Mapping[str, Any], path: Path) -> BoardReport:
 
 
 def require_board_name(path: Path) -> None:
-    """Raises ``InputError`` for a file that editors would not open as a board."""
+    """Raises ``InputError`` for a file name that editors would not open as a board."""
     if path.suffix.lower() != SUFFIX:
         raise InputError(f"a board is a file with the suffix {SUFFIX}, not {path.name!r}")
 
 
 def provenance(path: Path, board: Board) -> Provenance | None:
-    """What the board came from; None where nothing is known of it."""
+    """The provenance of the board; None if unknown."""
     ids = {str(node["id"]) for node in nodes_of(board) if is_board_id(node.get("id"))}
-    # By the key, which is the title card's id; where that card was deleted, by what else stands on the board.
+    # By the key, which is the title card's id; if that card was deleted, by the other cards of the board.
     places = [*_named_records(path, ids), *sorted(path.absolute().parent.glob(_name("*")))] if ids else []
     records = (_read(place) for place in places)
     return next((record for record in records if record and ids & record.written.nodes.keys()), None)
@@ -106,7 +108,7 @@ def _first(drawing: Drawing) -> Merged:
 
 
 def _require_own(path: Path, there: Board, known: Provenance | None, drawing: Drawing) -> None:
-    """A person's own board is not written into, nor another question's."""
+    """Raises ``InputError`` for a board of a person's own, or of another question."""
     if not nodes_of(there):
         return
     if not any(is_board_id(node.get("id")) for node in nodes_of(there)):
@@ -121,7 +123,8 @@ def _require_own(path: Path, there: Board, known: Provenance | None, drawing: Dr
 def _record(
     answer: Mapping[str, Any], drawing: Drawing, result: Merged, known: Provenance | None
 ) -> Provenance:
-    """Tests whose cards stayed on the board are kept, though the answer does not ask them any more."""
+    """The provenance after an update. Tests whose cards are still on the board stay, even if the answer has no such
+    question any more."""
     now = {test.response for test in drawing.tests}
     there = {node.get("id") for node in nodes_of(result.board)}
     kept = [test for test in (known.tests if known else ()) if test.response in there - now]
@@ -147,7 +150,7 @@ def _plain(record: Provenance) -> dict[str, Any]:
 
 
 def _read(path: Path) -> Provenance | None:
-    """None for a file that is not as we write it: the board is then one of which nothing is known."""
+    """The provenance in a file; None if the file is not in our format, which makes the board's provenance unknown."""
     try:
         raw = json.loads(path.read_text("utf-8"))
         tests = tuple(
@@ -168,7 +171,7 @@ def _read(path: Path) -> Provenance | None:
 
 
 def _record_path(board: Path, key: str) -> Path:
-    """Where it lies already, else beside the board."""
+    """The existing file, else the path beside the board."""
     return next(_named_records(board, {key}), board.with_name(_name(key)))
 
 
@@ -177,7 +180,7 @@ def _name(key: str) -> str:
 
 
 def _named_records(board: Path, keys: Set[str]) -> Iterator[Path]:
-    """Records of boards with one of the keys: beside the board, then in its vault."""
+    """Provenance files with one of the keys: first beside the board, then elsewhere in its vault."""
     names = {_name(key) for key in keys}
     yield from (path for name in sorted(names) if (path := board.with_name(name)).is_file())
     vault = next((folder for folder in board.absolute().parents if (folder / ".obsidian").is_dir()), None)

@@ -1,8 +1,9 @@
-"""Marks an answer by its share of the expected answer, less for other words in its place. No model, no network.
+"""Marks an answer by its share of the expected answer, minus a deduction for other words in its place. No model, no
+network.
 
-Vectors do not tell: a wrong answer to a question about tea is as near to the right one as a right answer in another
-language (measured: cosines of .82 to .99 for both). So words and numbers decide, and names from the notes: if 杀青
-has the alias "kill-green", both are accepted.
+Vectors do not separate right from wrong: a wrong answer about tea has the same cosine with the right answer as a
+right answer in another language (.82 to .99 for both). So words and numbers decide, with synonyms from the notes: if
+杀青 has the alias "kill-green", both are accepted.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from agentic_rag.text.numbers import numbers, without_numbers
 
 Mark = Literal["right", "partly", "wrong", "empty"]
 RIGHT, PARTLY = 0.55, 0.45
-"""Least closeness of one answer; chosen on the choosing half of the judged answers."""
+"""Minimum closeness of a single answer for each mark; chosen on the choosing half of the judged answers."""
 ROW_RIGHT, ROW_PARTLY = 0.75, 0.25
-"""Least share of the cells of a row."""
+"""Minimum share of the cells of a table row for each mark."""
 ALIKE = 85
-"""Percent of letters that two words share at least to be one, misspelt."""
+"""Minimum similarity in percent of letters at which two words count as one, misspelt."""
 LONG = 6
-"""Words from which on nobody repeats all of them: half of them are enough."""
+"""Number of words from which half of them are enough: nobody repeats a long sentence in full."""
 NEAR = 0.1
-"""How far off a number may be that is called approximate, in parts of it; it counts half."""
+"""Tolerance of a number that is called approximate, relative to it; such a number counts half."""
 _ABOUT = re.compile(r"\b(?:about|around|roughly|approximately|some)\b|~|约|左右|大概|大致")
 _NOT = re.compile(r"\b(?:not|no|never|without|isn't|wasn't|don't|doesn't|didn't)\b|不|没有|并非|非(?!常)")
 _HAN_CHARACTER = regex.compile(rf"[{HAN}]")
@@ -39,24 +40,24 @@ _FIELD = " · "
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an answer is worth."""
+    """The mark of an answer and its reasons."""
 
     mark: Mark
     closeness: float
-    """0 to 1."""
+    """In [0, 1]; 1 is the expected answer."""
     missing: tuple[str, ...]
-    """What of the expected answer was not said."""
+    """Parts of the expected answer that were not given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Synonyms from the notes: all names of a note, by each of its names."""
+    """Synonyms from the notes: all names of a note by each of its names."""
 
     groups: Mapping[str, frozenset[str]]
 
     @classmethod
     def of(cls, named: Iterable[Sequence[str]]) -> Names:
-        """From the names of each note."""
+        """From the list of names of each note."""
         groups: dict[str, set[str]] = {}
         for names in named:
             for name in names:
@@ -64,7 +65,7 @@ class Names:
         return cls({key: frozenset(names) for key, names in groups.items()})
 
     def others(self, text: str) -> list[str]:
-        """The text, and what else the notes call that thing."""
+        """The text, and the other names of the same thing in the notes."""
         return [text, *sorted(self.groups.get(entity_key(text), frozenset()) - {text})]
 
 
@@ -72,10 +73,10 @@ def judged(asks: str, expected: Sequence[str], given: str, names: Names) -> Judg
     """Mark one answer.
 
     Args:
-        asks: the question, with a gap or without.
-        expected: what the note says: a word for a gap, a row as ``name: cell · name: cell``, or a sentence.
-        given: what the person wrote.
-        names: of the notes.
+        asks: the question, with or without a gap.
+        expected: the note's answer: a word for a gap, a row as ``name: cell · name: cell``, or a sentence.
+        given: the person's answer.
+        names: synonyms from the notes.
     """
     if not given.strip():
         return Judgement("empty", 0.0, tuple(expected))
@@ -91,7 +92,7 @@ def judged(asks: str, expected: Sequence[str], given: str, names: Names) -> Judg
 
 
 def _cells(asks: str, expected: str) -> list[str]:
-    """A row's cells that the question does not name; of anything else the whole."""
+    """The cells of a row that are not in the question; any other text as a whole."""
     if _FIELD not in expected:
         return [expected]
     cells = [part.split(": ", 1)[-1].strip() for part in expected.split(_FIELD)]
@@ -99,7 +100,7 @@ def _cells(asks: str, expected: str) -> list[str]:
 
 
 def _closeness(asks: str, wanted: str, given: str, *, alone: bool) -> float:
-    """0 to 1: how much of what is wanted was given, less where something else stands in its place."""
+    """In [0, 1]: share of the expected answer that was given, less for other words or numbers in its place."""
     if _joined(wanted) == _joined(given) or (not numbers(wanted) and _same(_joined(wanted), _joined(given))):
         return 1.0
     wanted_words, given_words = _words(wanted, asks), _words(given, asks)
@@ -119,7 +120,7 @@ def _joined(text: str) -> str:
 
 
 def _words(text: str, asks: str) -> list[str]:
-    """Stems of words and single Han characters, without numbers, without what says nothing or is in the question."""
+    """Stems of words, and single Han characters, without numbers, stop words and the words of the question."""
     plain = simplified(without_numbers(text))
     latin = [word for word in content_tokens(_HAN_CHARACTER.sub(" ", plain)) if word not in STOPWORDS]
     own = list(dict.fromkeys([*latin, *_HAN_CHARACTER.findall(plain)]))
@@ -144,13 +145,14 @@ def _words_score(wanted: Sequence[str], given: Sequence[str], *, alone: bool) ->
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two words are one, perhaps misspelt; one with a syllable before it ("unoxidised") is another."""
+    """Whether two words are equal or one is a misspelling; with a prefix ("unoxidised") a word is another word."""
     misspelt = min(len(one), len(other)) > 4 and fuzz.ratio(one, other) >= ALIKE
     return one == other or (misspelt and not one.endswith(other) and not other.endswith(one))
 
 
 def _figures_score(wanted: Sequence[float], given: str, asks: str | None) -> float:
-    """Share of the numbers that were given; half for one that stands beside others, or is called approximate."""
+    """Share of the numbers that were given; half if other numbers are given too, or the number is called
+    approximate."""
     found = numbers(given)
     hits = [figure for figure in wanted if figure in found]
     if len(hits) == len(wanted):

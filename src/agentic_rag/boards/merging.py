@@ -1,7 +1,7 @@
-"""A board written again: what a person added, moved, edited or deleted stays so.
+"""Updates a board: a person's additions, moves, edits and deletions are kept.
 
-The id of a card marks it as ours and is a digest of its content. A card in the file whose id is to be written
-again is that card, even if moved or edited, and stays as it is. A card that we wrote before and that is missing
+The id of a card marks it as ours and is a digest of its content. A card in the file with the id of a new card is
+that card, even if moved or edited, and stays unchanged. A card that we wrote before and that is missing in the file
 was deleted, and is not written again.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 from agentic_rag.boards.canvas import Board, Edge, Node, bounds, edges_of, moved, nodes_of
 
 ROOM = 120
-"""Pixels between what is there and what is new."""
+"""Pixels between the existing and the new cards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What we wrote into a board, by id; also what was deleted since."""
+    """The nodes and edges that we wrote into a board, by id, including those deleted since."""
 
     nodes: Mapping[str, Node]
     edges: Mapping[str, Edge]
@@ -27,28 +27,28 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The board to write, and what changed in it."""
+    """The merged board, and the changes."""
 
     board: Board
     written: Written
     added: int
     removed: int
-    """Our untouched cards that are no longer part of the answer."""
+    """Number of our unchanged cards that are no longer part of the answer."""
 
 
 def merged(there: Board, before: Written, new: Board) -> Merged:
-    """The board on the file, brought up to date.
+    """The board in the file, updated.
 
     Args:
-        there: as it lies in the file.
+        there: the board in the file.
         before: what we wrote into it.
-        new: as it would be written into an empty file.
+        new: the board as written into an empty file.
     """
     wanted = {node["id"]: node for node in nodes_of(new)}
     drawn = {one["id"]: one for one in edges_of(new)}
     on_file, edges_on_file = nodes_of(there), edges_of(there)
     if on_file == list(before.nodes.values()) and edges_on_file == list(before.edges.values()):
-        # Nobody touched it: as if written for the first time.
+        # Nobody changed the file: write it as if for the first time.
         written = Written(wanted, drawn)
         kept = {key: value for key, value in there.items() if key not in ("nodes", "edges")}
         gone = len([one for one in before.nodes if one not in wanted])
@@ -73,7 +73,7 @@ def merged(there: Board, before: Written, new: Board) -> Merged:
     frames = [node for node in placed if node["type"] == "group"]
     cards = [node for node in placed if node["type"] != "group"]
     board = {**there, "nodes": [*frames, *nodes, *cards], "edges": [*edges, *joined]}
-    # What was deleted stays known, what went stale does not: it may be part of an answer again.
+    # Deleted nodes stay known; stale nodes do not, because they may become part of an answer again.
     known = {key: node for key, node in before.nodes.items() if key not in stale}
     known_edges = {
         key: one for key, one in before.edges.items() if not stale & {one["fromNode"], one["toNode"]}
@@ -88,7 +88,8 @@ def merged(there: Board, before: Written, new: Board) -> Merged:
 def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapping[str, Node]) -> set[str]:
     """Ids of our unchanged nodes that are no longer wanted and that no edge of a person joins.
 
-    A question goes only together with its empty answer: where one of what our edges join was touched, all stay.
+    A question is removed only together with its empty answer: if one of the nodes joined by our edges was changed, all
+    of them stay.
     """
     by_id = {_id(node): node for node in on_file}
     untouched = {
@@ -100,7 +101,7 @@ def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapp
     held = {one.get(end) for one in theirs for end in ("fromNode", "toNode")}
     stale = untouched - held
     while True:
-        # Over our edges, what must stay keeps what it is joined to.
+        # A node that stays also keeps the nodes that our edges join to it.
         keeps = {
             node_id
             for one in before.edges.values()
@@ -113,7 +114,7 @@ def _stale(on_file: list[Node], edges: list[Edge], before: Written, wanted: Mapp
 
 
 def _holding(by_id: Mapping[str, Node], stale: set[str]) -> set[str]:
-    """Groups that still hold a card which stays."""
+    """Groups that contain a remaining card."""
     staying = [node for node_id, node in by_id.items() if node_id not in stale and _is_placed(node)]
     groups = [by_id[node_id] for node_id in stale if by_id[node_id].get("type") == "group"]
     return {frame["id"] for frame in groups if any(_centred(card, frame) for card in staying)}
@@ -130,7 +131,7 @@ def _is_placed(node: Mapping[str, Any]) -> bool:
 
 
 def _below(fresh: list[Node], there: list[Node]) -> list[Node]:
-    """New nodes as one block beneath everything, so that nothing overlaps."""
+    """New nodes as one block below all others, so that nothing overlaps."""
     placed = [node for node in there if _is_placed(node)]
     if not placed or not fresh:
         return fresh

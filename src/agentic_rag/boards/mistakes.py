@@ -1,7 +1,7 @@
-"""What was answered wrong, as a note of the vault, in the form that weak-point clustering reads.
+"""Wrong answers as notes of the vault, in the form that weak-point clustering reads.
 
-The note is marked as ours: no other operation reads it, and it adds nothing to the graph. A wrong guess never comes back
-as a source.
+The note is marked as ours: other operations do not read it, and it adds nothing to the graph. So a wrong answer never
+becomes a source.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from agentic_rag.stores.whole_file import write_whole
 from agentic_rag.text import script
 
 FOLDER = "mistakes"
-"""Made where the vault has no folder for mistakes."""
+"""Name of the new folder if the vault has no folder for mistakes."""
 _DEPTH = 3
-"""Levels of folders in which one is looked for."""
+"""Depth in folders of the search for an existing one."""
 _NAME = 60
-"""Characters of a question in a file's name."""
+"""Maximum characters of a question in a file name."""
 _WORDS = {
     "latin": ("Question.", "I wrote", "Correct", "mistake"),
     "cjk": ("题目", "我写的", "正确答案", "错题"),
@@ -32,7 +32,7 @@ _WORDS = {
 
 
 def mistakes_folder(vault: Path) -> Path:
-    """The vault's own folder for mistakes, by its name; else the one to make."""
+    """The vault's folder for mistakes, found by its name; else the path of a new one."""
     for folder, inner, _ in os.walk(vault):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         named = [name for name in inner if MISTAKES.search(name)]
@@ -46,19 +46,19 @@ def mistakes_folder(vault: Path) -> Path:
 def write_mistake(
     folder: Path, test: Test, given: str, source: str, day: date, *, known: Path | None, redone: bool
 ) -> Path:
-    """Write the note, or the same note again.
+    """Write a mistake note, or update it.
 
     Args:
-        folder: of mistakes.
+        folder: the folder of mistakes.
         test: the question.
-        given: what was answered.
-        source: a link to the note that answers it.
-        day: of the answer.
-        known: the note that was written for this question before, where it is still there.
-        redone: whether the last answer was right: the note keeps what was wrong, and says so.
+        given: the person's answer.
+        source: a link to the note with the answer.
+        day: the date of the answer.
+        known: the existing note of this question, if it is still there.
+        redone: whether the latest answer was right; the note then keeps the mistake and is marked as redone.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the note cannot be written.
     """
     if redone and known is not None:
         text = known.read_text("utf-8")
@@ -108,10 +108,10 @@ def _file_name(asks: str) -> str:
 
 
 def _free(path: Path, card: str) -> Path:
-    """A name that no note has: another question may begin with the same words."""
+    """An unused file name: another question may begin with the same words."""
     return path if not path.exists() else path.with_stem(f"{path.stem} {card[:6]}")
 
 
 def source_of(citations: tuple[Mapping[str, Any], ...]) -> str:
-    """Titles of the notes that answer a question, each once."""
+    """Titles of the cited notes, each once."""
     return ", ".join(dict.fromkeys(str(one["title"] or one["document_id"] or "") for one in citations))

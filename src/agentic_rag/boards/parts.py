@@ -1,7 +1,7 @@
-"""An answer's text taken apart again: questions with answers, clusters, relations, passages.
+"""Parses the text of an answer: questions with answers, clusters, relations, passages.
 
-Each operation's answer has a form, which the extractive shapes write and which a chat model is asked for. So a board
-is drawn from what people read, whoever wrote it, here or in a saved JSON.
+Each operation's answer has a fixed form, written by the extractive shapes and requested from a chat model. So a board
+can be drawn from the text of any answer, also from saved JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIST = re.compile(r"\A[-*•]\s+")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A piece of the answer without its marks, and the numbers of what it cites."""
+    """A piece of the answer without its citation marks, and the cited numbers."""
 
     text: str
     cited: tuple[int, ...]
@@ -31,7 +31,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and what stands under it."""
+    """A question and its answers."""
 
     asks: str
     answers: list[Said] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What its members share, and what their notes say."""
+    """A shared theme, and the members with their text."""
 
     theme: str
     members: list[Said] = field(default_factory=list)
@@ -56,14 +56,14 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Arrows, and the sentence that says so; either may be missing."""
+    """Arrows, and the sentence that states them; either may be missing."""
 
     arrows: tuple[Arrow, ...]
     sentence: Said
 
 
 def questions(answer: str, known: Sequence[int]) -> list[Question]:
-    """Of a verification board; a line that is neither goes on with what stands before it."""
+    """Questions of a verification board; a line in no known form continues the line before it."""
     found: list[Question] = []
     for line in _lines(answer):
         asked, given = _QUESTION.fullmatch(line), _ANSWER.fullmatch(line)
@@ -79,7 +79,7 @@ def questions(answer: str, known: Sequence[int]) -> list[Question]:
 
 
 def clusters(answer: str, known: Sequence[int]) -> list[Cluster]:
-    """Of weak points: a theme, then its members."""
+    """Clusters of weak points: a theme, then its members."""
     found: list[Cluster] = []
     for line in _lines(answer):
         member = _MEMBER.fullmatch(line)
@@ -91,7 +91,7 @@ def clusters(answer: str, known: Sequence[int]) -> list[Cluster]:
 
 
 def relations(answer: str, known: Sequence[int]) -> list[Related]:
-    """Of concepts: a line each."""
+    """Relations between concepts, one per line."""
     return [_related(_said(line, known)) for line in _lines(answer)]
 
 
@@ -99,7 +99,7 @@ def _related(said: Said) -> Related:
     arrows: list[Arrow] = []
     rest = _LIST.sub("", said.text)
     while found := _ARROW.match(rest):
-        # A further arrow stands after a semicolon, the sentence after a colon.
+        # Further arrows follow a semicolon, the sentence follows a colon.
         target, mark, after = _until(found["target"], rest[found.end() :])
         arrows.append(Arrow(found["source"].strip(), found["name"].strip(), target.strip()))
         rest = after.lstrip() if mark else ""
@@ -107,7 +107,7 @@ def _related(said: Said) -> Related:
 
 
 def _until(target: str, after: str) -> tuple[str, str, str]:
-    """A target up to the first ``; `` or ``: ``, that mark, and what follows it."""
+    """A target up to the first ``; `` or ``: ``, that separator, and the rest."""
     mark = re.search(r"[;；:：](?=\s)", target)
     if mark is None:
         return target, "", after
@@ -115,7 +115,7 @@ def _until(target: str, after: str) -> tuple[str, str, str]:
 
 
 def passages(answer: str, known: Sequence[int]) -> list[Said]:
-    """Of a passage search: a line each."""
+    """Passages, one per line."""
     return [_said(_LIST.sub("", line.strip()), known) for line in _lines(answer)]
 
 

@@ -1,4 +1,4 @@
-"""When each question is to be asked again: FSRS, by how right the answers were. One JSON file a user, in the data folder."""
+"""Schedules each question again by the marks of its answers, with FSRS. One JSON file per user in the data folder."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One question, and when it is to be asked again."""
+    """One question and its schedule."""
 
     card_id: str
     asks: str
     expected: tuple[str, ...]
     dataset: str
     board: str
-    """The file it was last answered on."""
+    """File of the board of the last answer."""
     source: str
-    """Title of the note that answers it."""
+    """Title of the note with the answer."""
     given: str
     """The last answer, as it was marked."""
     mark: Mark
     due: datetime
     note: str | None
-    """File of the mistake note that was written for it."""
+    """File of the mistake note of this question."""
     state: dict[str, Any]
-    """Of FSRS."""
+    """The card's state in FSRS."""
 
 
 class Reviews:
-    """A user's questions. Read whole, changed under a lock, written whole.
+    """A user's questions. The file is read whole, changed under a lock, and written whole.
 
     Args:
-        folder: where the files are; made where there is none.
-        user_id: whose.
+        folder: folder of the files; created if missing.
+        user_id: the user.
     """
 
     def __init__(self, folder: Path, user_id: str) -> None:
         self._path = folder / f"{digest(user_id, size=8)}.json"
-        # Days, not minutes: nobody opens a board again after ten of them.
+        # Steps of days only: nobody opens a board again after ten minutes.
         self._scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
 
     def all(self) -> dict[str, Review]:
-        """By card id.
+        """All reviews by card id.
 
         Raises:
             RunError: the file cannot be read.
@@ -73,12 +73,12 @@ class Reviews:
             ) from error
 
     def due(self, at: datetime, dataset: str | None = None) -> list[Review]:
-        """What is to be asked again by then, longest overdue first."""
+        """Reviews that are due at a time, longest overdue first."""
         found = [one for one in self.all().values() if dataset in (None, one.dataset) and one.due <= at]
         return sorted(found, key=lambda one: (one.due, one.card_id))
 
     def forget(self) -> int:
-        """Delete all of the user's; how many there were.
+        """Delete all of the user's reviews; returns their number.
 
         Raises:
             RunError: the file cannot be read or deleted.
@@ -92,7 +92,7 @@ class Reviews:
 
     @asynccontextmanager
     async def changed(self) -> AsyncIterator[dict[str, Review]]:
-        """All reviews, to be changed in place; written at the end. One at a time, in any process.
+        """All reviews, to be changed in place; written at the end. One change at a time, across processes.
 
         Raises:
             RunError: the file cannot be read or written.
@@ -114,7 +114,7 @@ class Reviews:
             ) from error
 
     def answered(self, before: Review | None, now: Review, at: datetime) -> Review:
-        """The review with its next date. The same words again before that date count once."""
+        """The review with its next date. The same answer repeated before that date counts once."""
         if before is not None and before.given == now.given and at < before.due:
             return replace(now, due=before.due, state=before.state)
         card = Card(card_id=0) if before is None else Card.from_dict(cast(Any, before.state))
@@ -128,7 +128,7 @@ def _review(raw: dict[str, Any]) -> Review:
 
 
 def anki_text(reviews: Sequence[Review]) -> str:
-    """The questions as a text file that Anki imports: front, back and tags, with tabs between."""
+    """The questions as a text file that Anki imports: front, back and tags, separated by tabs."""
     head = "#separator:tab\n#html:false\n#columns:Front\tBack\tTags\n#tags column:3\n"
     return head + "".join(
         "\t".join(_cell(part) for part in (one.asks, "\n".join([*one.expected, one.source]), one.dataset))
@@ -138,7 +138,7 @@ def anki_text(reviews: Sequence[Review]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Quoted where it holds what parts cells."""
+    """The text, quoted if it contains a separator."""
     if any(mark in text for mark in '\t\n"'):
         return '"' + text.replace('"', '""') + '"'
     return text

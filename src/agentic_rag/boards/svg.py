@@ -1,7 +1,7 @@
-"""A board as one SVG, drawn as Obsidian draws it: for the page, and to look at.
+"""A board as one SVG in the style of Obsidian: for the page, and as a picture file.
 
-Markup comes from the caller's ``render`` alone; everything else is escaped. Places are attributes and colours are
-classes, so that the page's content policy needs no inline styles.
+Only ``render`` adds markup; everything else is escaped. Positions are attributes and colours are classes, so that the
+page's content policy needs no inline styles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agentic_rag.boards.canvas import Edge, Node, bounds, edges_of, nodes_of
 MARGIN = 60
 """Pixels around the board."""
 BEND = 0.5
-"""How far an edge goes straight on before it bends, in parts of the distance."""
+"""Straight length of an edge before its bend, as a share of the distance."""
 _OUT = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
 STYLE = """
 .board { background: #fff; font: 16px/24px system-ui, "Noto Sans CJK SC", sans-serif; color: #222; }
@@ -33,7 +33,7 @@ STYLE = """
 .board .frame.c1 { fill: #fb464c1a; } .board .frame.c2 { fill: #e9973f1a; } .board .frame.c3 { fill: #d0b4001a; }
 .board .frame.c4 { fill: #2fb4571a; } .board .frame.c5 { fill: #1fb5b31a; } .board .frame.c6 { fill: #a882ff1a; }
 """
-"""For a picture that stands alone; the page has its own sheet, light and dark."""
+"""Style sheet of a standalone picture; the page has its own sheet, light and dark."""
 
 
 def board_svg(
@@ -42,10 +42,10 @@ def board_svg(
     """The board's SVG.
 
     Args:
-        board: with placed nodes; what has no place is not drawn.
-        render: Markdown of a card to safe HTML.
-        style: a sheet to put into the picture.
-        title: what a screen reader calls it.
+        board: nodes without a position are not drawn.
+        render: from the Markdown of a card to safe HTML.
+        style: a style sheet to embed.
+        title: the picture's name for screen readers.
     """
     nodes = [node for node in nodes_of(board) if _is_placed(node)]
     left, top, right, bottom = bounds(nodes)
@@ -104,7 +104,7 @@ def _card(node: Node, render: Callable[[str], str]) -> str:
 
 
 def _edge(one: Edge, by_id: Mapping[Any, Node]) -> tuple[str, str]:
-    """The line with its tips, and the label, which stands over everything."""
+    """The line with its arrowheads, and the label, which is drawn on top of everything."""
     start_side, end_side = str(one.get("fromSide") or "right"), str(one.get("toSide") or "left")
     start, end = (
         _port(by_id[one["fromNode"]], start_side),
@@ -146,7 +146,7 @@ def _at(point: tuple[float, float]) -> str:
 
 
 def _tip(point: tuple[float, float], side: str) -> str:
-    """A triangle that points into the card."""
+    """A triangle that points at the card."""
     across, down = _OUT.get(side, (1, 0))
     x, y = point
     base = (x + across * 14, y + down * 14)

@@ -1,4 +1,4 @@
-"""Where a board lies, and by what path its cards name the notes beside it."""
+"""The vault of a board, and the paths by which its cards name notes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from agentic_rag.domain.identity import entity_key
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """Paths of notes as a board's cards give them: from the vault's root, with ``/``."""
+    """Paths of notes in a board's cards: relative to the vault's root, with ``/``."""
 
     root: Path | None
-    """None: no board's place is known, and paths stay as the citations have them."""
+    """None: the board's place is unknown, and paths stay as in the citations."""
 
     @classmethod
     def around(cls, board: Path, citations: Sequence[Mapping[str, Any]]) -> Vault:
-        """The vault that a board lies in: the next folder above it with Obsidian's settings, else the one that the
-        cited notes were ingested from, else the board's own folder."""
+        """The vault of a board: the nearest folder above it with Obsidian's settings, else the vault of the cited
+        notes, else the board's own folder."""
         above = board.absolute().parents
         named = {name for citation in citations if (name := vault_name(citation))}
         for folder in above:
@@ -32,14 +32,14 @@ class Vault:
         return cls(next((folder for folder in above if folder.name in named), above[0]))
 
     def file_of(self, citation: Mapping[str, Any]) -> str | None:
-        """The file that a citation stands in; None where it is none: a record, a turn of a conversation, a memory."""
+        """The file of a citation; None without a file: a record, a turn of a conversation, a memory."""
         path = citation.get("path")
         if not path or not (citation.get("url") or (self.root and (self.root / str(path)).is_file())):
             return None
         return self._from_root(str(path), vault_name(citation))
 
     def link(self, citation: Mapping[str, Any]) -> str | None:
-        """A wikilink to where a citation stands, called by its title; None where it is no file."""
+        """A wikilink to the citation's place, shown as its title; None without a file."""
         file = self.file_of(citation)
         if file is None:
             return None
@@ -49,7 +49,7 @@ class Vault:
         return f"[[{place}|{called}]]"
 
     def note(self, name: str, results: Sequence[Mapping[str, Any]]) -> str | None:
-        """The note of that name: among what was found for the answer, else in the vault."""
+        """The file of the note with this name: among the answer's results, else in the vault."""
         for result in results:
             metadata = result["metadata"]
             if metadata.get("url") and entity_key(str(metadata.get("title") or "")) == entity_key(name):
@@ -57,7 +57,7 @@ class Vault:
         return self._named(name)
 
     def _from_root(self, path: str, vault: str | None) -> str:
-        """A path below the ingested folder, from the vault's root, of which that folder may be a part."""
+        """From a path below the ingested folder to one below the vault's root, which may contain that folder."""
         if self.root is None or (self.root / path).exists():
             return path
         inner = (folder for folder in _folders(self.root) if folder.name == vault)
@@ -87,12 +87,12 @@ def _folders(root: Path) -> list[Path]:
 
 
 def heading_of(citation: Mapping[str, Any]) -> str:
-    """The last heading above it, as Obsidian spells one in a link; "" where there is none."""
+    """The last heading above a citation, in Obsidian's spelling for links; "" without a heading."""
     path = citation.get("heading_path") or []
     return re.sub(r"\s+", " ", re.sub(r"[#|^:\[\]%\\]+", " ", str(path[-1]))).strip() if path else ""
 
 
 def vault_name(placed: Mapping[str, Any]) -> str | None:
-    """The vault that an ``obsidian://open?vault=…`` address names."""
+    """The vault's name in an ``obsidian://open?vault=…`` address."""
     named = parse_qs(urlsplit(str(placed.get("url") or "")).query).get("vault")
     return named[0] if named else None
