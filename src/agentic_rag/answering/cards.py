@@ -11,16 +11,17 @@ from agentic_rag.text import script, tokens
 
 GAP = "____"
 MIN_TERMS = {"latin": 7, "cjk": 5, "other": 5}
-"""Terms of a sentence by script, so that enough is left around a gap."""
+"""Minimum terms of a sentence by script, so that enough text remains around a gap."""
 LONGEST = 240
-"""Characters of a sentence that one gap may stand for."""
+"""Maximum characters of a sentence."""
 DATED = -4.0
-"""Points for a note with a day in its title: what it says is mostly of that day. Chosen on the choosing half of the judged cards."""
+"""Points for a note with a date in its title: its statements mostly concern that day. Chosen on the choosing half
+of the judged cards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A question, and what stands under it."""
+    """A question and its answer."""
 
     asks: str
     answer: str
@@ -51,7 +52,7 @@ def _of_row(query: str, quote: Quote, row: list[tuple[str, str]]) -> list[Card]:
 
 
 def worth(quote: Quote) -> float:
-    """Points for a quote as a card: -inf where none can be made of it; 0.5 for a verb of being, 0.5 if it names its note."""
+    """Points for a quote as a card: -inf if it gives none; 0.5 for a verb of being, 0.5 if it names its note."""
     if not cards("", quote):
         return -math.inf
     title = str(quote.result["metadata"].get("title") or "")
@@ -60,13 +61,14 @@ def worth(quote: Quote) -> float:
 
 
 def topic(quote: Quote) -> str:
-    """The note's title without a day before it."""
+    """The note's title without a date before it."""
     title = str(quote.result["metadata"].get("title") or quote.result["id"])
     return re.sub(r"^\d{4}-\d{2}-\d{2}[\s_–-]+", "", title)
 
 
 def named(name: str) -> re.Pattern[str]:
-    """A name as a whole word, in any case; in a script without spaces anywhere. A number as a whole number."""
+    """A pattern for a name as a whole word, in any case; anywhere in a script without spaces. A number matches as
+    a whole number."""
     before = r"(?<!\d)(?<!\d[.,\s])" if name[:1].isdigit() else ""
     after = r"(?![.,\s]?\d)" if name[-1:].isdigit() else ""
     return re.compile(rf"(?<![A-Za-z]){before}{re.escape(name)}{after}(?![A-Za-z])", re.IGNORECASE)
@@ -78,7 +80,7 @@ _POINTER = re.compile(
     r"\s*[(（](?:see |见)?\s*\[\[[^\]]*\]\]\s*[)）]|[\s,，;；:：]*(?:\bsee\b|[参详另]见|理由见|见)\s*\[\[[^\]]*\]\]",
     re.IGNORECASE,
 )
-"""A link to where more stands."""
+"""A link for further reading."""
 _NO_STATEMENT = re.compile(
     r"^\s*[-*+]\s+\[.\]|\[\^|[?？]\W*\Z|</?[a-z!]|\{\{|\[\[[^\]]*\d{4}-\d{2}|\bv?\d+\.\d+\.\d+\b|\b(?:I|[Mm]y|[Mm]e)\b|我(?!们)|这[一种样里些个]"
     r"|^\W*(?:[Qq]uestion|[Ww]hy|[Mm]y answer|[Rr]elated|[Rr]eplaces|题目|为什么|相关|问)"
@@ -90,7 +92,7 @@ _POINTS_BACK = re.compile(
     r"|.{0,7}(?:[它她这]|(?<![吉其维])他|那(?!么)|此(?!外)|[两二前后]者)|但|而(?!且)|所以|因此|于是|[也又还却并再就](?![原门业医发联生结])|不过|同样|[上下]面|如此|例如|比如|后来|否则)",
     re.IGNORECASE,
 )
-"""Begins a sentence that needs the one before."""
+"""Beginning of a sentence that depends on the sentence before."""
 _WHOLE = re.compile(r"[.!。！…][\"'”’」』）)\]]*\Z|^.{1,30}(?:[:：]\s*|\s=\s)(?:\S{8}|\S+\s+\S+\s+\S)")
 _PAIRS = ("“”", "（）", "()", "「」", "《》", "[]")
 _HAN = "一二三四五六七八九十百千两"
@@ -105,13 +107,13 @@ _NUMBER = re.compile(
 _PREDICATE = re.compile(
     r"(?:(?<![不可但只要还总于])是|叫|旧称|称为)((?![没不从在用由因把被前后这那谁什怎])[\u4e00-\u9fff]{2,6}(?<!的))(?=[。，,;；])|\b(?:is|are|was|were|as|called) (?:an?|the) ([a-z]{3,})(?=[.,;])"
 )
-"""What a clause ends in after a verb of being."""
+"""End of a clause after a verb of being."""
 _DEFINED = r"\s*(?:[(（][^)）]*[)）]\s*)?(?:就?是|指|叫|[:：—–=]|is\b|are\b|was\b|were\b|means\b)"
-"""Follows the name of what a sentence defines."""
+"""Text after the name that a sentence defines."""
 
 
 def _statement(quote: Quote) -> str:
-    """The sentence for reading, without links to more; "" where it states nothing by itself."""
+    """The readable sentence without links for further reading; "" if it makes no statement of its own."""
     text = _POINTER.sub("", quote.text)
     sentence = readable(text)
     fragment = sentence[:1].islower() and not re.match(r".{1,40}(?:[:：]| = )", sentence)
@@ -123,16 +125,16 @@ def _statement(quote: Quote) -> str:
 
 
 def _terms(quote: Quote, sentence: str) -> list[str]:
-    """What a gap can stand for, most telling first."""
+    """Candidate terms for a gap, the most specific first."""
     links = re.findall(r"\[\[([^\]|#]*)[^\]|]*(?:\|([^\]]*))?\]\]", quote.text)
     linked = [(alias or target).strip() for target, alias in links]
-    # A label, **Why**: …, names what the sentence says and is not said by it.
+    # A label, **Why**: …, names the topic and is no part of the statement.
     marked = re.findall(r"\*\*([^*,，、;；]{2,40})\*\*(\s*[:：])?", quote.text)
     own, begins = topic(quote), sentence.casefold().startswith
     numbers = [found.group() for found in _NUMBER.finditer(sentence)]
     names = [
         *(name for name, colon in marked if not colon and name[-1] not in ":："),
-        # Who or what a sentence begins with is mostly told by nothing else in it.
+        # The first name of a sentence is seldom determined by the rest of it.
         *(name for name in linked if not begins(name.casefold())),
         *(number for number in numbers if not any(number in name for name in linked)),
         *(one or other for one, other in _PREDICATE.findall(sentence)),
@@ -147,7 +149,7 @@ def _terms(quote: Quote, sentence: str) -> list[str]:
 def _gapped(quote: Quote, sentence: str, name: str) -> Card | None:
     """The sentence with a gap for the name, after the note's title if the sentence lacks it; None if that title
     has the name."""
-    # A name in the other script right behind would give it away.
+    # The same name in the other script right after the gap would give the answer away.
     latin = script(sentence) == "latin"
     gloss = r"(?:\s*[(（]?[\u4e00-\u9fff]{1,8}[)）]?)?" if latin and name.isascii() else ""
     found = re.search(named(name).pattern + gloss, sentence, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Citations: every claim points at code points of a document, verbatim."""
+"""Citations: every claim refers to a verbatim span of a document, in code points."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ _MARK = re.compile(
     rf"(?P<space>[ \t]*)[\[［【]\s*\^?(?:passages?\s+)?(?P<numbers>{_NUMBER}(?:[\s,，、;；]+{_NUMBER})*)\s*[\]］】]",
     re.IGNORECASE,
 )
-"""``[1]`` as models write it: also ``[1, 2]``, ``[1-3]``, ``[^1]``, ``[passage 1]``, ``【1】``; a year is none."""
+"""Citation marks as models write them: ``[1]``, ``[1, 2]``, ``[1-3]``, ``[^1]``, ``[passage 1]``, ``【1】``; not a
+year."""
 
 
 class CitationList:
-    """Numbers quotes in the order they are first cited; the same quote keeps its number."""
+    """Numbers quotes in the order of their first citation; the same quote keeps its number."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, int, int], int] = {}
@@ -32,7 +33,7 @@ class CitationList:
         return f"[{self._numbers[key]}]"
 
     def all(self) -> list[dict[str, Any]]:
-        """What was cited, by number."""
+        """All citations, by number."""
         return list(self._citations)
 
 
@@ -57,7 +58,7 @@ def citation(number: int, quote: Quote) -> dict[str, Any]:
 
 
 def whole(result: dict[str, Any], order: int) -> Quote:
-    """A result's whole text as a quote, without the white space around it."""
+    """A result's whole text as a quote, without surrounding white space."""
     content = result["content"]
     start = len(content) - len(content.lstrip())
     text = content.strip()
@@ -65,7 +66,7 @@ def whole(result: dict[str, Any], order: int) -> Quote:
 
 
 def only_known(text: str, known: Sequence[int]) -> str:
-    """The text with its marks as ``[1, 2]``, and none that points at no citation: one made up is worse than none."""
+    """The text with its marks as ``[1, 2]``; marks without a known citation are removed."""
 
     def kept(mark: re.Match[str]) -> str:
         numbers = [str(number) for number in _numbers(mark) if number in known]

@@ -1,4 +1,4 @@
-"""A result as a chat model reads it, with title and facts, because the text alone seldom names its subject."""
+"""A result as text for a chat model, with title and facts, because the passage alone seldom names its subject."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 MOST_FACTS = 5
-"""Of the graph, for each passage."""
+"""Maximum facts of the graph per passage."""
 _MIDNIGHT = "T00:00:00+00:00"
 
 
 def passage_text(result: Mapping[str, Any]) -> str:
-    """A line with title, headings and date, the text, and a line for each relation that somebody named."""
+    """A line with title, headings and date, the text, and a line for each labelled relation."""
     metadata = result["metadata"]
     stands = [metadata.get("title"), *(metadata.get("heading_path") or ())]
     place = " › ".join(dict.fromkeys(str(part) for part in stands if part))
@@ -26,7 +26,7 @@ def passage_text(result: Mapping[str, Any]) -> str:
 
 
 def _dated(fact: Mapping[str, Any]) -> str:
-    """The relation, and since when or until when it held, where that is known to have ended."""
+    """The relation; if its end is known, with the start and end of its validity."""
     if fact.get("invalid_at") is None:
         return arrow(fact)
     since = f"from {_day(fact['valid_at'])} " if fact.get("valid_at") else ""
@@ -34,7 +34,7 @@ def _dated(fact: Mapping[str, Any]) -> str:
 
 
 def _day(moment: Any) -> str:
-    """ISO 8601, without a time that says nothing."""
+    """ISO 8601; midnight is left out."""
     return str(moment or "").removesuffix(_MIDNIGHT)
 
 

@@ -1,8 +1,8 @@
-"""Choose the sentences that answer: by their passage's relevance, and by the question's words or the nearest
-relation's.
+"""Selects the sentences that answer a question: by the relevance of their passage, and by the words of the question or
+of the nearest relation's name.
 
-Comparing the sentences' own vectors or tokens with the question's finds no better ones (measured where judgements
-name sentences or answers; see docs/evaluation.md), at 40 ms a question.
+Comparing the vectors or tokens of the sentences with the question's selects no better ones (measured on data with
+judged sentences or answers; see docs/evaluation.md), and costs 40 ms a question.
 """
 
 from __future__ import annotations
@@ -21,25 +21,24 @@ from agentic_rag.text import content_tokens, tokens
 from agentic_rag.text.sentences import split_sentences
 
 MIN_TERMS = 3
-"""Terms a sentence needs to say something."""
+"""Minimum terms of a sentence."""
 MIN_UNLINKED = 4
-"""Letters outside of links: a list of links points on and says nothing itself."""
+"""Minimum letters outside of links: a list of links makes no statement."""
 SHARED = 2.0
-"""Points for all the question's words that any sentence has."""
+"""Points for a sentence with all question words that occur in any sentence."""
 ASKING = -3.0
-"""Points for a question, which answers none. Chosen on two vaults, as the shapes' points for failures."""
+"""Points for a sentence that is a question. Chosen on two vaults, as the points for failures."""
 WRONG = "✗"
-"""Marks a quote from a failure callout, so that nobody takes it for the note's own statement."""
+"""Marks a quote from a failure callout, so that it is not read as the note's own statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which sentences an operation wants.
+    """The sentences that an operation wants.
 
-    ``results``: how many of the first results are read; ``per_document``: most sentences of one
-    document; ``prose``: running text and tables' rows only; ``worth``: points for a sentence beside those for its words, -inf for
-    one that is not wanted;
-    ``failed``: points for what a failure callout says;
+    ``results``: number of first results that are read; ``per_document``: maximum sentences per document; ``prose``:
+    only running text and table rows; ``worth``: points for a sentence besides those for its words, -inf to exclude it;
+    ``failed``: points for text in a failure callout;
     ``reach``: share of ``answer.abstain_below`` that a result's relevance needs;
     ``margin``: sentences this many points below the best are left out.
     """
@@ -62,7 +61,7 @@ class Quote:
     end: int
     result: Mapping[str, Any]
     score: float
-    """Orders quotes of one question, higher is better."""
+    """Order of the quotes of one question, higher is better."""
     order: int
     """Position of its result in the final ranking, from 0."""
 
@@ -81,7 +80,7 @@ def best_quotes(
 
 
 def has_statement(result: Mapping[str, Any]) -> bool:
-    """Whether any sentence of a result says something."""
+    """Whether any sentence of a result makes a statement."""
     content = result["content"]
     spans = _outside_code(content, split_sentences(content))
     return any(is_statement(Quote(content[start:end], start, end, result, 0.0, 0)) for start, end in spans)
@@ -122,20 +121,20 @@ def _candidates(query: str, results: Sequence[dict[str, Any]], choice: Choice) -
 
 
 def _outside_code(content: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The spans that touch neither code nor the names of a table's columns."""
+    """The spans outside of code and of table headers."""
     fenced = [match.span() for pattern in (_FENCE, _HEADER) for match in pattern.finditer(content)]
     return ((start, end) for start, end in spans if not any(a < end and start < b for a, b in fenced))
 
 
 def _nearest(facts: Sequence[Mapping[str, Any]]) -> Set[str]:
-    """The words of the nearest fact's relation name: "Who wrote it?" means ``author`` without naming it."""
+    """Words of the nearest fact's relation name: "Who wrote it?" means ``author`` without naming it."""
     told = [fact for fact in facts if fact.get("cosine") is not None and not is_plain(fact)]
     best = max(told, key=lambda fact: float(fact["cosine"]), default=None)
     return frozenset() if best is None else frozenset(tokens(str(best["name"]).replace("_", " ")))
 
 
 def _properties(content: str, asked: Set[str]) -> list[tuple[int, int]]:
-    """Spans of the properties whose names share a word with the question, each with its whole value."""
+    """Spans of the properties whose names share a word with the question, each with its full value."""
     spans = []
     found = list(_PROPERTY.finditer(content))
     for number, match in enumerate(found):
@@ -161,31 +160,31 @@ _ONLY_MARKUP = re.compile(
 
 
 _CALLOUT_TITLE = re.compile(r"^\s*(?:>\s*)+\[![\w-]+\]")
-"""Names what the lines under it say."""
+"""The title of a callout, which names the lines below it."""
 
 
 _PROPERTY = re.compile(r"""^["']?([^\s"'#:-][^"':\n]*?)["']?[ \t]*:(?=\s|\Z)""", re.MULTILINE)
-"""Begins one; what is indented or listed under it is its value."""
+"""Start of a property; indented or listed lines below it belong to its value."""
 
 
 _QUESTION = re.compile(r"[?？]\W*\Z")
 
 
 _NOT_PROSE = re.compile(r"[→←↔]|^[\w-]{1,30}\s*::?\s|^https?://|(?:\[\[.*){4}")
-"""Drawn edges, properties, addresses, sentences that are mostly links."""
+"""Drawn edges, properties, URLs, sentences that consist mostly of links."""
 
 
 _FENCE = re.compile(r"^(```|~~~)[^\n]*\n.*?^\1", re.MULTILINE | re.DOTALL)
-"""Code is not quoted: a line out of its block is not understandable."""
+"""Code blocks, which are not quoted: a single line of code is not understandable."""
 
 
 _HEADER = re.compile(r"^[|].*\n(?=[|]?[\s:|-]+[|]?[ \t]*$)", re.MULTILINE)
-"""A table's first row names its columns."""
+"""The header row of a table."""
 
 
 def is_statement(quote: Quote) -> bool:
-    """Whether a sentence can answer: headings, callouts' titles, rules, bare embeds, addresses, block ids,
-    tag lines and lead-ins that end in a colon cannot, nor can what is shown in a word or two."""
+    """Whether a sentence can answer. Headings, titles of callouts, rules, bare embeds, URLs, block ids, tag lines
+    and lead-ins that end in a colon cannot, nor can a text of one or two readable words."""
     if _ONLY_MARKUP.match(quote.text) or _CALLOUT_TITLE.match(quote.text):
         return False
     unlinked = sum(character.isalnum() for character in _WIKILINK.sub("", quote.text))
@@ -204,7 +203,7 @@ def _capped(quotes: Sequence[Quote], per_document: int) -> list[Quote]:
 
 
 def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
-    """Each statement once: the same words in another note add nothing, but that another note has a property does."""
+    """Each statement once; the same property in several notes counts once for each note."""
     seen: set[tuple[str, Any]] = set()
     kept = []
     for quote in quotes:
@@ -217,7 +216,7 @@ def _distinct(quotes: Sequence[Quote]) -> list[Quote]:
 
 
 def statement(text: str) -> str:
-    """What a quote says, as a key: without marks, case and punctuation."""
+    """Key of a quote's statement: its text without markup, case and punctuation."""
     return " ".join(tokens(readable(text)))
 
 
@@ -228,7 +227,7 @@ _LEAD = re.compile(
     r"^\s*(?:>\s*)*(?:\[![\w-]+\][+-]?\s*)?(?:[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|#{1,6}\s+)?"
 )
 _TABLE = re.compile(r"^([|].*)\n(?=.*-)[ \t\r:|-]+\n(?:[|].*(?:\n|\Z))+", re.MULTILINE)
-"""Its first group is the row that names the columns."""
+"""A table; its first group is the header row."""
 _CELL = re.compile(r"(?<!\\)\|(?![^\[]*\]\])")
 _FIELD = re.compile(r"^[\w-]+::\s*")
 _FENCES = re.compile(r"^---[ \t]*$", re.MULTILINE)
@@ -237,13 +236,13 @@ _ITEM = re.compile(r"(:)?[ \t]*\n[ \t]*[-*+][ \t]+")
 
 
 def quote_text(quote: Quote) -> str:
-    """``readable``; a table's row with the names of its columns, where its passage has them: 65 alone says nothing.
-    What a failure callout says is marked as ``WRONG``."""
+    """``readable``; a table row with its column names if the passage has them, because a bare 65 says nothing.
+    Text of a failure callout is marked as ``WRONG``."""
     return f"{WRONG} {_unmarked(quote)}" if is_failure(quote) else _unmarked(quote)
 
 
 def is_failure(quote: Quote) -> bool:
-    """Whether it stands in a failure callout: what was answered or done, and was wrong."""
+    """Whether the quote is in a failure callout, which holds wrong answers and mistakes."""
     return any(start <= quote.start < end for start, end in failures(quote.result["content"]))
 
 
@@ -260,7 +259,7 @@ def _unmarked(quote: Quote) -> str:
 
 
 def table_row(quote: Quote) -> list[tuple[str, str]]:
-    """A table's row: its cells, each after the name of its column; empty where the passage lacks those names."""
+    """The cells of a table row, each after its column name; empty if the passage lacks the header row."""
     names = _column_names(quote)
     named = zip_longest(names, _cells(quote.text) if names else [], fillvalue="")
     return [(name, cell) for name, cell in named if cell]
@@ -278,7 +277,7 @@ def _cells(row: str) -> list[str]:
 
 
 def readable(text: str) -> str:
-    """A quote without Markdown's marks, on one line, for reading; the citation keeps it verbatim."""
+    """A quote without Markdown markup, on one line; the citation keeps it verbatim."""
     if text.lstrip().startswith("|"):
         text = " · ".join(cell for cell in _cells(text) if cell)
     text = _ITEM.sub(lambda item: ": " if item.group(1) else ", ", _FENCES.sub("", text))

@@ -1,4 +1,4 @@
-"""The answer in the shape each operation asks for; every line is a quote with its citation."""
+"""The answer in the form of each operation; every line is a quote with its citation."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ Bring = Callable[[str, Sequence[Quote]], list[Quote]]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How an operation's answer looks, which sentences it wants, and how many times the usual number.
+    """The form of an operation's answer, the sentences it wants, and a factor on their usual number.
 
-    ``asks``: the form as an instruction for a chat model. ``brings``: adds to each quote further quotes that
-    belong to it.
+    ``asks``: the form as an instruction for a chat model. ``brings``: adds related quotes to each quote.
     """
 
     render: Render
@@ -43,13 +42,13 @@ class Shape:
 
 
 MOST_ARROWS = 2
-"""Relations that one quote tells, or brings sentences for."""
+"""Maximum relations drawn per quote, and maximum sentences added for them."""
 ALONE = {"cjk": "其他", "latin": "Other", "other": "Other"}
-"""Heads the notes that share nothing telling with another, in the question's script."""
+"""Heading for notes without a shared theme, in the question's script."""
 
 
 def passages(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``document_retrieval``: the best sentences as they stand, in the order of the ranking; a property after its note."""
+    """``document_retrieval``: the best sentences verbatim, in the order of the ranking; a property after its note."""
     return "\n".join(f"{_subject(quote)}{quote_text(quote)} {cited.cite(quote)}" for quote in quotes)
 
 
@@ -58,7 +57,8 @@ def _subject(quote: Quote) -> str:
 
 
 def questions(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``verification_canvas``: a card a quote, rather one whose answer is not asked for yet, and the answer under it.
+    """``verification_canvas``: a card per quote, if possible with an answer not yet asked for, and the answer
+    below it.
 
     Quotes that get the same question are its answers together.
     """
@@ -85,7 +85,7 @@ def _open_card(query: str, quote: Quote) -> Card:
 
 
 def clusters(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
-    """``weak_point_clustering``: a quote a note, under what it shares with the most other notes."""
+    """``weak_point_clustering``: one quote per note, grouped by the theme shared with the most other notes."""
     groups = _grouped(quotes, [_themes(quote) for quote in quotes], ALONE[script(query)])
     return "\n".join(
         f"{theme} ({len(members)})\n"
@@ -133,7 +133,7 @@ def relations(query: str, quotes: Sequence[Quote], cited: CitationList) -> str:
 
 
 def related(query: str, quotes: Sequence[Quote]) -> list[Quote]:
-    """The quotes, each followed by the sentences of its passage that state its tellingest relations."""
+    """The quotes, each followed by the sentences of its passage that state its most specific relations."""
     brought = []
     said = {statement(quote.text) for quote in quotes}
     for quote in quotes:
@@ -150,7 +150,7 @@ def _drawn(facts: Sequence[Mapping[str, Any]], quote: Quote, cited: CitationList
     """The sentence, preceded by the arrows of the relations it states."""
     sentence = f"{quote_text(quote)} {cited.cite(quote)}"
     arrows = "; ".join(map(arrow, facts))
-    # A drawn edge is its own arrow.
+    # An edge drawn in the text is already an arrow.
     return f"{arrows}: {sentence}" if arrows and not _DRAWN.search(quote.text) else sentence
 
 
@@ -161,7 +161,7 @@ def _says(quote: Quote, fact: Mapping[str, Any]) -> bool:
 
 
 def _stated(fact: Mapping[str, Any], quote: Quote) -> Quote | None:
-    """The fact's own sentence in the passage; None where it says nothing or does not stand there as it is."""
+    """The fact's sentence in the passage; None if it makes no statement or is not in the passage verbatim."""
     text = str(fact.get("text") or "").strip()
     start = quote.result["content"].find(text) if text else -1
     stated = replace(quote, text=text, start=start, end=start + len(text))
@@ -172,7 +172,7 @@ _DRAWN = re.compile(r"—[^→\n]+→")
 
 
 def _telling_facts(query: str, quote: Quote) -> list[Mapping[str, Any]]:
-    """Facts between named things: what the author labelled first, then what the question names."""
+    """Facts between named things: labelled relations first, then those with names from the question."""
     asked = query.casefold()
     facts = [
         f for f in quote.result["facts"] if f.get("source") and f.get("target") and f["name"] != "HAS_TAG"
@@ -214,7 +214,7 @@ SHAPES: Mapping[CanvasOperation, Shape] = {
 
 
 def not_found(query: str) -> str:
-    """The honest answer where nothing is relevant enough, in the question's language."""
+    """The "not found" answer if no result is relevant enough, in the question's language."""
     return "在你的笔记里没有找到。" if script(query) == "cjk" else "Not found in your notes."
 
 
@@ -224,8 +224,8 @@ def _title(quote: Quote) -> str:
 
 
 def _themes(quote: Quote) -> list[str]:
-    """What a quote's note is about, tellingest first: notes its properties name, notes its text links
-    to, things its facts point at, tags."""
+    """Themes of a quote's note, the most specific first: notes named in its properties, notes linked in its text,
+    targets of its facts, tags."""
     metadata, content = quote.result["metadata"], quote.result["content"]
     said = [one for value in metadata.values() for one in _each(value)]
     named = [name for one in said if isinstance(one, str) for name in _linked(one)]
@@ -235,7 +235,7 @@ def _themes(quote: Quote) -> list[str]:
 
 
 def _each(value: Any) -> Sequence[Any]:
-    """A property's values: whoever writes notes may write one where others list several."""
+    """The values of a property; a single value counts as a list of one."""
     return value if isinstance(value, list | tuple) else [value]
 
 
