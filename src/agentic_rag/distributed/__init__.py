@@ -1,4 +1,4 @@
-"""Bulk work on a Ray cluster: documents parsed and prepared, vectors made and indexes built by many workers.
+"""Bulk ingest on a Ray cluster: workers parse and prepare documents, embed texts, and build indexes.
 
-Only here is Ray imported, and only when the engine is asked for (extra ``distributed``).
+Ray is imported only here, and only if the engine ``ray`` is used (extra ``distributed``).
 """

@@ -1,4 +1,4 @@
-"""The Ray cluster: joined, or started on this machine and ended again; its errors."""
+"""Connection to a Ray cluster, which may be started on this machine; translation of its errors."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from typing import Any
 from agentic_rag.errors import InputError, MissingExtra, RunError
 
 ENGINES = ("local", "ray")
-"""That do bulk work."""
+"""Engines for bulk work."""
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    # At every start of actors Ray Data is told, as an error on stderr, how Ray Data starts its actors.
+    # At every start of actors Ray Data reports, as an error on stderr, how it starts them.
     "RAY_BACKEND_LOG_LEVEL": "fatal",
 }
-"""Read by Ray when it is imported, or starts a process; who has set them keeps them."""
+"""Environment variables that Ray reads at import or at the start of a process; values set by the user are kept."""
 
 
 ANSWERS_WITHIN = 5.0
-"""Seconds in which the head must take a connection."""
+"""Time limit in seconds for a connection to the head."""
 _RAISED = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception): .+)$", re.MULTILINE)
 _HOST = re.compile(r"(?:ray://)?\[?(?P<host>[^\]/]+)\]?:(?P<port>\d+)")
 
 
 class Cluster:
-    """Joined when it is first needed, so that an ingest that finds nothing to do needs none.
+    """A cluster that is joined when first needed, so that an ingest without work needs none.
 
     Args:
-        address: of a cluster's head (``HOST:6379``); None: one on this machine, of all its cores, that is started and
-            ended again; or the one that this process is connected to already.
+        address: address of a cluster's head (``HOST:6379``); None: the cluster this process is connected to, else a
+            temporary one on all cores of this machine.
     """
 
     def __init__(self, address: str | None) -> None:
@@ -45,7 +45,7 @@ class Cluster:
         self._is_ours = False
 
     def joined(self) -> Any:
-        """The module ``ray``, connected; takes seconds the first time, so for a thread to call.
+        """The module ``ray``, connected. Takes seconds the first time, so call it in a thread.
 
         Raises:
             InputError: this process is connected to another cluster already.
@@ -63,7 +63,7 @@ class Cluster:
         return self._ray
 
     def leave(self) -> None:
-        """Disconnect; a cluster that was started here ends."""
+        """Disconnect; a cluster started here is stopped."""
         if self._ray is not None and self._is_ours:
             self._ray.shutdown()
         self._ray = None
@@ -71,10 +71,10 @@ class Cluster:
 
 @asynccontextmanager
 async def joined(engine: str, address: str | None) -> AsyncIterator[Cluster | None]:
-    """The cluster that an engine works on, left at the end; None for ``local``, which is this process.
+    """The cluster of an engine, left at the end; None for ``local``, which is this process.
 
     Raises:
-        InputError: no such engine, or an address without a cluster.
+        InputError: an unknown engine, or ``local`` with an address.
         MissingExtra: Ray is not installed.
     """
     if engine not in ENGINES:
@@ -84,7 +84,7 @@ async def joined(engine: str, address: str | None) -> AsyncIterator[Cluster | No
             raise InputError("the address is of a Ray cluster; give the engine 'ray' too")
         yield None
         return
-    await asyncio.to_thread(imported)  # told now where it is not installed
+    await asyncio.to_thread(imported)  # raises now if Ray is not installed
     cluster = Cluster(address)
     try:
         yield cluster
@@ -128,8 +128,8 @@ def _join(ray: Any, address: str | None) -> None:
 
 @contextmanager
 def _silenced() -> Iterator[None]:
-    """While Ray starts: it tells on stderr that it was told to be quiet, and LanceDB warns of its forks, which become
-    other programs at once."""
+    """Silences stderr while Ray starts: Ray reports its own settings there, and LanceDB warns of forks although
+    these become other programs at once."""
     kept = os.dup(2)
     try:
         with Path(os.devnull).open("wb") as nowhere:
@@ -141,7 +141,7 @@ def _silenced() -> Iterator[None]:
 
 
 def _check_answers(address: str | None) -> None:
-    """Raises ``OSError``: Ray itself would try for minutes."""
+    """Raises ``OSError`` if nothing answers; Ray itself would try for minutes."""
     found = _HOST.fullmatch(address or "")
     if found:
         socket.create_connection((found["host"], int(found["port"])), ANSWERS_WITHIN).close()
@@ -150,19 +150,19 @@ def _check_answers(address: str | None) -> None:
 def _settle(ray: Any) -> None:
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     context = ray.data.DataContext.get_current()
-    # Documents are stored in their order: so the stores end up as those of one machine.
+    # Documents are stored in their order, so that the stores equal those of a single machine.
     context.execution_options.preserve_order = True
     context.enable_progress_bars = False
 
 
 def cores(ray: Any) -> int:
-    """Of the whole cluster; at least 1."""
+    """Number of cores of the whole cluster; at least 1."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
 @contextmanager
 def translated(doing: str) -> Iterator[None]:
-    """Whatever Ray raises, as ``RunError``."""
+    """Turns any error of Ray into ``RunError``."""
     import ray
 
     try:
@@ -174,7 +174,7 @@ def translated(doing: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What was raised first, of all that Ray tells of it; else its first line."""
+    """The original exception within Ray's report; else the first line of the report."""
     raised = [line for line in _RAISED.findall(str(error)) if not line.startswith("ray.")]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (raised or lines or [type(error).__name__])[0]

@@ -1,4 +1,4 @@
-"""An embedding whose stored texts are embedded by workers of a Ray cluster; for work that has many calls under way."""
+"""An embedding whose passages are embedded by the workers of a Ray cluster, for callers with many concurrent calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentic_rag.ingest.preparing import passages
 from agentic_rag.models import bundled
 
 CALLS = 2
-"""Under way at a time for a worker: while one is sent, it works on the other."""
+"""Concurrent calls per worker: one is transferred while the worker works on the other."""
 
 
 class EmbeddingWorker:
@@ -31,7 +31,7 @@ class EmbeddingWorker:
         self._embedding: Embedding | None = None
 
     async def passages(self, texts: list[str], tokens: bool) -> PassageVectors | AgenticRagError:
-        """Vectors of the texts, and their tokens where they are asked for."""
+        """Vectors of the texts, and their tokens if requested."""
         try:
             return await passages(await self._opened(), texts, tokens=tokens)
         except AgenticRagError as error:
@@ -45,7 +45,7 @@ class EmbeddingWorker:
 
 
 class RayEmbedding:
-    """``ports.Embedding``: passages by the workers, who each have the model; questions by the model here."""
+    """``ports.Embedding``: workers embed passages, each with its own model; the local model embeds questions."""
 
     def __init__(self, cluster: Cluster, opened: Open[Embedding], here: Embedding) -> None:
         ray = cluster.joined()
@@ -60,7 +60,7 @@ class RayEmbedding:
 
     @property
     def at_once(self) -> int:
-        """Calls that keep all workers busy."""
+        """Number of concurrent calls that keep all workers busy."""
         return CALLS * len(self._workers)
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
@@ -93,6 +93,6 @@ class RayTokenEmbedding(RayEmbedding):
 
 
 def ray_embedding(cluster: Cluster, opened: Open[Embedding], here: Embedding) -> RayEmbedding:
-    """Of the kind of the model; takes seconds, so for a thread to call."""
+    """An embedding of the same kind as the model. Takes seconds, so call it in a thread."""
     kind = RayTokenEmbedding if isinstance(here, TokenEmbedding) else RayEmbedding
     return kind(cluster, opened, here)  # type: ignore[arg-type]

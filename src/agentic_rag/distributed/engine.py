@@ -1,6 +1,6 @@
-"""``ingest.engines.IngestEngine`` on a Ray cluster: workers prepare shares of the documents, this process stores them.
+"""``ingest.engines.IngestEngine`` on a Ray cluster: workers prepare shares of documents, this process stores them.
 
-What this process has stored is marked done, so a run that was killed goes on there.
+Stored documents are marked done, so a killed run resumes after them.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from agentic_rag.stores.lancedb.indexes import IndexBuilder
 from agentic_rag.stores.lancedb.reindex import Reindexable
 
 PARSED_TOGETHER = 128
-"""Sources a worker parses at a time."""
+"""Sources that a worker parses per task."""
 SHARE_BYTES = 400_000
-"""Of text that a worker is given at a time, or one document: some seconds of embedding, which are lost with a worker."""
+"""Bytes of text per task of a worker, or a single larger document: some seconds of embedding, lost if a worker
+dies."""
 
 
 class RayEngine:
     """Parses and prepares on a cluster.
 
     Args:
-        pool: its workers.
+        pool: the workers.
         opened: opens a worker's own stores and model.
         chunks: the store of this process.
-        builder: of large indexes.
+        builder: builds large indexes.
     """
 
     def __init__(self, pool: Pool, opened: Open[Opened], chunks: ChunkStore, builder: IndexBuilder) -> None:
@@ -46,7 +47,7 @@ class RayEngine:
         self._chunks = chunks
 
     def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
-        if len(found) <= PARSED_TOGETHER:  # done before a worker would begin
+        if len(found) <= PARSED_TOGETHER:  # faster than the start of a worker
             yield from (parsed(item, action) for item, action in found)
             return
         parts = [found[start : start + PARSED_TOGETHER] for start in range(0, len(found), PARSED_TOGETHER)]
@@ -110,7 +111,7 @@ def _packed(orders: Sequence[Order]) -> Share:
 
 
 def _batch(some: Sequence[tuple[Work, PreparedDocument, Made]]) -> Batch:
-    """Pieces go with the first of their documents."""
+    """A batch for the store; a piece belongs to the batch with the first of its documents."""
     made = list({id(one): one for _, _, one in some}.values())
     first = [one for _, document, one in some if document is one.documents[0]]
     vectors = {text: vector for one in made for text, vector in zip(one.texts, one.vectors, strict=True)}

@@ -1,4 +1,4 @@
-"""Indexes of large LanceDB tables built by many workers, a segment each, and put in force by one commit (lance-ray)."""
+"""Indexes of large LanceDB tables: each worker builds a segment, and one commit activates all of them (lance-ray)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from agentic_rag.distributed.cluster import Cluster, cores
 from agentic_rag.stores.lancedb.indexes import BUILT_HERE, MOST_SEGMENTS
 
 INDEXED_APART = 1_000_000
-"""Rows from which it pays: below, workers take longer to begin than one machine takes for the index."""
+"""Minimum rows for a distributed build; below, the start of the workers takes longer than a local build."""
 _WORDS = ("with_position", "base_tokenizer", "language", "max_token_length", "lower_case", "stem",
           "remove_stop_words", "ascii_folding")  # fmt: skip
-"""Settings of a full-text index that LanceDB and Lance call alike."""
+"""Settings of a full-text index with the same name in LanceDB and Lance."""
 
 
 class RayBuilder:
@@ -52,4 +52,4 @@ class RayBuilder:
 
 
 _KINDS = {"FTS": "INVERTED", "BTree": "BTREE", "IvfSq": "IVF_SQ"}
-"""LanceDB's configuration → Lance's name, of the kinds that can be built in segments."""
+"""From LanceDB's configuration to Lance's name, for the index types that can be built in segments."""

@@ -1,7 +1,7 @@
-"""A pool of workers on the cluster, a core each, that each open something and then work.
+"""A pool of workers on the cluster, one per core; each opens its parts once and then processes items.
 
-Items stream through Ray Data: it keeps back what comes faster than its results are taken, and moves what waits to disk.
-A worker that dies is started anew and does its item again.
+Items stream through Ray Data, which slows producers down to the pace of the consumer and spills waiting data to disk.
+A worker that dies is restarted and repeats its item.
 """
 
 from __future__ import annotations
@@ -17,21 +17,20 @@ from agentic_rag.errors import AgenticRagError
 from agentic_rag.models import bundled
 
 THREADS = 1
-"""That embed in a worker: it has one core."""
+"""Embedding threads per worker, which has one core."""
 Parts = TypeVar("Parts")
 Item = TypeVar("Item")
 Made = TypeVar("Made")
 Open = Callable[[], AbstractAsyncContextManager[Parts]]
-"""Opens what a worker works with; can be pickled."""
+"""Opens the parts of a worker; must be picklable."""
 Work = Callable[[Parts, Item], Awaitable[Made]]
-"""Can be pickled, as its items and results."""
+"""The task; must be picklable, as its items and results."""
 
 
 class Worker:
-    """A Ray actor: opens its parts for its first item, then works on one after the other.
+    """A Ray actor: opens its parts for its first item, then processes one item after the other.
 
-    Expected errors, in opening or at work, are returned as values, because Ray keeps only the text of a raised
-        one.
+    Expected errors, in opening or at work, are returned as values, because Ray keeps only the text of a raised one.
     """
 
     def __init__(self, opened: Open[Any], work: Work[Any, Any, Any]) -> None:
@@ -57,13 +56,14 @@ class Worker:
 
 
 class Pool:
-    """Workers of a cluster, which is joined when there is something to do."""
+    """The workers of a cluster, which is joined when there is work."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def kept(self, value: Any) -> list[Any]:
-        """A reference to what every worker is to have, in a list, as ``Worker`` can be given it; see ``taken``."""
+        """A reference to a value shared by all workers, in a list, so that it can be passed to ``Worker``; see
+        ``taken``."""
         return [self._cluster.joined().put(value)]
 
     def results(
@@ -75,18 +75,18 @@ class Pool:
         *,
         embeds: bool = False,
     ) -> Iterator[Made]:
-        """Of each item, in order, as they are ready; for a thread to call.
+        """The result of each item, in order, as soon as it is ready; blocks, so call it in a thread.
 
         Args:
-            opened: opens what a worker works with.
+            opened: opens the parts of a worker.
             work: makes the result of an item.
             items: in order.
-            doing: what an error says that was being done.
-            embeds: whether texts to be stored are embedded; see ``workers``.
+            doing: the activity as errors name it.
+            embeds: whether the work embeds passages; see ``workers``.
 
         Raises:
             RunError: the cluster failed.
-            AgenticRagError: what a worker raised.
+            AgenticRagError: a worker raised it.
         """
         if not items:
             return
@@ -116,21 +116,21 @@ class Pool:
         *,
         embeds: bool = False,
     ) -> AsyncGenerator[Made]:
-        """``results``, for an event loop."""
+        """``results`` for an event loop."""
         results = self.results(opened, work, items, doing, embeds=embeds)
         for _ in items:
             yield await asyncio.to_thread(next, results)
 
 
 def taken(kept: Sequence[Any]) -> Any:
-    """In a worker, what ``Pool.kept`` was given."""
+    """In a worker, the value given to ``Pool.kept``."""
     import ray
 
     return ray.get(kept[0])
 
 
 def packed(value: Any) -> bytes:
-    """For ``pickle.loads``; functions too, which pickle itself cannot name."""
+    """Bytes for ``pickle.loads``; also of functions that pickle itself cannot serialise."""
     from ray import cloudpickle
 
     made: bytes = cloudpickle.dumps(value)
@@ -138,10 +138,10 @@ def packed(value: Any) -> bytes:
 
 
 def workers(ray: Any, *, embed: bool) -> tuple[int, int]:
-    """How many the cluster has room for, and the GPUs of each.
+    """Number of workers for the cluster, and GPUs of each.
 
-    Those that embed have one each, where the cluster has GPUs and the bundled model can use them: then they are as many as
-    the GPUs. Others are as many as the cores.
+    Embedding workers are one per GPU if the cluster has GPUs and the bundled model can use them. Otherwise workers are
+    one per core.
     """
     gpus = int(ray.cluster_resources().get("GPU", 0)) if embed and bundled.can_use_gpu() else 0
     return (gpus, 1) if gpus else (cores(ray), 0)

@@ -1,4 +1,4 @@
-"""What a worker does for an ingest: documents chunked, their facts derived, their texts embedded, their rows written."""
+"""The task of a worker in an ingest: chunk documents, derive facts, embed texts, write rows."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from agentic_rag.ingest.sources import SourceItem
 from agentic_rag.text.cache import TextCache
 
 TEXTS = 50_000
-"""Names and sentences whose vectors a worker remembers (80 MB): a name comes again and again."""
+"""Names and sentences whose vectors a worker caches (80 MB), because names recur."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a worker reads and embeds by."""
+    """The stores and models of a worker."""
 
     chunks: ChunkStore
     graph: GraphStore
@@ -43,7 +43,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """A worker of one ingest."""
+    """The state of a worker for one ingest."""
 
     opened: Opened
     dataset: str
@@ -53,36 +53,36 @@ class Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a worker is given at a time: documents as ``Work`` packs them."""
+    """The documents of one task, packed by ``Work``."""
 
     documents: tuple[tuple[bytes, Stored, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a worker made of a share, in order."""
+    """The results of a share, in order."""
 
     documents: tuple[PreparedDocument, ...]
     texts: tuple[str, ...]
     vectors: FloatArray
-    """Of the texts: names and sentences of the graphs."""
+    """Vectors of the texts, which are names and sentences of the graphs."""
     piece: Piece | None
-    """Rows of the chunks, where the store takes pieces; else they are in the documents."""
+    """Rows of the chunks if the store accepts pieces; otherwise the documents hold them."""
     seconds: tuple[tuple[str, float], ...]
-    """Of each stage, in this worker."""
+    """Seconds per stage in this worker."""
 
 
 @asynccontextmanager
 async def preparation(
     opened: Open[Opened], dataset: str, titles: Sequence[Any]
 ) -> AsyncIterator[Preparation]:
-    """``titles``: the index, or None, as ``Pool.kept`` gives it."""
+    """``titles``: the title index or None, as ``Pool.kept`` gives it."""
     async with opened() as parts:
         yield Preparation(parts, dataset, await asyncio.to_thread(taken, titles))
 
 
 async def prepare(worker: Preparation, share: Share) -> Made:
-    """Of a share all that can be done without changing a store."""
+    """Prepare a share completely, without changing a store."""
     clock = StageClock()
     parts = worker.opened
     preparer = Preparer(parts.chunks, parts.embedding, parts.count_tokens)
@@ -106,7 +106,7 @@ async def prepare(worker: Preparation, share: Share) -> Made:
 
 
 async def _texts(worker: Preparation, prepared: Prepared, *, is_new: bool) -> list[str]:
-    """Names and sentences to embed; what may be stored is looked for only where some of it may be."""
+    """Names and sentences to embed; stored ones are looked up only if the documents are not new."""
     if worker.titles is None:
         return []
     if not is_new:
@@ -132,5 +132,5 @@ def _unheard() -> Meter:
 
 
 async def parse(_: None, sources: Sequence[tuple[SourceItem, Action]]) -> list[Work | FileReport]:
-    """Each source parsed, in order."""
+    """Parse each source, in order."""
     return [parsed(item, action) for item, action in sources]
