@@ -1,1 +1,1 @@
-"""Instants, months, and the times that a text states."""
+"""Instants, months, and dates stated in text."""

@@ -1,4 +1,4 @@
-"""Moments as people write them: ISO 8601 dates and times, in UTC where no zone is given."""
+"""ISO 8601 dates and times; without a zone they are UTC."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentic_rag.errors import InputError
 
 
 def parse_as_of(text: str | None) -> datetime | None:
-    """``as_of`` as a moment; a bare date means its end, in UTC.
+    """``as_of`` as an instant; a bare date means its end, in UTC.
 
     Raises:
         InputError: not ISO 8601.
@@ -24,7 +24,7 @@ def parse_as_of(text: str | None) -> datetime | None:
 
 
 def moment_of(value: object) -> datetime | None:
-    """An ISO 8601 date (its start) or time in UTC; UTC where no zone is given; None for anything else.
+    """An ISO 8601 date (its start) or time as an instant in UTC; without a zone it is UTC; None for any other value.
 
     >>> moment_of("2023-08-01").isoformat(), moment_of("last Tuesday")
     ('2023-08-01T00:00:00+00:00', None)
@@ -38,10 +38,10 @@ def moment_of(value: object) -> datetime | None:
 
 
 def as_utc(moment: datetime) -> datetime:
-    """The same moment in UTC; one without a zone is UTC already.
+    """The same instant in UTC; without a zone it already is UTC.
 
     Raises:
-        InputError: in UTC it lies outside the years 1 to 9999.
+        InputError: the instant in UTC is outside the years 1 to 9999.
     """
     try:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -50,7 +50,7 @@ def as_utc(moment: datetime) -> datetime:
 
 
 def _read(text: str, *, bare: time) -> datetime:
-    """An ISO date, at that time of the day in UTC, or an ISO time; ``ValueError`` for anything else."""
+    """An ISO date at the time ``bare`` in UTC, or an ISO time; ``ValueError`` for anything else."""
     if len(text) <= len("2023-08-01"):
         return datetime.combine(date.fromisoformat(text), bare, tzinfo=UTC)
     return as_utc(datetime.fromisoformat(text))

@@ -12,7 +12,7 @@ _NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)}
 
 
 def month_number(name: str) -> int | None:
-    """1 to 12, by the first three letters; None for another word."""
+    """1 to 12, from the first three letters; None for another word."""
     return _NUMBERS.get(name[:3].lower())
 
 

@@ -1,8 +1,11 @@
-"""Intervals a sentence states in plain words, rather none than a wrong one; and how well the dates of a passage fit them.
+"""Time intervals stated in a sentence, with a preference for precision over recall; and the match of a passage's
+dates with them.
 
-Read are dates with a year, in English, Chinese and Japanese: ``1994``, ``March 2023``, ``5 March 2023``, ``March 5, 2023``, ``2023-03``, ``2023-03-05``,
-``2023/3/5``, ``2023.03.05``, ``2023年3月5日``, ``二〇二三年三月``. An end is exclusive: the end of the stated day, month or year. What is relative ("last
-year"), vague ("in early 1994", "before 2000"), negated ("not until 2019") or said of two times in one sentence is left alone; so is a single date in the middle of a statement.
+Recognised are dates with a year, in English, Chinese and Japanese: ``1994``, ``March 2023``, ``5 March 2023``,
+``March 5, 2023``, ``2023-03``, ``2023-03-05``, ``2023/3/5``, ``2023.03.05``, ``2023年3月5日``, ``二〇二三年三月``. An end
+is exclusive: the end of the stated day, month or year. Ignored are relative ("last year"), vague ("in early
+1994", "before 2000") and negated ("not until 2019") dates, several times in one sentence, and a single date in
+the middle of a statement.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.dates.months import month_number
 
 Interval = tuple[datetime | None, datetime | None]
-"""(start, end): start inclusive, end exclusive, UTC; None where it is open."""
+"""(start, end): start inclusive, end exclusive, UTC; None is open."""
 
 _YEAR = r"(?<![\d.,/])(?:1\d{3}|20\d{2})(?![\d/%])(?![.,]\d)(?!['’]?s\b)"
 _MONTH = (
@@ -28,7 +31,7 @@ _ISO = r"(?<![\d.,/-])(?:1\d{3}|20\d{2})-\d{2}(?:-\d{2})?(?![\d-])"
 _FULL = rf"(?:{_ISO}|(?:{_DAY}\s+(?:of\s+)?)?{_MONTH},?\s+(?:of\s+)?{_YEAR}|{_MONTH}\s+{_DAY},?\s+{_YEAR}|{_YEAR})"
 _PARTIAL = rf"(?:{_DAY}\s+{_MONTH}|{_MONTH}\s+{_DAY}|{_MONTH})"
 _TO = r"(?:\s+(?:to|until|till|through|up\s+to)\s+|\s*[–—]\s*|\s*-\s*)"
-# After the date: nothing, punctuation, or a word that cannot make the number count something ("in 2000 houses").
+# After the date: nothing, punctuation, or a word that cannot make the number a count ("in 2000 houses").
 _TAIL = (
     r"(?=\s*(?:[^\w\s%°/~–—-]|\Z)|\s+[–—-]\s|\s+(?:the|a|an|he|she|it|they|we|i|you|his|her|their|its|this|that|and|but|or|as|at|by|to|for|from"
     r"|with|when|where|while|who|which|was|were|is|are|has|had|after|before|under|through|during|because|then|there|onwards?"
@@ -71,7 +74,7 @@ _SEASONS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("first half", "上半"), (1, 6)),
     **dict.fromkeys(("second half", "下半"), (7, 6)),
 }
-"""First month and number of months. Winter is that at the beginning of the year or at its end: all of both."""
+"""First month and number of months. Winter is both the beginning and the end of the year: the whole year counts."""
 _ASKED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
@@ -108,8 +111,8 @@ def stated_interval(text: str) -> Interval | None:
 
 
 def asked_interval(question: str) -> Interval | None:
-    """The one interval a question states: as ``stated_interval``, and where there is none, a part of a year
-    ("spring 2024", 2025 上半年) or what is before or after a date ("before October 2024", 2024年十月以前).
+    """The one interval that a question states: as ``stated_interval``; else a part of a year ("spring 2024", 2025
+    上半年) or the time before or after a date ("before October 2024", 2024年十月以前).
 
     >>> asked_interval("What did I miss before October 2024?")[1].isoformat()
     '2024-10-01T00:00:00+00:00'
@@ -135,7 +138,7 @@ def _besides(question: str) -> Interval | None:
 
 
 def holding_interval(text: str) -> Interval | None:
-    """How long what a sentence says holds: as ``stated_interval``, but a single date only begins it.
+    """The interval in which a sentence's statement holds: as ``stated_interval``, but a single date is only its start.
 
     "In 1994 the garden was planted" is as true in 2024; "led it from 2022 to 2023" is not.
 
@@ -185,8 +188,8 @@ _SEPARATED = re.compile(
 
 
 def _in_one_form(text: str) -> str:
-    """Dates in Chinese numerals, or with slashes or dots between year, month and day, as others are written:
-    ``二〇二三年十月`` as ``2023年10月``, ``2024/3/5`` as ``2024-03-05``."""
+    """Chinese numerals, slashes and dots in dates replaced by the usual form: ``二〇二三年十月`` becomes
+    ``2023年10月``, ``2024/3/5`` becomes ``2024-03-05``."""
     text = _SEPARATED.sub(lambda date: f"{date[1]}-{date[3]:0>2}-{date[4]:0>2}", text)
     if "年" not in text:
         return text
@@ -199,7 +202,7 @@ def _digit(character: str) -> str:
 
 
 def _counted(written: str) -> str:
-    """Of months and days, below a hundred; what is no such number stays."""
+    """Digits of a Chinese numeral below a hundred (month, day); any other text stays."""
     tens, ten, ones = written.rpartition("十")
     if len(tens) > 1 or len(ones) > 1 or "十" in tens:
         return written
@@ -207,7 +210,8 @@ def _counted(written: str) -> str:
 
 
 def stated_moment(value: object) -> tuple[datetime, datetime] | None:
-    """The day, month or year (start, end) that a property's value is: ``2024``, ``2024-06``, ``2024-06-30T…``, ``June 2024``.
+    """The day, month or year (start, end) in a property's value: ``2024``, ``2024-06``, ``2024-06-30T…``, ``June
+    2024``.
 
     None for anything else.
     """
@@ -224,13 +228,13 @@ def stated_moment(value: object) -> tuple[datetime, datetime] | None:
 _NAMED_YEAR = re.compile(r"(?<![\d.,])(1\d{3}|20\d{2})(?:\s*[-–—/]\s*(\d{2})(?![-/]\d))?(?!\d)(?![.,]\d)")
 _NAMED_DATE = re.compile(rf"{_HAN_DATE}|{_FULL}", re.IGNORECASE)
 _AROUND_YEAR = 20, 12
-"""Characters before a year in which its month and day stand, and after it."""
+"""Characters before and after a year that are searched for its month and day."""
 
 
 def named_dates(text: str) -> list[tuple[datetime, datetime]]:
-    """Every day, month or year (start, end) that a text names, each as exactly as it does, in its order.
+    """Every day, month or year (start, end) in a text, with the precision of the text, in order.
 
-    Of ``1916-20`` it is both years. What is no date (a price, a version) may be taken for a year.
+    ``1916-20`` gives both years. Other numbers (a price, a version) may be taken for a year.
 
     >>> [start.date().isoformat() for start, _ in named_dates("March 2023, 二〇二四年十月, 1916–20")]
     ['2023-03-01', '2024-10-01', '1916-01-01', '1920-01-01']
@@ -247,7 +251,7 @@ def named_dates(text: str) -> list[tuple[datetime, datetime]]:
 
 
 def _date_around(text: str, year: int) -> str:
-    """The whole date as written that has its year at this place; the year alone where nothing more is said."""
+    """The full date around the year at this place; the year alone if there is no month or day."""
     before, after = _AROUND_YEAR
     opening = max(0, year - before)
     beside = text[year + 4 : year + 6].strip()[:1] in ("-", "年")
@@ -259,22 +263,23 @@ def _date_around(text: str, year: int) -> str:
 
 
 SAME_START, SAME_END, INSIDE = 1.9, 0.5, 1.0
-"""What it counts that a passage names the year in which the question's time begins, in which it ends, or
-any time within, in log-odds; fitted on the first half of timeqa's questions. At most 3.4 together."""
+"""Log-odds for a passage that names the year in which the question's interval begins, the year in which it ends,
+or any time within; fitted on the first half of timeqa's questions. At most 3.4 together."""
 OUTSIDE = 0.5
-"""Share that such a year counts where the passage names a day or month of it that lies outside the time: what began
-in March may hold in May."""
+"""Factor on a year's log-odds if the passage names only days or months of it outside the interval: a state that
+began in March may still hold in May."""
 _INSTANT = timedelta(seconds=1)
 
 
 def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
-    """How well the dates of a passage fit the question's time, in [0, 3.4].
+    """Match of a passage's dates with the question's interval, log-odds in [0, 3.4].
 
-    Dates are read from its text, as exactly as they stand there: of a question on March 2024 "2024" speaks more than
-    "October 2024" does. The date of the passage itself (a turn's, a note's) counts as one within, where it is.
+    Dates are read from the text with their own precision: for a question about March 2024, "2024" counts more
+    than "October 2024". The date of the passage itself (a turn's, a note's) counts as a time within if it lies
+    within.
 
     Args:
-        stated: of the question, see ``asked_interval``; an open side fits anything.
+        stated: the question's interval, see ``asked_interval``; an open side matches anything.
         result: a fused result.
     """
     start, end = stated
@@ -289,7 +294,7 @@ def dates_match(stated: Interval, result: Mapping[str, Any]) -> float:
 
 
 def _share(year: int | None, named: Sequence[tuple[datetime, datetime]], stated: Interval) -> float:
-    """1 where the year is named for the stated time, OUTSIDE where only for another part of it, else 0."""
+    """1 if a date of this year overlaps the interval, OUTSIDE if the text names only others of this year, else 0."""
     of_year = [date for date in named if year is not None and date[0].year == year]
     if not of_year:
         return 0.0
@@ -307,10 +312,10 @@ def _dated_within(stated: Interval, written: object) -> bool:
 
 
 def _of_whole_sentence(text: str, start: int, end: int) -> bool:
-    """Whether a single date says when all of a sentence holds: at its start or end, or after 在 or 于.
+    """Whether a single date applies to the whole sentence: at its start or end, or after 在 or 于.
 
-    One in the middle may belong to a word beside it ("from bushes set in 1962 and roasted by Lin"); in a question
-    it is what is asked for.
+    A date in the middle may belong to a neighbouring word ("from bushes set in 1962 and roasted by Lin"); in a
+    question it always counts.
     """
     if text.rstrip()[-1:] in ("?", "？") or text[start - 1 : start] in ("在", "于"):
         return True
@@ -344,7 +349,7 @@ def _interval(kind: str, match: re.Match[str]) -> Interval | None:
 
 
 def _unit(written: str, default_year: int | None) -> tuple[datetime, datetime] | None:
-    """Start and end of the day, month or year written; None for one that does not exist."""
+    """Start and end of the written day, month or year; None if it does not exist."""
     year_match = _ANY_YEAR.search(written)
     year = int(year_match.group()) if year_match is not None else default_year
     if year is None:

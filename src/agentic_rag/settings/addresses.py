@@ -1,4 +1,4 @@
-"""Addresses of servers: whether they can be used, and how they are shown."""
+"""URLs of servers: validation, and a form without secrets for display."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 
 def is_http(address: str) -> bool:
-    """Whether it names a host by http or https, and its port, if any, is one."""
+    """Whether the URL has the scheme http or https, a host, and a valid port if any."""
     parts = _parts(address)
     return (
         parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -15,7 +15,7 @@ def is_http(address: str) -> bool:
 
 
 def has_password(address: str) -> bool:
-    """Whether an address has a password, or may have one in an unreadable part; a path has none."""
+    """Whether a URL has a password, or may have one in an unreadable part; a path has none."""
     parts = _parts(address)
     return "://" in address and (parts is None or parts.password is not None)
 

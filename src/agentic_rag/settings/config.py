@@ -1,4 +1,4 @@
-"""Configuration: the parameters of a call, and what is fixed when stores and models are opened.
+"""Configuration: the parameters of a call, and the settings that are fixed when stores and models are opened.
 
 Nothing here reads the environment or a file; ``environment.py`` does, for the command line and ``graphs/``.
 """
@@ -16,7 +16,8 @@ from agentic_rag.settings.parameters import Parameters, Section, problems
 
 
 def endpoint_address(address: str | None) -> str | None:
-    """The address; ``ValueError`` for one that no client can use. It is not repeated, for it may hold a password."""
+    """The URL; ``ValueError`` if no client can use it. The error does not repeat it, because it may hold a
+    password."""
     if address is not None and not is_http(address):
         raise ValueError("Write http://host:port/path or https://…, with a number as port")
     return address

@@ -1,4 +1,4 @@
-"""Configuration as people set it: call, then environment, then settings file, then defaults.
+"""Reads the configuration by precedence: call, then environment, then settings file, then defaults.
 
 Read only where a program is put together: the command line and ``graphs/``.
 
@@ -32,8 +32,8 @@ def load_config(data_dir: Path | None = None, settings: Path | None = None) -> R
     """The configuration of a program run in the current folder.
 
     Args:
-        data_dir: where the data lie; else AGENTIC_RAG_DATA_DIR, else ``.agentic-rag``.
-        settings: settings file; else ``settings.toml`` in the data folder where there is one.
+        data_dir: the data folder; else AGENTIC_RAG_DATA_DIR, else ``.agentic-rag``.
+        settings: settings file; else ``settings.toml`` in the data folder if it exists.
 
     Raises:
         ConfigError: a file cannot be read, a key is unknown or a value out of range.
@@ -70,7 +70,7 @@ def parse_assignments(assignments: Sequence[str]) -> dict[str, Any]:
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested mappings as one; what stands in ``above`` wins."""
+    """Nested mappings merged; values in ``above`` win."""
     result = dict(below)
     for name, value in above.items():
         old = result.get(name)
@@ -90,7 +90,7 @@ def _file(path: Path) -> dict[str, Any]:
 
 
 class _Fields(BaseSettings, RagConfig):
-    """``RagConfig``'s fields under the environment's naming; only read, and checked as a ``RagConfig``."""
+    """``RagConfig``'s fields under the environment's names; read here and then validated as a ``RagConfig``."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", env_file=".env", env_ignore_empty=True, extra="ignore"

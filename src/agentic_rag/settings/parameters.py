@@ -252,13 +252,13 @@ class Parameters(Section):
     answer: AnswerParameters = AnswerParameters()
 
     def overridden(self, context: Mapping[str, Any] | Parameters | None) -> Parameters:
-        """These parameters with a call's own on top.
+        """These parameters, with the values of a call replacing them.
 
         Raises:
             ConfigError: an unknown name or a value out of range.
         """
         if context is None:
-            # Not self: what is opened once, secrets among it, is no part of a call.
+            # Not self: settings fixed at opening, among them secrets, are no part of a call.
             return Parameters(**{name: getattr(self, name) for name in Parameters.model_fields})
         if isinstance(context, Parameters):
             return context
@@ -277,7 +277,7 @@ class Parameters(Section):
 
 
 def _overrides(section: type[Section]) -> Any:
-    """The section's values as a typed, described form in which any may be left out."""
+    """The section as a typed, described form with every value optional."""
     values = {
         name: Annotated[field.annotation, Field(description=field.description)]
         for name, field in section.model_fields.items()
@@ -290,7 +290,7 @@ Overrides: Any = TypedDict(  # type: ignore[misc]
     {name: _overrides(field.annotation) for name, field in Parameters.model_fields.items()},
     total=False,
 )
-"""What a call may give as ``context``: values by section, checked against ``Parameters``."""
+"""The ``context`` of a call: values by section, validated against ``Parameters``."""
 
 
 SECRETS = frozenset(
@@ -307,13 +307,13 @@ SECRETS = frozenset(
         "uri",
     }
 )
-"""Settings whose value is never repeated in an error."""
+"""Settings whose value never appears in an error."""
 
 S = TypeVar("S", bound=Section)
 
 
 def validated(kind: type[S], values: Mapping[str, Any], where: str = "") -> S:
-    """An instance of a section; ``ConfigError`` names the key where a value is wrong, its path begun by ``where``."""
+    """An instance of a section; ``ConfigError`` names each key with a wrong value, its path prefixed by ``where``."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:
@@ -323,7 +323,7 @@ def validated(kind: type[S], values: Mapping[str, Any], where: str = "") -> S:
 def problems(error: ValidationError, kind: type[BaseModel], where: str = "") -> str:
     """A validation error of ``kind`` on one line: each key, what is wrong, and the value unless it is secret.
 
-    ``where`` is what the path of every key begins with.
+    ``where`` is the prefix of every key's path.
     """
     return "; ".join(_problem(item, kind, where) for item in error.errors())
 
@@ -332,7 +332,7 @@ def _problem(item: Any, kind: type[BaseModel], where: str) -> str:
     loc, wrong = item["loc"], item["type"]
     path = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
     key = repr(path.removeprefix(".") or "settings")
-    if wrong == "extra_forbidden":  # its value is not told: the name may be a misspelt secret's
+    if wrong == "extra_forbidden":  # the value is left out: the name may be a misspelt secret
         return f"{key}: no such setting; use one of: {', '.join(_section(kind, loc[:-1]).model_fields)}"
     if wrong == "missing":
         choices = get_args(_section(kind, loc[:-1]).model_fields[loc[-1]].annotation)
@@ -345,7 +345,7 @@ def _problem(item: Any, kind: type[BaseModel], where: str) -> str:
 
 
 def _section(kind: type[BaseModel], path: Sequence[int | str]) -> type[BaseModel]:
-    """The section at a path; list places are passed over."""
+    """The section at a path; list indices are skipped."""
     for name in (part for part in path if isinstance(part, str)):
         annotation: Any = kind.model_fields[name].annotation
         kind = next(one for one in (annotation, *get_args(annotation)) if hasattr(one, "model_fields"))

@@ -1,7 +1,7 @@
 """Scripts, words and the wording of questions; pure.
 
-One definition of Han, kana and Hangul; words for lexical comparison across languages; whether a question points back,
-and what it asks about.
+Defines Han, kana and Hangul in one place; words for lexical comparison across languages; whether a question refers
+back, and its content terms.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HAN = r"\p{Han}"
 KATAKANA = r"\p{Katakana}ーｰ"
 KANA = rf"\p{{Hiragana}}{KATAKANA}"
 CJK = rf"{HAN}{KANA}\p{{Hangul}}"
-"""Scripts, each to stand between the brackets of a character class of ``regex``."""
+"""Scripts, for use within a character class of ``regex``."""
 
 STOPWORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can
@@ -32,15 +32,15 @@ STOPWORDS = frozenset(
     whom why will with would you your
     的 了 是 在 和 与 有 吗 呢 吧 啊 哪 么 什么 怎么 如何 为什么 哪些 哪个 谁 我 你 他 她 它 们 我们 这 那 就 都 也 很 及 或""".split()
 )
-"""Words that say nothing alone, English and Chinese."""
+"""English and Chinese stop words."""
 STEMMED_STOPWORDS = STOPWORDS | frozenset({"doe", "veri", "ani", "onc", "whi", "befor", "dure", "becaus"})
 _ASKING = STEMMED_STOPWORDS | frozenset(
     "describ explain find give know mean note pleas say show tell".split()
 )
 PHRASE = 8
-"""Han, kana or Hangul characters that say something."""
+"""Minimum Han, kana or Hangul characters that count as a phrase."""
 SCRIPT_SAMPLE = 200
-"""Characters that tell a text's script."""
+"""Number of first characters that decide a text's script."""
 _NOT_CJK = regex.compile(rf"[^{CJK}]+")
 _STARTS_CJK = regex.compile(rf"[{CJK}]")
 _ASCII_LETTER = re.compile("[A-Za-z]")
@@ -60,7 +60,7 @@ _SIMPLIFIED = str.maketrans(
     "发结亲周们饭适语气称简绍岁参买见里里办处图准备档单从与统风闹厌规训饮养种东车国历长义类组织制医药",
 )
 _stemming = threading.Lock()
-"""The stemmer keeps the word it works on in itself, and LangGraph runs plain functions in threads."""
+"""The stemmer is not thread-safe, and LangGraph runs plain functions in threads."""
 
 
 def starts_cjk(text: str) -> bool:
@@ -70,9 +70,9 @@ def starts_cjk(text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def script(text: str) -> Script:
-    """The script most of a text's letters belong to; Han, kana and Hangul count double, being denser.
+    """The script of most letters of a text; Han, kana and Hangul count double, because they are denser.
 
-    Told by the first SCRIPT_SAMPLE characters: it is asked of every passage that a search finds.
+    Only the first SCRIPT_SAMPLE characters count, because the function runs on every passage of a search.
     """
     sample = text[:SCRIPT_SAMPLE]
     if sample.isascii():
@@ -85,8 +85,8 @@ def script(text: str) -> Script:
 
 
 def script_beside(query: Script, passage: str) -> Script:
-    """The script in which a passage is compared with a query: Han, kana or Hangul, where the query is in it
-    and the passage holds a phrase of it, however much Latin (addresses, titles) stands around."""
+    """The script for comparing a passage with a query: Han, kana or Hangul if the query is in it and the passage has
+    a phrase of it, however much Latin text (URLs, titles) is around it."""
     own = script(passage)
     if query == "cjk" and own == "latin" and len(_NOT_CJK.sub("", passage[:SCRIPT_SAMPLE])) >= PHRASE:
         return "cjk"
@@ -94,7 +94,7 @@ def script_beside(query: Script, passage: str) -> Script:
 
 
 def folded(text: str) -> str:
-    """Compatibility forms (full width, ligatures) made one, accents dropped: résumé is resume."""
+    """Compatibility forms (full width, ligatures) unified, accents removed: résumé becomes resume."""
     if text.isascii():
         return text
     composed = unicodedata.normalize("NFKC", text)
@@ -102,13 +102,13 @@ def folded(text: str) -> str:
 
 
 def simplified(text: str) -> str:
-    """The traditional characters of common question words made simplified, one for one; others stay."""
+    """Traditional characters of common question words replaced by simplified ones, one for one; others stay."""
     return text.translate(_SIMPLIFIED)
 
 
 def inner_terms(text: str) -> list[str]:
-    """What a segmentation into words leaves inside them: pairs of neighbouring Han, kana and Hangul
-    characters, and the parts of identifiers (``get``, ``User``, ``Name`` of ``getUserName``)."""
+    """Terms inside the words of a segmentation: pairs of neighbouring Han, kana and Hangul characters, and the
+    parts of identifiers (``get``, ``User``, ``Name`` of ``getUserName``)."""
     pairs = [run[i : i + 2] for run in _RUN.findall(text) for i in range(len(run) - 1)]
     return pairs + [part for name in _IDENTIFIER.findall(text) for part in _PART.findall(name)]
 
@@ -117,7 +117,7 @@ def inner_terms(text: str) -> list[str]:
 def tokens(text: str) -> tuple[str, ...]:
     """Comparable terms of a text: stemmed words, bigrams of Han, kana and Hangul runs, parts of identifiers.
 
-    Remembered for recent texts: the same passages come up again and again.
+    Cached for recent texts, because the same passages recur.
     """
     found: list[str] = []
     plain = folded(text)
@@ -139,8 +139,8 @@ def tokens(text: str) -> tuple[str, ...]:
 def has_all(terms: frozenset[str], text: str) -> bool:
     """Whether a text has all of these terms, as ``tokens`` gives them.
 
-    Most texts are told by the beginnings of the terms, which takes a tenth of the time: of what the stemmer leaves of a
-    word only the last letter may not be in it, or the last two (dying, die).
+    Most texts can be rejected by the beginnings of the terms, which takes a tenth of the time: the stemmer
+    changes only the last letter of a stem, or the last two (dying, die).
     """
     cased = folded(text).casefold()
     beginnings = (term[:-2] if term.endswith("ie") else term[:-1] for term in terms)
@@ -148,7 +148,7 @@ def has_all(terms: frozenset[str], text: str) -> bool:
 
 
 def content_tokens(text: str) -> tuple[str, ...]:
-    """``tokens`` without words that say nothing alone; all of them where nothing else is left."""
+    """``tokens`` without stop words; all tokens if nothing else is left."""
     every = tokens(text)
     kept = tuple(token for token in every if token not in STEMMED_STOPWORDS)
     return kept or every
@@ -168,7 +168,7 @@ def _stemmer():  # type: ignore[no-untyped-def]
 
 
 def any_of(words: Iterable[str]) -> re.Pattern[str]:
-    """Matches any of the words wherever it stands, the longest that does."""
+    """A pattern for any of the words at any place; the longest match wins."""
     return re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
 
 
@@ -183,33 +183,33 @@ _ASKING_PHRASES = any_of(
 _POINTS = re.compile(
     r"\b(?:it|its|this|these|those|they|them|their|he|him|his|she|her|same|former|latter|the ones?"
     r"|它|它们|这|那|这个|那个|这些|那些|他|她|他们|她们|此|该)\b"
-    # "that" points where no noun stands before it: "a tea that is steamed" points nowhere.
+    # "that" refers back if no noun precedes it: in "a tea that is steamed" it does not.
     r"|(?:\A|\b(?:of|for|with|after|before|in|on|at|about|from|to|than|like|is|was|are|were|does|did|do|and|but|why|how) )"
     r"that\b|\A\s*(?:[它这那他她此该]|其(?![他它实余]))",
     re.IGNORECASE,
 )
-"""A word that stands for what was said before."""
+"""A word that refers back to earlier text."""
 
 
 def points_back(query: str) -> bool:
-    """Whether a word of a question stands for what was said before: "and when did *they* …"."""
+    """Whether a word of a question refers back to earlier text: "and when did *they* …"."""
     return bool(_POINTS.search(query))
 
 
 def names_nothing(question: str) -> bool:
-    """Whether a question points back before it names anything: "is it better" does; in "who is Anna, and where is her
-    cat" the word points to what the question itself names."""
+    """Whether a question refers back before it names anything: "is it better" does; in "who is Anna, and where is her
+    cat" the word refers to the question's own name."""
     pointing = _POINTS.search(question)
     return pointing is not None and not asked_about(question[: pointing.start()])
 
 
 def asked_about(question: str) -> frozenset[str]:
-    """The terms (see ``tokens``) of what a question asks about, without what makes it a question, as "what is",
-    "tell me about" or 什么是; none where nothing is left."""
+    """The content terms (see ``tokens``) of a question, without question phrases such as "what is", "tell me about" or
+    什么是; empty if nothing is left."""
     left = _ASKING_PHRASES.sub(" ", folded(question))
     return frozenset(tokens(left)) - _ASKING
 
 
 def coverage(asked: frozenset[str], text: str) -> float:
-    """Share of the asked terms that a text has, in [0, 1]; 0 where nothing is asked."""
+    """Share of the asked terms in a text, in [0, 1]; 0 without asked terms."""
     return len(asked.intersection(tokens(text))) / len(asked) if asked else 0.0

@@ -1,4 +1,4 @@
-"""What was made of texts lately, a vector say: the same question or sentence comes again and again."""
+"""A cache of values computed from texts, a vector say, because the same questions and sentences recur."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ Made = TypeVar("Made")
 
 
 class TextCache(Generic[Made]):
-    """What was made of a text, as long as the text is among the ``most`` last used.
+    """Values computed from texts, for the ``most`` last used texts.
 
-    A text that is asked for while it is being made is not made twice.
+    Concurrent requests for the same text compute it once.
 
     Args:
-        most: texts that are remembered.
+        most: number of texts that are cached.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self.found = self.made = 0
-        """Texts that were remembered or under way when they were asked for, and others."""
+        """Number of requested texts that were cached or under way, and of the others."""
         self._made: dict[str, Made] = {}
         self._under_way: dict[str, asyncio.Task[dict[str, Made]]] = {}
 
     def __iter__(self) -> Iterator[str]:
-        """The texts, the one used last at the end."""
+        """The texts, the last used one at the end."""
         return iter(self._made)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all values."""
         self._made.clear()
 
     def keep(self, made: Iterable[tuple[str, Made]]) -> None:
-        """Remember what was made of texts, the last as the one used last."""
+        """Store values of texts; the last one counts as last used."""
         for text, value in made:
             self._made.pop(text, None)
             self._made[text] = value
@@ -44,12 +44,12 @@ class TextCache(Generic[Made]):
     async def of(
         self, texts: Sequence[str], make: Callable[[list[str]], Awaitable[Iterable[Made]]]
     ) -> list[Made]:
-        """What is made of each, in order.
+        """The value of each text, in order.
 
         Args:
-            texts: any, also one twice.
-            make: called once with those that are neither remembered nor under way, where there are any; gives
-                one of each, and is finished even where the caller is cancelled, for others may wait for it.
+            texts: any texts; repetitions are allowed.
+            make: called once with the texts that are neither cached nor under way, if any; returns one value
+                each. It is finished even if the caller is cancelled, because others may wait for it.
         """
         found = {text: self._made[text] for text in texts if text in self._made}
         others = [text for text in dict.fromkeys(texts) if text not in found]
@@ -58,16 +58,16 @@ class TextCache(Generic[Made]):
         self.made += len(missing)
         if missing:
             task = asyncio.create_task(self._make(missing, make))
-            # Where nobody waits any more, nobody hears of a failure either: it is no event of its own.
+            # Retrieve the exception: without a waiter asyncio would report it as unhandled.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._under_way |= dict.fromkeys(missing, task)
         for waited_for, task in [(text, self._under_way[text]) for text in others]:
             found[waited_for] = (await asyncio.shield(task))[waited_for]
-        self.keep(found.items())  # what was asked for is what was used last
+        self.keep(found.items())  # requested texts count as last used
         return [found[text] for text in texts]
 
     def _is_under_way(self, text: str) -> bool:
-        """In this event loop; one can't wait for what another one does."""
+        """Whether it is under way in this event loop; one loop cannot wait for another."""
         task = self._under_way.get(text)
         return task is not None and task.get_loop() is asyncio.get_running_loop() and not task.done()
 
@@ -76,7 +76,7 @@ class TextCache(Generic[Made]):
     ) -> dict[str, Made]:
         try:
             made = dict(zip(texts, await make(texts), strict=True))
-            self.keep(made.items())  # even where the caller is gone: the next one need not wait again
+            self.keep(made.items())  # even if the caller was cancelled, for the next one
             return made
         finally:
             for text in texts:

@@ -1,4 +1,4 @@
-"""Numbers as people write them: digits, English words, Han numerals."""
+"""Numbers in text: digits, English words, Han numerals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 _DIGITS = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 _HAN_NUMBER = re.compile(r"([零〇一二三四五六七八九十百千两万]+)(成(?![为了])|)")
-"""Tenths, 六成, are 60 percent."""
+"""Tenths: 六成 is 60 percent."""
 _HAN_DIGITS = dict(zip("零〇一二三四五六七八九两", (0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 2), strict=True))
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
 _WORDS = {
@@ -27,7 +27,7 @@ _SPELT = re.compile(
 
 
 def numbers(text: str) -> list[float]:
-    """The numbers of a text, in no order.
+    """The numbers in a text, in no particular order.
 
     >>> sorted(numbers("一百五十毫升, 3 g, twenty-five days"))
     [3.0, 25.0, 150.0]

@@ -99,7 +99,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _ends_here(text: str, line_start: int, match: re.Match[str]) -> bool:
-    """Whether ``.``, ``!`` or ``?`` ends a sentence, by the words on both sides."""
+    """Whether ``.``, ``!`` or ``?`` ends a sentence, judged by the words on both sides."""
     following = _NEXT_WORD.match(text, match.end(), match.end() + _WINDOW)
     following_word = following.group(1) if following is not None else ""
     if following_word[:1].islower():
@@ -117,7 +117,7 @@ def _ends_here(text: str, line_start: int, match: re.Match[str]) -> bool:
 
 
 def _is_abbreviation(word: str, following: str, *, opens_line: bool) -> bool:
-    """Whether the dot after ``word`` belongs to it and the sentence goes on with ``following``."""
+    """Whether the dot belongs to ``word`` and the sentence continues with ``following``."""
     if word.isdigit() or (opens_line and len(word) == 1 and word.isalpha()):
         return opens_line and len(word) <= 3 and bool(following)
     folded = word.lower().strip("*_")
