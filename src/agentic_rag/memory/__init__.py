@@ -1,1 +1,1 @@
-"""What is remembered of each person: five agents, the orchestrator that asks them together, and the writing."""
+"""Memories of each user: five agents, the orchestrator that asks them together, and the writer."""

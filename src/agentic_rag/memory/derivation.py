@@ -19,7 +19,7 @@ from agentic_rag.memory.schemas import MemoryType, moment_text
 from agentic_rag.memory.timeline import Said, ValueInterval, id_of, intervals
 
 BLOCK_CHARACTERS = 10_000
-"""That a core block of one user holds, about 2,500 tokens; the oldest lines leave it first."""
+"""Maximum characters of a core block of one user, about 2,500 tokens; the oldest lines are removed first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class MemoryChange:
 
 
 def says(statements: Iterable[MemoryStatement]) -> list[dict[str, Any]]:
-    """What a text says of slots, as its evidence keeps it: JSON values, each saying once."""
+    """The statements of a text about slots, each once, as JSON values for its evidence record."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for one in statements:
         if one.slot is None:
@@ -57,7 +57,7 @@ def says(statements: Iterable[MemoryStatement]) -> list[dict[str, Any]]:
 
 
 def sayings(evidence: Iterable[MemoryRecord], slot: str) -> list[Said]:
-    """All that some evidence says of a slot."""
+    """All statements about a slot in some evidence."""
     return [
         Said(
             evidence=record.id,
@@ -129,8 +129,8 @@ def slot_changes(
 
     Args:
         slots: their keys.
-        evidence: all that says something of them.
-        stored: the facts of these slots as they are, by id.
+        evidence: all records with statements about them.
+        stored: the stored facts of these slots, by id.
     """
     derived = {fact.id: fact for slot in slots for fact in facts_of(slot, evidence)}
     changes = [
@@ -153,7 +153,7 @@ def _difference(before: MemoryRecord | None, after: MemoryRecord) -> tuple[str, 
 def kept_statement(
     statement: MemoryStatement, evidence: MemoryRecord, expires_at: datetime | None
 ) -> MemoryRecord:
-    """The record of what a text says besides slots: the same words are the same memory."""
+    """The record of a statement without a slot; the same words give the same memory."""
     kind = statement.memory_type
     details: dict[str, Any] = {"order": evidence.details["order"], "subject": statement.subject}
     if statement.block is not None:
@@ -195,7 +195,7 @@ def crowded_out(lines: Sequence[MemoryRecord]) -> list[MemoryRecord]:
 
 
 def ended(record: MemoryRecord, at: datetime) -> MemoryRecord:
-    """The record as one that holds no longer."""
+    """The record with its end at this instant."""
     begins = record.valid_at or record.at
     latest = at if begins is None or as_utc(begins) <= as_utc(at) else begins
     return replace(record, invalid_at=latest)

@@ -1,4 +1,4 @@
-"""One user's memory as a file of JSON lines: a heading, then a line a memory."""
+"""One user's memories as a file of JSON lines: a header line, then one line per memory."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ VERSION = 1
 
 
 def written_export(path: Path, user_id: str, records: Sequence[MemoryRecord]) -> None:
-    """Write the file, whole or not at all.
+    """Write the file atomically.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: the file cannot be written.
     """
     heading = {"format": FORMAT, "version": VERSION, "user_id": user_id, "memories": len(records)}
     lines = [heading, *map(plain, records)]
@@ -33,13 +33,13 @@ def written_export(path: Path, user_id: str, records: Sequence[MemoryRecord]) ->
 
 
 def read_export(path: Path) -> list[MemoryRecord]:
-    """The memories of a file, all of which can be read.
+    """The memories in an exported file.
 
     Raises:
-        InputError: the file cannot be opened, is no export, lacks a line, or a line is no memory.
+        InputError: the file cannot be opened, is no export or is incomplete, or a line is no memory.
     """
     try:
-        # Line feeds alone end a line: texts may hold every other kind.
+        # Only line feeds separate lines, because texts may contain all other line separators.
         lines = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {error}; give a file that export wrote") from error

@@ -1,4 +1,4 @@
-"""All memories of all users: remember, search, list, forget, export, import. What ``Rag.memory`` is."""
+"""All memories of all users: remember, search, list, forget, export, import. The class of ``Rag.memory``."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from agentic_rag.memory.searching import SearchParts
 from agentic_rag.memory.writing import MemoryWriter, StatementReader
 
 PROBES = 25
-"""Searches for what was forgotten, at the most; that nothing of it is stored is looked up for all of it."""
+"""Maximum number of forgotten memories that are searched for; whether they are stored is checked for all."""
 CALIBRATED = frozenset(RetrievalStrategy) - {RetrievalStrategy.STRING_MATCH, RetrievalStrategy.FUZZY}
-"""Strategies whose scores are relevance on the scale of the main graph."""
+"""Strategies whose scores are relevance on the main graph's scale."""
 
 
 class Memories:
     """The five agents, the orchestrator over them, and the writing.
 
     Args:
-        parts: what the agents search by.
-        reader: finds what in a text is worth remembering.
-        router: decides which agents a question goes to.
+        parts: the stores and engines for searches.
+        reader: finds the statements of a text.
+        router: decides which agents are asked.
     """
 
     def __init__(self, parts: SearchParts, reader: StatementReader, router: Routes) -> None:
@@ -60,11 +60,11 @@ class Memories:
         at: datetime | str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
-        """Keep what was said and what follows from it; see ``MemoryWriter.remember``."""
+        """Store a message and the memories derived from it; see ``MemoryWriter.remember``."""
         return await self._writer.remember(text, user_id, at=_moment(at), metadata=metadata)
 
     async def count(self, user_id: str) -> int:
-        """How much is remembered of the user; 0 for an unknown one."""
+        """Number of a user's stored passages; 0 for an unknown user."""
         return await self._store.count(user_id)
 
     async def search(
@@ -96,7 +96,7 @@ class Memories:
     async def list(
         self, user_id: str, memory_type: MemoryType | str | None = None, *, include_ended: bool = False
     ) -> list[MemoryRecord]:
-        """What is known of a user, of one kind or of all, in the order in which it was said.
+        """The memories of a user, of one kind or all, in the order of their messages.
 
         Raises:
             InputError: a bad user id or an unknown kind.
@@ -108,13 +108,13 @@ class Memories:
         return [record for record in records if include_ended or record.holds(None, now)]
 
     async def forget(self, user_id: str, ids: Collection[str] | None = None) -> Forgotten:
-        """Delete memories, with what was said of them and all that rests on it alone; None: everything of the user.
+        """Delete memories, with their messages and all memories that depend on these alone; None: all of the user.
 
-        Afterwards it is looked up and searched for.
+        Then check that they are neither stored nor found by a search.
 
         Raises:
             InputError: a bad user id, or none of the ids is a memory of this user.
-            StoreError: the store failed, or something was still found; do it again to finish.
+            StoreError: the store failed, or something was still found; repeat the call to finish.
         """
         deleted = await self._writer.forget(user_id, ids)
         if ids is not None and not deleted:
@@ -129,7 +129,7 @@ class Memories:
         return Forgotten(len(deleted), searched, found)
 
     async def _probed(self, user_id: str, deleted: Sequence[MemoryRecord]) -> tuple[int, int]:
-        """Searches that were made for what is deleted, and how many memories they, or the stores, still gave."""
+        """Number of searches for deleted memories, and of deleted memories still stored or found."""
         gone = {record.id for record in deleted}
         found = len(await self._store.held(user_id, gone))
         probes = list(deleted)[:PROBES]
@@ -143,7 +143,7 @@ class Memories:
         return len(probes) * len(self.agents), found
 
     async def export(self, user_id: str, path: Path | str) -> int:
-        """Write all of a user's memories to a file of JSON lines; how many.
+        """Write all of a user's memories to a file of JSON lines; returns their number.
 
         Raises:
             InputError: a bad user id, or the file cannot be written.
@@ -153,7 +153,7 @@ class Memories:
         return len(records)
 
     async def import_(self, user_id: str, path: Path | str) -> int:
-        """Add the memories of an exported file to a user's; how many. Done again, it changes nothing.
+        """Add the memories of an exported file to a user's; returns their number. Repeating it changes nothing.
 
         Raises:
             InputError: the file cannot be read; nothing was imported. The message names the line.
@@ -183,7 +183,7 @@ class Memories:
 
 
 def _hit(memory: RetrievedMemory, rank: int) -> Hit:
-    """A memory as a source's hit: its relevance is the best that a calibrated strategy gave."""
+    """A memory as a source's hit; its relevance is the best score of a calibrated strategy."""
     judged = [one["base_score"] for one in memory.sources if one["strategy"] in CALIBRATED]
     given = memory.metadata
     metadata = {

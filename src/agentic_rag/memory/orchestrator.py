@@ -1,4 +1,4 @@
-"""The orchestrator: a LangGraph graph that routes a question, asks the agents in parallel, and merges what they found.
+"""The orchestrator: a LangGraph graph that routes a question, asks the agents in parallel, and merges their results.
 
 ::
 
@@ -59,7 +59,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Routes(Protocol):
-    """Decides which agents are asked, and how."""
+    """Decides which agents are asked, and with which strategies."""
 
     async def route(self, request: RetrievalRequest) -> RoutingResult:
         """See ``routing.router.Router``."""
@@ -86,12 +86,12 @@ class RetrievalKeys(TypedDict, total=False):
 
 
 def joined(held: list[dict[str, Any]], added: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """Reducer of ``answers``: None empties what an earlier run on the thread left."""
+    """Reducer of ``answers``; None clears the answers of an earlier run on the thread."""
     return [] if added is None else [*held, *added]
 
 
 class MemoryState(RetrievalKeys, total=False):
-    """What the caller gives, and what each node adds: plain values."""
+    """The caller's keys, and the keys that each node adds; plain values."""
 
     routing: Annotated[dict[str, Any], Field(description="Targets, strategies, weights, and why.")]
     answers: Annotated[
@@ -102,7 +102,7 @@ class MemoryState(RetrievalKeys, total=False):
 
 
 class AgentTask(TypedDict):
-    """What ``ask_agent`` is sent."""
+    """Input of ``ask_agent``."""
 
     memory_type: str
     strategy: str
@@ -114,9 +114,9 @@ class MemoryOrchestrator:
     """Asks all agents together; ``graph`` is the compiled LangGraph graph, which can be invoked by itself.
 
     Args:
-        agents: one of each kind that is to be asked.
+        agents: the agents to ask, one of each kind.
         router: see ``Routes``.
-        timeout_ms: that each agent has; the others' answers come without one that is late.
+        timeout_ms: time limit of each agent; a late agent does not delay the others' results.
         at_once: agents asked at a time.
     """
 
@@ -140,7 +140,7 @@ class MemoryOrchestrator:
         )
 
     async def initialize(self) -> None:
-        """Get all agents ready; what one cannot get ready it says when it is asked."""
+        """Initialise all agents; an agent that fails reports its error when it is asked."""
         async with self._initialized:
             if not self._is_ready:
                 await asyncio.gather(
@@ -166,7 +166,7 @@ class MemoryOrchestrator:
         """Ask the agents that the routing chooses.
 
         Raises:
-            InputError: a bad request; a failing agent is told in ``outcomes`` instead.
+            InputError: a bad request. A failing agent does not raise; its error is in ``outcomes``.
         """
         started = time.perf_counter()
         state = await self.graph.ainvoke(_keys_of(request))
@@ -183,14 +183,14 @@ class MemoryOrchestrator:
         return {"routing": _plain(await self._router.route(request)), "answers": None}
 
     async def _ask_agent(self, task: AgentTask) -> dict[str, Any]:
-        """One agent's answer: its outcome and its scored finds; whatever it does, it has no longer than its time."""
+        """One agent's outcome and scored results, never later than its time limit."""
         agent = self._agents[MemoryType(task["memory_type"])]
         started = time.perf_counter()
         request = TaskRequest("search", task["parameters"], timeout_ms=self._timeout_ms)
         asking = asyncio.ensure_future(agent.execute_task(request))
         found: list[dict[str, Any]] = []
         try:
-            # One that does not stop when it is told to is left behind.
+            # A task that ignores its cancellation is abandoned.
             await asyncio.wait({asking}, timeout=self._timeout_ms / 1000)
             late = not asking.done()
             outcome = _late(self._timeout_ms) if late else _told(asking.result())
@@ -209,7 +209,7 @@ class MemoryOrchestrator:
 
 
 def to_agents(state: MemoryState) -> list[Send]:
-    """A run of ``ask_agent`` for each target, the most fitting first."""
+    """A run of ``ask_agent`` for each target, the best target first."""
     routing, context = state["routing"], state.get("context") or {}
     wanted = state.get("max_results", DEFAULT_MAX_RESULTS)
     parameters = {
@@ -233,7 +233,7 @@ def to_agents(state: MemoryState) -> list[Send]:
 
 
 def scored(agent_id: str, task: AgentTask, response: TaskResponse) -> list[dict[str, Any]]:
-    """An agent's finds with their scores, as ``RetrievedMemory`` has them; those it gave without an id are left out."""
+    """An agent's results with their scores, in the form of ``RetrievedMemory``; results without an id are left out."""
     results = [one for one in response.result.get("results", ()) if isinstance(one.get("id"), str)]
     # The strategy that the agent reports; the weight stays the one of the routing.
     strategy = response.result.get("strategy", task["strategy"])
@@ -274,7 +274,7 @@ def _agent(answer: Mapping[str, Any]) -> str:
 
 
 def _origin(found: Mapping[str, Any]) -> str:
-    """The id by which finds of several agents merge: the latest text that a memory rests on."""
+    """The id by which results of several agents merge: the latest message that a memory depends on."""
     evidence = found["metadata"].get("evidence") or [found["id"]]
     return str(evidence[-1])
 

@@ -1,7 +1,7 @@
-"""What is stored of a user: one record a memory, as a document of the user's own dataset, and back.
+"""The stored form of a memory: a record, as a document of the user's own dataset, and back.
 
-What was said is an episodic record, verbatim. Everything derived from it names it in ``evidence``, so that every
-memory can be audited, and goes with it when it is forgotten.
+A message is an episodic record, verbatim. Every memory derived from it lists it in ``evidence``, which makes memories
+auditable; forgetting the message also deletes what depends on it alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from agentic_rag.domain.identity import entity_key
 from agentic_rag.memory.schemas import MemoryType, moment_text
 
 RECORD = "record"
-"""Key of a chunk's metadata under which the record stands; its content is the chunks' text."""
+"""Metadata key of a chunk for the record; the record's content is the text of the chunks."""
 TURN = "0"
 """Local key of a record's first chunk."""
 CURRENT, PAST = "current", "past"
@@ -32,41 +32,41 @@ class MemoryRecord:
     """Unique within the user."""
     memory_type: MemoryType
     content: str
-    """Verbatim: what was said, or the sentence of it that says this."""
+    """Verbatim: the message, or its sentence that states the memory."""
     evidence: tuple[str, ...] = ()
-    """Ids of the episodic records it rests on, the latest last; of an episodic one its own."""
+    """Ids of the episodic records it depends on, the latest last; an episodic record lists itself."""
     at: datetime | None = None
-    """When the latest evidence was said."""
+    """Time of the latest evidence."""
     valid_at: datetime | None = None
     invalid_at: datetime | None = None
     """A fact holds if valid_at ≤ t < invalid_at; a missing bound is open."""
     expires_at: datetime | None = None
-    """From then on a working memory is gone."""
+    """End of a working memory."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """JSON values of its kind: ``subject``, ``slot``, ``value``, ``said`` of a fact; ``block`` of a core memory;
-    ``trigger``, ``steps`` of a procedure; ``order`` and ``speaker`` of what was said."""
+    ``trigger``, ``steps`` of a procedure; ``order`` and ``speaker`` of a message."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """JSON values, as they were given."""
+    """JSON values, as given."""
 
     @property
     def slot(self) -> str | None:
-        """What of whom a fact tells, where only one value can hold: the key under which it is superseded."""
+        """Key of the fact's slot, by which it is superseded; None without a slot."""
         slot = self.details.get("slot")
         return None if slot is None else slot_key(str(self.details["subject"]), str(slot))
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """Keys of the slots that it tells of: a fact's own, or those that are spoken of in what was said."""
+        """Keys of its slots: a fact's own, or those that a message has statements about."""
         said = (slot_key(one["subject"], one["slot"]) for one in self.details.get("says", ()))
         return tuple(dict.fromkeys([*([] if self.slot is None else [self.slot]), *said]))
 
     @property
     def is_of_person(self) -> bool:
-        """Whether a person said it, and not an assistant."""
+        """Whether a person wrote it, not an assistant."""
         return bool(self.details.get("person", True))
 
     def holds(self, moment: datetime | None, now: datetime) -> bool:
-        """Whether it is there to be found: as of a moment, or (None) by what is known ``now``."""
+        """Whether it can be found: at an instant, or (None) as of ``now``."""
         asked = as_utc(now if moment is None else moment)
         if self.expires_at is not None and as_utc(self.expires_at) <= asked:
             return False
@@ -78,12 +78,12 @@ class MemoryRecord:
 
 
 def slot_key(subject: str, slot: str) -> str:
-    """The key of a slot; names that differ in case, width or white space alone are one."""
+    """The key of a slot; case, width and white space of the names are ignored."""
     return f"{entity_key(slot)} of {entity_key(subject)}"
 
 
 def to_document(record: MemoryRecord, now: datetime) -> Document:
-    """The record as the stores take it."""
+    """The record as a document for the stores."""
     ended = record.invalid_at is not None and as_utc(record.invalid_at) <= now
     metadata: dict[str, Any] = {
         "memory_type": record.memory_type.value,
@@ -109,8 +109,8 @@ def to_document(record: MemoryRecord, now: datetime) -> Document:
 
 
 def lead(record: MemoryRecord) -> str:
-    """Before the stored text, for words, vectors and graph to read along: what a fact says, in few words, or
-    ``Speaker: ``, where people speak with each other."""
+    """Text before the stored text, also searched and embedded: a fact in few words, or ``Speaker: `` in conversations
+    between people."""
     if record.slot is not None:
         subject, slot, value = (str(record.details[name]) for name in ("subject", "slot", "value"))
         return f"{subject} {slot}: {value}. "
@@ -119,14 +119,14 @@ def lead(record: MemoryRecord) -> str:
 
 
 def _title(record: MemoryRecord) -> str:
-    """The day, where people speak with each other."""
+    """The day, in conversations between people; else ""."""
     at = record.at
     people = record.slot is None and lead(record)
     return "" if at is None or not people else day_text(at)
 
 
 def from_chunks(chunks: Iterable[Chunk]) -> list[MemoryRecord]:
-    """The records that all chunks of some documents hold, in order of their ids."""
+    """The records of all chunks of some documents, in order of their ids."""
     by_document: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         by_document.setdefault(chunk.document_id, []).append(chunk)
@@ -139,7 +139,7 @@ def _from_parts(parts: Sequence[Chunk]) -> MemoryRecord:
 
 
 def of_chunk(chunk: Chunk) -> MemoryRecord:
-    """The record a chunk is of, with the text of this chunk alone."""
+    """The record of a chunk, with the text of this chunk only."""
     return _without_lead(chunk, chunk.text)
 
 
@@ -149,7 +149,7 @@ def _without_lead(chunk: Chunk, text: str) -> MemoryRecord:
 
 
 def plain(record: MemoryRecord, *, content: bool = True) -> dict[str, Any]:
-    """JSON values; ``from_plain`` reads them."""
+    """The record as JSON values; ``from_plain`` reads them."""
     values: dict[str, Any] = {
         "id": record.id,
         "memory_type": record.memory_type.value,
@@ -164,10 +164,10 @@ def plain(record: MemoryRecord, *, content: bool = True) -> dict[str, Any]:
 
 
 def from_plain(values: Mapping[str, Any]) -> MemoryRecord:
-    """The record of JSON values as ``plain`` gives them.
+    """The record in JSON values from ``plain``.
 
     Raises:
-        KeyError, ValueError, TypeError: they are no record.
+        KeyError, ValueError, TypeError: the values are no record.
     """
     moments = {name: datetime.fromisoformat(values[name]) for name in _MOMENTS if values.get(name)}
     return MemoryRecord(
@@ -182,7 +182,7 @@ def from_plain(values: Mapping[str, Any]) -> MemoryRecord:
 
 
 def without(record: MemoryRecord, gone: frozenset[str]) -> MemoryRecord | None:
-    """The record on the evidence that stays; None where none does."""
+    """The record without the deleted evidence; None if no evidence remains."""
     kept = tuple(one for one in record.evidence if one not in gone)
     return replace(record, evidence=kept) if kept else None
 

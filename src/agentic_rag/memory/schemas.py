@@ -1,7 +1,7 @@
-"""The words of the memory agents: what is asked of one, what it gives back, what the orchestrator makes of it.
+"""The types of the memory agents: tasks and responses of an agent, requests and responses of the orchestrator.
 
-Names are those of the source document, in Python's spelling. Shapes are plain values, so that they can stand in a
-LangGraph state and in JSON.
+Names are those of the source document, in Python's spelling. All values are plain, for use in a LangGraph state and in
+JSON.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ class MemoryType(StrEnum):
     """The kind of a memory; each kind has its agent."""
 
     CORE = "core"
-    """Who the person is: blocks ``persona``, ``human``, ``preferences``, of limited size."""
+    """The person: blocks ``persona``, ``human``, ``preferences``, of limited size."""
     EPISODIC = "episodic"
-    """What was said and happened, verbatim, and when."""
+    """Messages and events, verbatim, with their time."""
     SEMANTIC = "semantic"
-    """What is true: facts with the time in which they hold."""
+    """Facts, with the time in which they hold."""
     PROCEDURAL = "procedural"
-    """How things are done: steps, standing instructions, and what triggers them."""
+    """Procedures: steps, standing instructions, and their triggers."""
     WORKING = "working"
-    """What is going on now; it expires."""
+    """The current task; expires."""
 
 
 class RetrievalStrategy(StrEnum):
-    """How an agent searches."""
+    """The search strategy of an agent."""
 
     EMBEDDING = "embedding"
     """By cosine."""
     BM25 = "bm25"
-    """By the words, rare ones first."""
+    """By words, weighted by rarity."""
     STRING_MATCH = "string_match"
-    """By the share of the query's words that stand in the memory."""
+    """By the share of the query's words that occur in the memory."""
     FUZZY = "fuzzy"
-    """By likeness of the spelling."""
+    """By similarity of spelling."""
     HYBRID = "hybrid"
     """By words, cosine and tokens together, as the main graph searches its vector store."""
     SEMANTIC_GRAPH = "semantic_graph"
-    """Hybrid, and by the walk over the knowledge graph from what the query names."""
+    """Hybrid, and by the walk over the knowledge graph from the query's names."""
     TEMPORAL = "temporal"
-    """Only what is of the time that the query states."""
+    """Only memories of the time that the query states."""
     CONTEXT_AWARE = "context_aware"
-    """Hybrid, reordered by what stands beside a memory: the turns around it, who spoke, when."""
+    """Hybrid, reordered by the context of a memory: neighbouring turns, speaker, time."""
 
 
 Operation = Literal["search", "insert", "update", "delete", "list"]
@@ -59,27 +59,27 @@ OPERATIONS: tuple[Operation, ...] = ("search", "insert", "update", "delete", "li
 
 @dataclass(frozen=True, slots=True)
 class TaskRequest:
-    """What one agent is to do."""
+    """A task for one agent."""
 
     operation: str
     """One of ``OPERATIONS``."""
     parameters: Mapping[str, Any]
-    """JSON values; ``user_id`` is always needed. See the agent for the others."""
+    """JSON values; ``user_id`` is always required. See the agent for the others."""
     task_id: str = field(default_factory=lambda: str(uuid4()))
     priority: int = 1
-    """The source document's; the five agents treat all tasks alike."""
+    """From the source document; the five agents ignore it."""
     timeout_ms: int | None = DEFAULT_TIMEOUT_MS
-    """None waits as long as it takes."""
+    """None: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResponse:
-    """What came of a task. A failure is told here, never raised."""
+    """The response to a task. It reports a failure; nothing is raised."""
 
     task_id: str
     success: bool
     result: Mapping[str, Any]
-    """JSON values; of a search ``results`` (best first), ``total_count`` and the ``strategy`` that was used."""
+    """JSON values; of a search: ``results`` (best first), ``total_count`` and the ``strategy`` used."""
     error: str | None
     execution_time_ms: float
 
@@ -90,28 +90,28 @@ class MemoryAgent(Protocol):
 
     @property
     def agent_id(self) -> str:
-        """Names the agent in results and logs, ``core_agent`` for one."""
+        """Name of the agent in results and logs, for example ``core_agent``."""
 
     @property
     def memory_type(self) -> MemoryType: ...
 
     @property
     def strategies(self) -> tuple[RetrievalStrategy, ...]:
-        """Those it implements, its default first."""
+        """The implemented strategies, the default first."""
 
     async def initialize(self) -> None:
-        """Get ready; called once before the first task, harmless when called again."""
+        """Prepare the agent; called once before the first task, further calls have no effect."""
 
     async def execute_task(self, task: TaskRequest) -> TaskResponse:
-        """Do a task within its time; whatever fails is told in the response. A cancellation passes."""
+        """Run a task within its time limit; a failure becomes part of the response. A cancellation propagates."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalRequest:
-    """What is asked of all memories of one user.
+    """A search over all memories of one user.
 
-    ``context`` may hold ``as_of`` (ISO 8601: what was known then), ``now`` (ISO 8601: by which memories expire; else the
-    clock) and anything a router of one's own reads.
+    ``context`` may contain ``as_of`` (ISO 8601: search the knowledge of then), ``now`` (ISO 8601: the time that
+    decides which memories have expired; default: the clock) and keys for a custom router.
     """
 
     query: str
@@ -119,59 +119,59 @@ class RetrievalRequest:
     max_results: int = DEFAULT_MAX_RESULTS
     context: Mapping[str, Any] = field(default_factory=dict)
     target_memory_types: tuple[MemoryType, ...] | None = None
-    """Ask only these; None leaves it to the routing."""
+    """Ask only these; None: the routing decides."""
     preferred_strategy: RetrievalStrategy | None = None
-    """Used by every agent that implements it; None leaves it to the routing."""
+    """Used by every agent that implements it; None: the routing decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingDecision:
-    """Which agents are asked, how, and why."""
+    """The chosen agents, their strategies, and the reasons."""
 
     target_memory_types: tuple[MemoryType, ...]
-    """Most fitting first; at least one."""
+    """Best first; at least one."""
     selected_strategies: Mapping[MemoryType, RetrievalStrategy]
-    """One for each target, which its agent implements."""
+    """One strategy per target, implemented by its agent."""
     strategy_weights: Mapping[MemoryType, float]
-    """In (0, 1], of each target under its strategy."""
+    """Weight of each target, in (0, 1]."""
     reasons: tuple[str, ...]
-    """A sentence for each thing that decided."""
+    """One sentence per reason."""
     confidence: float
     """In [0, 1]: the top type's share of all the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingResult:
-    """A decision, and who made it."""
+    """A decision, and the method that made it."""
 
     decision: RoutingDecision
     method: Literal["rules", "chat", "given"]
     fallback_reason: str | None = None
-    """Why the rules decided though a chat model is configured."""
+    """Why the rules decided although a chat model is configured."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievedMemory:
-    """One memory that the orchestrator found, with everything that found it."""
+    """A memory in the orchestrator's result, with all its sources."""
 
     id: str
     memory_type: MemoryType
-    """Of the source that scored highest; so are ``content``, ``source_agent`` and ``retrieval_strategy``."""
+    """From the source with the highest score, as ``content``, ``source_agent`` and ``retrieval_strategy``."""
     content: str
     relevance_score: float
     """In [0, 1], higher is better; see ``orchestrator``."""
     source_agent: str
     retrieval_strategy: RetrievalStrategy
     metadata: Mapping[str, Any]
-    """``evidence`` (ids of what was said), ``at``, ``valid_at``, ``invalid_at``, and what was given with it."""
+    """``evidence`` (ids of messages), ``at``, ``valid_at``, ``invalid_at``, and the metadata given with it."""
     sources: tuple[Mapping[str, Any], ...] = ()
-    """Of each agent that found it, best first: ``agent``, ``memory_type``, ``strategy``, ``rank``, ``base_score``,
-    ``score`` and the ``id`` it has there."""
+    """One entry per agent that found it, best first: ``agent``, ``memory_type``, ``strategy``, ``rank``,
+    ``base_score``, ``score`` and its ``id`` at that agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentOutcome:
-    """How asking one agent went."""
+    """The outcome of asking one agent."""
 
     status: Literal["ok", "empty", "failed", "timeout"]
     reason: str | None
@@ -181,13 +181,13 @@ class AgentOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResponse:
-    """What was found, and how it came about."""
+    """The memories found, with the routing and the agents' outcomes."""
 
     memories: tuple[RetrievedMemory, ...]
     """By score descending, then id; at most ``max_results``."""
     routing: RoutingResult
     outcomes: Mapping[str, AgentOutcome]
-    """By agent id, of every agent that was asked."""
+    """Outcome by agent id, for every agent that was asked."""
     processing_time_ms: float
 
     @property
@@ -200,27 +200,27 @@ class RetrievalResponse:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of a text that was to be remembered."""
+    """The result of remembering a message."""
 
     evidence_id: str
-    """Of the text itself, verbatim."""
+    """Id of the message itself."""
     memories: tuple[Mapping[str, Any], ...]
-    """What was derived from it or confirmed by it: ``id``, ``memory_type``, ``content``, ``change`` (``new``,
+    """The memories derived from it or confirmed by it: ``id``, ``memory_type``, ``content``, ``change`` (``new``,
     ``repeated``, ``superseded``, ``ended``) and ``reason``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was deleted, and the proof."""
+    """What was deleted, and the result of the check."""
 
     memories: int
-    """Deleted, with what was derived from them."""
+    """Number of deleted memories, derived ones included."""
     searched: int
-    """Searches made afterwards for what was deleted."""
+    """Number of searches for deleted memories."""
     found: int
-    """Of these, those that still found it; 0, or the deletion failed."""
+    """Number of times a deleted memory was still found; 0, or the deletion failed."""
 
 
 def moment_text(moment: datetime | None) -> str | None:
-    """As stored and shown: ISO 8601."""
+    """ISO 8601, as stored and shown."""
     return None if moment is None else moment.isoformat()

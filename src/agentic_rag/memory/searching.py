@@ -1,7 +1,8 @@
-"""How agents search one kind of a user's memories: a function a strategy, all of one shape.
+"""The search strategies of the agents, for one kind of a user's memories: one function per strategy, all of one
+signature.
 
 Scores are in [0, 1], higher is better: calibrated relevance from the engines of the main graph, the share of the
-query's words, or likeness of spelling. Results are by score descending, then id.
+query's words, or similarity of spelling. Results are by score descending, then id.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ from agentic_rag.text import content_tokens, coverage
 MORE = 3
 """Factor on the passages that are searched, because one memory may have several."""
 CANDIDATES = 60
-"""Passages that are looked at, however few are wanted."""
+"""Minimum number of passages that are searched."""
 TURNS = 200
-"""Passages that are searched if the turns around a memory count, because these turns must be among them."""
+"""Number of passages that are searched if neighbouring turns count, because these turns must be among them."""
 ASSISTANT = 0.5
-"""Weight of an assistant's words, where those of the person, whose memory it is, have 1. Chosen on three BEAM
-conversations; the floors are measured on others (``evaluation/bench_beam.py``)."""
+"""Weight of an assistant's messages; those of the person weigh 1. Chosen on three BEAM conversations; the floors
+are measured on others (``evaluation/bench_beam.py``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for."""
+    """A search for memories."""
 
     user_id: str
     memory_type: MemoryType
@@ -54,15 +55,15 @@ class Search:
     as_of: datetime | None = None
     """Search the memories that held and were known then; None: those that hold now."""
     ended: bool = False
-    """Facts that have ended too."""
+    """Include facts that have ended."""
     after: datetime | None = None
     before: datetime | None = None
-    """Only what was said, or held, in this time: half-open."""
+    """Only memories said, or valid, in this half-open interval."""
     only: Mapping[str, Any] | None = None
     """Only memories whose details have these values."""
 
     def passes(self, record: MemoryRecord) -> bool:
-        """Whether the memory may be found."""
+        """Whether the memory matches the restrictions."""
         if not self.ended and not record.holds(self.as_of, self.now):
             return False
         if any(record.details.get(key) != value for key, value in (self.only or {}).items()):
@@ -73,7 +74,7 @@ class Search:
         return self.before is None or (begins is not None and as_utc(begins) < as_utc(self.before))
 
     def filters(self) -> Expression:
-        """What the stores are to leave out before they rank."""
+        """The restrictions as a filter that the stores apply before ranking."""
         parts: list[Expression] = [Comparison("memory_type", "$eq", self.memory_type.value)]
         if self.memory_type is MemoryType.EPISODIC:
             parts += [Comparison("date", "$gte", _day(self.after))] if self.after else []
@@ -99,7 +100,7 @@ class FoundMemory:
 
 @dataclass(frozen=True, slots=True)
 class SearchParts:
-    """What the strategies stand on: the stores and engines of the main graph."""
+    """The stores and engines of the main graph, for the strategies."""
 
     store: MemoryStore
     vectors: VectorSearch
@@ -113,7 +114,7 @@ Strategies = Mapping[RetrievalStrategy, Callable[[SearchParts, Search], Awaitabl
 async def _by_engine(
     parts: SearchParts, search: Search, strategy: Strategy, least: int = CANDIDATES
 ) -> list[tuple[MemoryRecord, RetrievalResult]]:
-    """Passages that may be found, each with the record it is of."""
+    """Matching passages, each with its record."""
     try:
         found = await parts.vectors.find(
             memory_dataset(search.user_id),
@@ -130,7 +131,7 @@ async def _by_engine(
 
 
 def _best(found: Sequence[tuple[MemoryRecord, float]], limit: int) -> list[FoundMemory]:
-    """Each memory at its best passage."""
+    """Each memory with its best passage."""
     best: dict[str, FoundMemory] = {}
     for record, score in sorted(found, key=lambda one: (-one[1], one[0].id)):
         best.setdefault(record.id, FoundMemory(record, score))
@@ -170,9 +171,9 @@ async def _context_aware(parts: SearchParts, search: Search) -> list[FoundMemory
 
 
 def _as_turn(result: RetrievalResult) -> dict[str, Any]:
-    """A passage as the rerank reads it: turns between people stand in the order in which they were said.
+    """A passage as input of the rerank; turns between people are numbered in the order in which they were said.
 
-    What a person and an assistant say to each other is none: one asks, the other goes on at length.
+    Turns between a person and an assistant are not: one asks, the other answers at length.
     """
     record = result.chunk.metadata[RECORD]
     details, given = record["details"], record["metadata"]
@@ -194,7 +195,7 @@ def _as_turn(result: RetrievalResult) -> dict[str, Any]:
 
 
 async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemory]:
-    """Hybrid, and the walk over the graph from what the query names: their log-odds add up, as in the rerank."""
+    """Hybrid, and the walk over the graph from the query's names; their log-odds add up, as in the rerank."""
     dataset = memory_dataset(search.user_id)
     limit = max(MORE * search.limit, CANDIDATES)
     near, walked = await asyncio.gather(
@@ -204,7 +205,7 @@ async def _semantic_graph(parts: SearchParts, search: Search) -> list[FoundMemor
     odds = {result.id: log_odds(result.score) for _, result in near}
     known = {result.id: record for record, result in near}
     lowest = min(odds.values(), default=log_odds(UNKNOWN))
-    # The graph may lie behind: the chunk store says what there is, and until when it holds.
+    # The graph may lag behind: the chunk store decides what exists and how long it is valid.
     more = [hit["id"] for hit in walked.hits if hit["id"] not in known]
     for name, chunk in (await parts.vectors.chunks(dataset, more)).items():
         if search.passes(record := of_chunk(chunk)):
@@ -244,7 +245,7 @@ STRATEGIES: Strategies = {
     RetrievalStrategy.TEMPORAL: _temporal,
     RetrievalStrategy.CONTEXT_AWARE: _context_aware,
 }
-"""Each finds up to ``limit`` memories of one kind, none for a user of whom nothing is known.
+"""Each returns up to ``limit`` memories of one kind; none for an unknown user.
 
-They raise ``StoreError`` and ``ModelError`` where something behind them fails.
+They raise ``StoreError`` and ``ModelError`` if a store or model fails.
 """

@@ -1,4 +1,4 @@
-"""The memories of each user in the stores of the main graph: a dataset a user, so that nothing can cross.
+"""The memories of each user in the stores of the main graph: one dataset per user, which isolates the users.
 
 A change removes its records from the graph, writes the chunk store in one step, and then writes the graph from
 it. So the graph never holds a record that the chunk store lacks or has in another version. If the graph lacks
@@ -31,18 +31,18 @@ from agentic_rag.memory.records import CURRENT, TURN, MemoryRecord, from_chunks,
 from agentic_rag.memory.schemas import MemoryType
 
 Turn = Callable[[str], AbstractAsyncContextManager[None]]
-"""Held by the one who changes a dataset; others wait. What others wrote before is seen by who holds it."""
+"""A lock on a dataset for changes; its holder sees all earlier writes."""
 Renew = Callable[[str], Awaitable[None]]
-"""Makes a dataset's vectors those of the configured model, where they are another's, and leaves none of another."""
+"""Embeds a dataset again if its vectors are of another model than the configured one, and removes the old vectors."""
 MOST = 1_000_000
 IN_GRAPH = frozenset({MemoryType.EPISODIC, MemoryType.SEMANTIC})
 MOST_NAME = 200
-"""Characters of an entity's name."""
+"""Maximum characters of an entity's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """A record that is to be written."""
+    """A record with its chunks, ready to be written."""
 
     record: MemoryRecord
     chunks: tuple[Chunk, ...]
@@ -54,9 +54,9 @@ class MemoryStore:
     Args:
         chunks, graph: the stores.
         embedding: the model for the chunks.
-        count_tokens: the model's tokens of a batch of texts.
+        count_tokens: counts the model's tokens in a batch of texts.
         turn: see ``Turn``.
-        renew: see ``Renew``; None: the stores cannot.
+        renew: see ``Renew``; None: the stores do not support it.
     """
 
     def __init__(
@@ -76,44 +76,44 @@ class MemoryStore:
         self._renew = renew
 
     def changing(self, user_id: str) -> AbstractAsyncContextManager[None]:
-        """Held while a user's memories are read and then changed by what they are."""
+        """Held while a user's memories are read and then changed accordingly."""
         return self._turn(memory_dataset(user_id))
 
     async def renew(self, user_id: str) -> None:
-        """Make the vectors those of the configured model, where they are another's; the caller is ``changing``."""
+        """Embed the memories again if their vectors are of another model; the caller holds ``changing``."""
         if self._renew is not None:
             await self._renew(memory_dataset(user_id))
 
     async def read(self, user_id: str, ids: Collection[str]) -> dict[str, MemoryRecord]:
-        """The records that exist among the ids."""
+        """The existing records among the ids."""
         wanted = Comparison("document_id", "$in", tuple(sorted(ids)))
         return {record.id: record for record in await self._matching(user_id, wanted)} if ids else {}
 
     async def of_types(
         self, user_id: str, types: Collection[MemoryType], *, current: bool = False
     ) -> list[MemoryRecord]:
-        """All records of some kinds, in the order in which they were said; ``current`` leaves out facts that ended."""
+        """All records of some kinds, in the order of their messages; ``current`` leaves out ended facts."""
         parts: list[Expression] = [_of_types(types)]
         if current:
             parts.append(Comparison("status", "$eq", CURRENT))
         return in_order(await self._matching(user_id, And(tuple(parts))))
 
     async def of_slots(self, user_id: str, slots: Collection[str]) -> list[MemoryRecord]:
-        """All facts of some slots (see ``records.slot_key``), ended ones too."""
+        """All facts of some slots (see ``records.slot_key``), ended ones included."""
         if not slots:
             return []
         return in_order(await self._matching(user_id, Comparison("slot", "$in", tuple(sorted(slots)))))
 
     async def next_order(self, user_id: str) -> int:
-        """The place, from 1, that what is said next has among all that was said."""
+        """The order number of the user's next message, from 1."""
         dataset = memory_dataset(user_id)
         episodic = Restriction(_of_types({MemoryType.EPISODIC}))
         ids = await self._chunks.matching_chunk_ids(dataset, episodic, limit=MOST)
-        # Ids begin with the order, in digits of one length.
+        # Ids begin with the order number, padded to a fixed width.
         return int(ids[-1].split("-")[1]) + 1 if ids else 1
 
     async def count(self, user_id: str) -> int:
-        """Number of stored passages, of any model; 0 for a user of whom nothing is known."""
+        """Number of stored passages, of any model; 0 for an unknown user."""
         dataset = memory_dataset(user_id)
         try:
             return await self._chunks.count(dataset)
@@ -123,12 +123,12 @@ class MemoryStore:
     async def change(
         self, user_id: str, put: Sequence[MemoryRecord] = (), remove: Collection[str] = ()
     ) -> None:
-        """Store the records in place of those with their ids, and remove others; the caller is ``changing``.
+        """Store records, replacing those with the same ids, and remove others; the caller holds ``changing``.
 
-        What is removed goes last from the chunk store: until all else is done, who asked for it can ask again.
+        Removed records leave the chunk store last, so that an interrupted removal can be repeated.
 
         Raises:
-            StoreError, ModelError: something failed; do it again to finish.
+            StoreError, ModelError: something failed; repeat the call to finish.
         """
         dataset = memory_dataset(user_id)
         gone = sorted(set(remove) - {record.id for record in put})
@@ -146,26 +146,26 @@ class MemoryStore:
             await self._chunks.remove_documents(dataset, gone)
 
     async def held(self, user_id: str, ids: Collection[str]) -> set[str]:
-        """Those of the ids of which either store still holds something."""
+        """The ids of which either store still has data."""
         dataset = memory_dataset(user_id)
         first = {chunk_id(name, TURN): name for name in ids}
         episodes = await self._graph.get_chunks(dataset, sorted(first))
         return (set(ids) & await self._chunks.document_ids(dataset)) | {first[name] for name in episodes}
 
     async def tidy(self, user_id: str) -> None:
-        """Compact and index what was written; no file keeps what was removed."""
+        """Compact and index the written data; afterwards no file contains removed records."""
         dataset = memory_dataset(user_id)
         await self._chunks.optimize(dataset, purge=True)
         await self._graph.optimize(dataset, purge=True)
 
     async def _mend(self, dataset: str) -> None:
-        """Write to the graph what it lacks after a crash."""
+        """Write records to the graph that it lacks after a crash."""
         held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
         if (await self._graph.counts(dataset)).episodes != len(held):
             await self._write_graph(dataset, held)
 
     async def rebuild_graph(self, user_id: str) -> None:
-        """Write to the graph all that the chunk store holds; the caller is ``changing``."""
+        """Write all records of the chunk store to the graph; the caller holds ``changing``."""
         dataset = memory_dataset(user_id)
         held = await self._chunks.matching_chunk_ids(dataset, Restriction(_of_types(IN_GRAPH)), limit=MOST)
         await self._write_graph(dataset, held)
@@ -194,12 +194,12 @@ class MemoryStore:
 
 
 def in_order(records: Sequence[MemoryRecord]) -> list[MemoryRecord]:
-    """By when it was said: the order of arrival, then id."""
+    """The records in the order of their messages, then by id."""
     return sorted(records, key=lambda record: (record.details.get("order", 0), record.id))
 
 
 def graphs_of(made: Sequence[Chunked]) -> list[DocumentGraph]:
-    """What records contribute to the graph: an episode each passage, and the facts that have a slot."""
+    """The records' contribution to the graph: an episode per passage, and the facts of slots."""
     return [_graph_of(one) for one in made if one.record.memory_type in IN_GRAPH]
 
 

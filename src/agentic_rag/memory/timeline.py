@@ -1,7 +1,7 @@
-"""When each value of one slot of one subject held, from all that was said of it; nothing is stored between calls.
+"""Validity intervals of the values of one slot of one subject, from all statements about it; nothing is stored.
 
-A slot holds one value at a time. The intervals are computed from the whole set of sayings, so that the order in which
-they came in makes no difference, and forgetting one is leaving it out.
+A slot has one value at a time. The intervals are computed from the whole set of statements, so their order of arrival
+makes no difference, and forgetting a statement means leaving it out.
 """
 
 from __future__ import annotations
@@ -20,75 +20,76 @@ BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One saying about the slot."""
+    """One statement about the slot."""
 
     evidence: str
-    """Id of the text that says it."""
+    """Id of the message with the statement."""
     value: str
-    """As written. Of a saying that ends: the value that no longer holds, "" for whatever held before."""
+    """As written. For a statement that ends a value: that value, or "" for any earlier value."""
     text: str
     """The statement, verbatim."""
     valid_at: datetime | None
-    """Since when it holds (of one that ends: until when), where that is stated; without a zone in UTC."""
+    """Stated start of validity (end, for a statement that ends a value); without a zone in UTC."""
     said_at: datetime | None
     order: int
-    """Of sayings of the same moment the higher was said later."""
+    """Order number; decides among statements of the same instant."""
     ends: bool
     start: int
     end: int
-    """Where ``text`` stands in the evidence, in code points."""
+    """Position of ``text`` in the message, in code points."""
 
     @property
     def moment(self) -> datetime:
-        """From when it counts: ``valid_at``, else ``said_at``, else the beginning of time; in UTC."""
+        """The instant from which it counts: ``valid_at``, else ``said_at``, else the beginning of time; in UTC."""
         known = self.valid_at if self.valid_at is not None else self.said_at
         return BEGINNING if known is None else as_utc(known)
 
     @property
     def spoken(self) -> tuple[datetime, int, str, int, int, tuple[str, ...]]:
-        """Sorts sayings by when they were said; total, so that no tie is left to the order they are given in."""
+        """Sort key by the time of the statement; total, so that the input order decides nothing."""
         said_at = BEGINNING if self.said_at is None else as_utc(self.said_at)
         rest = (self.value, self.text, str(self.ends), str(self.valid_at), str(self.said_at))
         return said_at, self.order, self.evidence, self.start, self.end, rest
 
     @property
     def key(self) -> str:
-        """Identity of the value: case, width and white space make no difference."""
+        """Identity of the value; case, width and white space are ignored."""
         return entity_key(self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueInterval:
-    """One value and the time in which it held."""
+    """One value and its validity interval."""
 
     value: str
     text: str
-    """Of the saying that was made first; so is ``value``."""
+    """From the first statement, as ``value``."""
     valid_at: datetime | None
-    """Inclusive, UTC; None where no saying has a date."""
+    """Inclusive, UTC; None if no statement has a date."""
     invalid_at: datetime | None
-    """Exclusive, UTC; None while it holds. Equal to ``valid_at`` (``BEGINNING`` if that is None) if the value was
-    overruled at the moment it began."""
+    """Exclusive, UTC; None while the value holds. Equal to ``valid_at`` (``BEGINNING`` if that is None) if another
+    value overruled it from its start."""
     said: tuple[Said, ...]
-    """All that state it, in the order in which they were made; at least one."""
+    """All statements of the value, in order; at least one."""
 
     @property
     def overruled(self) -> bool:
-        """Whether it never held."""
+        """Whether the value never held."""
         return self.invalid_at == (BEGINNING if self.valid_at is None else self.valid_at)
 
 
 def intervals(said: Iterable[Said]) -> tuple[ValueInterval, ...]:
-    """The intervals of a slot, by time; those that held follow each other without overlap.
+    """The intervals of a slot, by time; those of values that held do not overlap.
 
-    An interval ends where another value begins or where a saying ends its value. The same value said again while it
-    holds joins its interval. Of two values at one moment the one said later holds; the others are kept, overruled.
+    An interval ends where another value begins or where a statement ends its value. A repeated statement of a
+    value that still holds joins its interval. Of two values at one instant the later stated one holds; the others
+    are kept as overruled.
 
     Args:
-        said: of one slot of one subject; the same saying twice counts once.
+        said: statements about one slot of one subject; a repeated statement counts once.
 
     Raises:
-        InputError: a moment lies outside the years 1 to 9999 in UTC.
+        InputError: an instant is outside the years 1 to 9999 in UTC.
     """
     moments: defaultdict[datetime, set[Said]] = defaultdict(set)
     for saying in said:
@@ -114,7 +115,7 @@ def intervals(said: Iterable[Said]) -> tuple[ValueInterval, ...]:
 
 
 def current(found: Sequence[ValueInterval], at: datetime) -> ValueInterval | None:
-    """The interval that holds at a moment: ``valid_at`` ≤ ``at`` < ``invalid_at``; None where none does.
+    """The interval that holds at an instant: ``valid_at`` ≤ ``at`` < ``invalid_at``; None if none does.
 
     Args:
         found: as ``intervals`` gives them.
@@ -129,19 +130,19 @@ def current(found: Sequence[ValueInterval], at: datetime) -> ValueInterval | Non
 
 
 def id_of(subject: str, slot: str, interval: ValueInterval) -> str:
-    """Identity of a fact, by the saying that was made first of those that state it.
+    """Identity of a fact, by the first of the statements of its value.
 
-    Whatever is said later, also with an earlier date, leaves it as it is, unless it shows that another value held in
-    between; then the part with the first saying keeps it.
+    Later statements do not change it, even those with an earlier date. If a later statement splits the interval,
+    the part with the first statement keeps the id.
     """
     first = interval.said[0]
     return digest("fact", entity_key(subject), entity_key(slot), first.key, first.evidence, str(first.start))
 
 
 def _standing(before: str | None, group: Sequence[Said]) -> str | None:
-    """Key of the value that holds from a moment on: the last of those that held before or begin, and do not end.
+    """Key of the value that holds from an instant on: the last of those that held before or begin here and do not end.
 
-    A saying that ends "whatever held" ends the earlier value only, not one stated at the same moment.
+    A statement that ends any earlier value ends only a value from before, not one stated at the same instant.
     """
     whatever = any(saying.ends and not saying.key for saying in group)
     alive = [] if before is None or whatever else [before]
@@ -157,7 +158,7 @@ def _of(group: Sequence[Said], key: str) -> list[Said]:
 
 
 def _interval(said: Sequence[Said], invalid_at: datetime | None) -> ValueInterval:
-    """Of what was said, ordered by moment."""
+    """The interval of statements that are ordered by instant."""
     begins = said[0].moment
     spoken = sorted(said, key=lambda saying: saying.spoken)
     valid_at = None if begins == BEGINNING else begins

@@ -29,12 +29,12 @@ from agentic_rag.memory.schemas import MemoryType, Remembered
 from agentic_rag.memory.store import MemoryStore
 
 WORKING_HOURS = 24.0
-"""After which a working memory expires, unless it is given a time of its own."""
+"""Hours until a working memory expires, unless it has its own expiry."""
 DERIVED = frozenset(MemoryType) - {MemoryType.EPISODIC}
 NOT_A_PERSON = frozenset({"assistant", "system", "tool", "ai", "bot"})
-"""Roles whose words are kept, but tell nothing of the person."""
+"""Roles whose messages are stored, but give no facts about the person."""
 RESTORED_TOGETHER = 500
-"""Memories that are stored in one step."""
+"""Maximum number of memories stored in one step."""
 _ORDER_DIGITS = 9
 
 
@@ -51,9 +51,9 @@ class MemoryWriter:
     """Remembers, changes and forgets.
 
     Args:
-        store: of all users.
+        store: the store of all users.
         reader: see ``StatementReader``.
-        clock: the time now.
+        clock: the current time.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class MemoryWriter:
         self._clock = clock
 
     def now(self) -> datetime:
-        """By the clock."""
+        """The current time."""
         return self._clock()
 
     async def remember(
@@ -78,19 +78,19 @@ class MemoryWriter:
         at: datetime | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Remembered:
-        """Keep what was said and what follows from it.
+        """Store a message and the memories derived from it.
 
         Args:
             text: verbatim.
-            user_id: whose memory it is.
-            at: when it was said; None: now. Facts hold from then, where they do not say since when.
-            metadata: JSON values, given back as they are. ``speaker`` (else ``role``, else ``user``) is who said it;
-                what a ``role`` such as ``assistant`` says tells nothing of the person; the turns of one ``session``
-                stand beside each other.
+            user_id: the user whose memory it becomes.
+            at: time of the message; None: now. Facts without a stated start hold from then.
+            metadata: JSON values, returned unchanged. ``speaker`` (else ``role``, else ``user``) names the
+                speaker; a message of a ``role`` such as ``assistant`` gives no facts about the person; turns of
+                one ``session`` are neighbours.
 
         Raises:
-            InputError: a blank text, a bad user id, or metadata that are no JSON.
-            StoreError, ModelError: something failed; do it again.
+            InputError: a blank text, a bad user id, or metadata that is not JSON.
+            StoreError, ModelError: something failed; repeat the call.
         """
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"there is nothing to remember in {text!r}")
@@ -105,10 +105,10 @@ class MemoryWriter:
         return await self.keep(user_id, evidence, statements)
 
     async def insert(self, user_id: str, record: MemoryRecord) -> MemoryRecord:
-        """Keep one memory as it is given, its content as the evidence of itself.
+        """Store one memory as given; its content is its own evidence.
 
         Returns:
-            The memory, or the one that it ends; the evidence, where it changed nothing.
+            The memory, or the one that it ends; the evidence, if it changed nothing.
 
         Raises:
             InputError, StoreError, ModelError: as ``remember``.
@@ -121,7 +121,7 @@ class MemoryWriter:
         kind = record.memory_type.value
         changed = [one["id"] for one in kept.memories if one["memory_type"] == kind]
         stored = await self._store.read(user_id, [*changed, said])
-        # Among what has changed are the facts that it supersedes.
+        # The changes also contain the facts that it supersedes.
         return max(
             (stored[name] for name in changed),
             key=lambda one: said in one.evidence,
@@ -136,7 +136,7 @@ class MemoryWriter:
         *,
         expires_at: datetime | None = None,
     ) -> Remembered:
-        """Store what was said, without an id yet, and what the statements make of it."""
+        """Store a message, still without an id, and the memories of its statements."""
         async with self._store.changing(user_id):
             order = await self._store.next_order(user_id)
             name = f"said-{order:0{_ORDER_DIGITS}}-{digest(evidence.content, str(evidence.at), size=4)}"
@@ -179,7 +179,7 @@ class MemoryWriter:
         return [MemoryChange(record, kind, said[name][1]) for name, (record, kind) in made.items()]
 
     async def _crowded_out(self, user_id: str, kept: Sequence[MemoryChange]) -> list[MemoryChange]:
-        """End the oldest lines of core blocks that now hold too much."""
+        """End the oldest lines of core blocks that exceed their size."""
         blocks = {change.record.details["block"] for change in kept if "block" in change.record.details}
         if not blocks:
             return []
@@ -201,16 +201,16 @@ class MemoryWriter:
         memory_type: MemoryType,
         changed: Callable[[MemoryRecord], MemoryRecord],
     ) -> MemoryRecord:
-        """Put a new memory in the place of one, which ends and stays as history.
+        """Replace a memory by a new one; the old one ends and stays as history.
 
         Args:
-            user_id: whose.
+            user_id: the user.
             name: id of the memory.
-            memory_type: of the memory.
-            changed: the new memory by the old one; a ``slot`` stays the same.
+            memory_type: kind of the memory.
+            changed: from the old memory to the new one; the ``slot`` must stay the same.
 
         Raises:
-            InputError: no such memory of this kind, or what was said would be changed.
+            InputError: no such memory of this kind, or the change would alter a message.
         """
         old = (await self._store.read(user_id, [name])).get(name)
         if old is None or old.memory_type is not memory_type:
@@ -230,13 +230,13 @@ class MemoryWriter:
         return stored
 
     async def forget(self, user_id: str, ids: Collection[str] | None) -> list[MemoryRecord]:
-        """Delete memories with what was said of them, and all that rests on that alone; None: everything of the user.
+        """Delete memories with their messages, and all memories that depend on these alone; None: all of the user.
 
-        Facts that had been superseded by what is forgotten hold again. Ids that are not there are ignored. Memories
-        that another model embedded are embedded anew first.
+        Facts that the forgotten ones had superseded hold again. Unknown ids are ignored. Memories embedded by
+        another model are embedded again first.
 
         Returns:
-            What was deleted.
+            The deleted memories.
         """
         async with self._store.changing(user_id):
             await self._store.renew(user_id)
@@ -257,11 +257,11 @@ class MemoryWriter:
             going -= {one.id for one in staying}
             deleted = [*said.values(), *(one for one in derived if one.id in going and one.id not in said)]
             await self._store.change(user_id, staying, going)
-            await self._store.tidy(user_id)  # an earlier call may have been cut off before it
+            await self._store.tidy(user_id)  # an earlier call may have stopped before it
         return [one for one in deleted if one.id in going]
 
     async def restore(self, user_id: str, records: Sequence[MemoryRecord]) -> None:
-        """Store memories as they are; facts of slots follow from all that is then said of them."""
+        """Store memories unchanged; the facts of slots are derived again from all statements."""
         async with self._store.changing(user_id):
             for start in range(0, len(records), RESTORED_TOGETHER):
                 await self._store.change(user_id, records[start : start + RESTORED_TOGETHER])
@@ -271,7 +271,7 @@ class MemoryWriter:
 
 
 def _as_statement(record: MemoryRecord) -> MemoryStatement:
-    """What is given to an agent, as if it had been read from its own text."""
+    """The content given to an agent, as a statement about its own text."""
     details = record.details
     return MemoryStatement(
         memory_type=record.memory_type,
@@ -302,10 +302,10 @@ def _shown(change: MemoryChange) -> dict[str, Any]:
 
 
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """JSON values with text keys.
+    """The metadata, if it consists of JSON values with text keys.
 
     Raises:
-        InputError: they are none.
+        InputError: it does not.
     """
     if metadata is None:
         return {}

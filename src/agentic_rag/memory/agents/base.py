@@ -1,4 +1,5 @@
-"""What the five agents share: a task is read, done within its time, and answered; a failure is an answer too."""
+"""The common part of the five agents: validate a task, run it within its time limit, respond; errors become
+responses."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ _LOGGER = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AgentParts:
-    """What an agent stands on."""
+    """The stores, searches and writer that an agent uses."""
 
     search: SearchParts
     writer: MemoryWriter
@@ -39,21 +40,21 @@ class AgentParts:
 
 
 class StoredAgent:
-    """``MemoryAgent`` on the stores of the main graph; a kind of memory says what is its own.
+    """``MemoryAgent`` on the stores of the main graph; a subclass defines what is specific to its kind of memory.
 
-    Parameters of all operations: ``user_id`` (needed).
+    Parameters of all operations: ``user_id`` (required).
     ``search``: ``query``; ``limit`` (1 to 1000, default 10); ``strategy``; ``as_of``; ``now``; ``include_ended``.
     ``insert``: ``content``; ``at``; ``metadata``; the fields of the kind.
     ``update``: ``id``; ``content``, ``metadata`` and fields of the kind that change.
-    ``delete``: ``id``; what rests on it alone goes with it.
+    ``delete``: ``id``; memories that depend on it alone are deleted too.
     ``list``: ``limit``; ``include_ended``.
     """
 
     memory_type: ClassVar[MemoryType]
     strategies: ClassVar[tuple[RetrievalStrategy, ...]]
-    """Those it implements, its default first."""
+    """The implemented strategies, the default first."""
     fields: ClassVar[tuple[str, ...]] = ()
-    """Parameters of its own, kept in ``details``, by which ``search`` and ``list`` can be narrowed too."""
+    """Parameters of the kind, stored in ``details``; they can also restrict ``search`` and ``list``."""
 
     def __init__(self, parts: AgentParts) -> None:
         self._parts = parts
@@ -67,15 +68,15 @@ class StoredAgent:
 
     @property
     def agent_id(self) -> str:
-        """``core_agent`` and so on."""
+        """``core_agent``, ``episodic_agent`` and so on."""
         return f"{self.memory_type.value}_agent"
 
     async def initialize(self) -> None:
-        """Fit what the embedding's cosines are read by, once for all agents."""
+        """Calibrate the embedding's cosines, once for all agents."""
         await self._parts.search.vectors.ready()
 
     async def execute_task(self, task: TaskRequest) -> TaskResponse:
-        """Do a task within its time; see ``MemoryAgent``."""
+        """Run a task within its time limit; see ``MemoryAgent``."""
         started = time.perf_counter()
         result: dict[str, Any] = {}
         error: str | None = None
@@ -88,7 +89,7 @@ class StoredAgent:
         except (AgenticRagError, OSError, RuntimeError) as failure:
             error = f"{type(failure).__name__}: {failure}"
         if error is not None:
-            # The query and the memory are the user's own; a log gets neither.
+            # The query and the memory are private: neither is logged.
             _LOGGER.warning("%s failed to %s: %s", self.agent_id, task.operation, error.partition(":")[0])
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
         return TaskResponse(task.task_id, error is None, result, error, milliseconds)
@@ -107,11 +108,11 @@ class StoredAgent:
         return {"results": shown, "total_count": len(shown), "strategy": strategy.value}
 
     async def told(self, search: Search, found: list[FoundMemory]) -> list[dict[str, Any]]:
-        """What was found, as JSON values, best first."""
+        """The found memories as JSON values, best first."""
         return [shown_memory(one.record, one.score) for one in found]
 
     def asked(self, given: Mapping[str, Any]) -> Search:
-        """What the parameters of a search or list ask for; ``InputError`` where they are wrong."""
+        """The ``Search`` of a search's or list's parameters; ``InputError`` if one is wrong."""
         query = given.get("query")
         if not isinstance(query, str):
             raise InputError(f"a search needs query, a text, not {query!r}")
@@ -143,7 +144,7 @@ class StoredAgent:
         return {"id": stored.id, "memory": shown_memory(stored)}
 
     def record_of(self, given: Mapping[str, Any]) -> MemoryRecord:
-        """What is to be stored, without an id yet.
+        """The record to store, still without an id.
 
         Raises:
             InputError: a parameter is missing or wrong.
@@ -186,18 +187,18 @@ class StoredAgent:
         return {"results": shown[: search.limit], "total_count": len(shown)}
 
     def listed(self, records: list[MemoryRecord]) -> list[MemoryRecord]:
-        """In the order in which they are listed; the latest first."""
+        """The records in listing order, the latest first."""
         return records[::-1]
 
 
 def shown_memory(record: MemoryRecord, score: float | None = None) -> dict[str, Any]:
-    """A memory as JSON values; ``score`` in [0, 1] where it was searched for."""
+    """A memory as JSON values; ``score`` in [0, 1] if it was searched for."""
     values = plain(record)
     return values if score is None else {**values, "score": score}
 
 
 def id_given(given: Mapping[str, Any]) -> str:
-    """The id of the memory that is meant; ``InputError`` where there is none."""
+    """The ``id`` parameter; ``InputError`` if it is missing."""
     name = given.get("id")
     if not isinstance(name, str) or not name:
         raise InputError(f"this needs id, the id of a memory, not {name!r}")
@@ -205,7 +206,7 @@ def id_given(given: Mapping[str, Any]) -> str:
 
 
 def limit_of(given: Mapping[str, Any]) -> int:
-    """How many memories are wanted; ``InputError`` for what is no number from 1 to 1000."""
+    """The ``limit`` parameter; ``InputError`` unless it is a number from 1 to 1000."""
     limit = given.get("limit", DEFAULT_MAX_RESULTS)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_RESULTS:
         raise InputError(f"limit must be a whole number from 1 to {MOST_RESULTS}, not {limit!r}")
@@ -213,7 +214,7 @@ def limit_of(given: Mapping[str, Any]) -> int:
 
 
 def moment_given(given: Mapping[str, Any], name: str) -> datetime | None:
-    """A moment, given as ISO 8601 or as a datetime; ``InputError`` for anything else."""
+    """An instant, given as ISO 8601 or as a datetime; ``InputError`` for anything else."""
     value = given.get(name)
     if value is None or isinstance(value, datetime):
         return value

@@ -15,10 +15,10 @@ BLOCKS = ("persona", "human", "preferences")
 
 
 class CoreAgent(StoredAgent):
-    """Blocks ``persona`` (how the assistant shall be), ``human`` (who the person is) and ``preferences``.
+    """Blocks ``persona`` (the assistant's behaviour), ``human`` (the person) and ``preferences``.
 
-    Parameters of its own: ``block_type``, one of ``BLOCKS``; an ``insert`` needs it. A block holds
-    ``derivation.BLOCK_CHARACTERS``; what no longer fits ends, the oldest first, and stays as what was said.
+    Parameters of its own: ``block_type``, one of ``BLOCKS``; required by ``insert``. A block holds up to
+    ``derivation.BLOCK_CHARACTERS``; beyond that its oldest lines end, but their messages stay stored.
     """
 
     memory_type = MemoryType.CORE
@@ -35,7 +35,7 @@ class CoreAgent(StoredAgent):
 
 
 def _with_block(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters with the block under the name it is stored by."""
+    """The parameters with ``block_type`` renamed to the stored key."""
     block = given.get("block_type", given.get("block"))
     if block is not None and block not in BLOCKS:
         raise InputError(f"unknown block_type {block!r}; use one of: {', '.join(BLOCKS)}")

@@ -1,4 +1,4 @@
-"""Episodic memory: what was said and happened, verbatim, and when."""
+"""Episodic memory: messages and events, verbatim, with their time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy, moment_tex
 from agentic_rag.memory.searching import FoundMemory, Search
 
 OUTDATED = 0.5
-"""Weight of a text none of whose facts holds any more, so that current ones rank before it."""
+"""Weight of a message whose facts have all ended, so that current messages rank before it."""
 
 
 class EpisodicAgent(StoredAgent):
-    """Episodes of the temporal knowledge graph, which are the passages of what was said.
+    """The messages, which are also the episodes of the temporal knowledge graph.
 
-    Parameters of its own: ``after`` and ``before`` (ISO 8601) narrow a search to a time, half-open; ``speaker`` to one
-    who spoke. What was said cannot be changed, only its metadata. A result that tells facts which hold no longer has
-    them in ``ended``: ``subject``, ``slot``, ``value``, ``until``.
+    Parameters of its own: ``after`` and ``before`` (ISO 8601) restrict a search to a half-open interval; ``speaker``
+    restricts it to a speaker. Only the metadata of a message can be changed. A result with ended facts lists them in
+    ``ended``: ``subject``, ``slot``, ``value``, ``until``.
     """
 
     memory_type = MemoryType.EPISODIC

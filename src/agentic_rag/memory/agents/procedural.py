@@ -1,4 +1,4 @@
-"""Procedural memory: how things are done, and how the person wants them done."""
+"""Procedural memory: how tasks are done, and how the person wants them done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Semantic memory: what is true, and until when it was."""
+"""Semantic memory: facts with the time in which they hold."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from agentic_rag.memory.searching import Search
 
 
 class SemanticAgent(StoredAgent):
-    """Facts, those of a slot with the time in which they hold, and what the person said besides.
+    """Facts of slots with their validity interval, and other statements of the person.
 
-    Parameters of its own: ``name_query`` stands for ``query``; ``subject`` and ``slot`` narrow a search. An ``insert``
-    with a ``slot`` needs ``subject`` and ``value`` (``ends``: true says that the value holds no longer) and takes
-    ``valid_at``; it supersedes what the slot of that subject held before.
+    Parameters of its own: ``name_query`` is an alias of ``query``; ``subject`` and ``slot`` restrict a search. An
+    ``insert`` with a ``slot`` needs ``subject`` and ``value`` (``ends``: true: the value no longer holds) and
+    accepts ``valid_at``; it supersedes the earlier value of that subject's slot.
     """
 
     memory_type = MemoryType.SEMANTIC

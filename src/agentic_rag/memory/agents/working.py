@@ -1,4 +1,4 @@
-"""Working memory: what is going on now; it expires."""
+"""Working memory: the current task; its items expire."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 class WorkingAgent(StoredAgent):
     """The items of the current task.
 
-    Parameters of its own: ``expires_at`` (ISO 8601) of an ``insert``; else a day after it was said.
+    Parameters of its own: ``expires_at`` (ISO 8601) of an ``insert``; default: a day after the message.
     """
 
     memory_type = MemoryType.WORKING

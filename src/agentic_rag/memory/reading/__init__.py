@@ -1,1 +1,1 @@
-"""What of a text is worth remembering: facts of slots, preferences, instructions, and the sentences themselves."""
+"""Extracts statements from messages: facts of slots, preferences, instructions, and single sentences."""

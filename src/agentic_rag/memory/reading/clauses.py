@@ -1,7 +1,7 @@
-"""A message in clauses, each with whether its speaker asserts it, for the statements it makes.
+"""Splits a message into sentences and clauses, and decides whether its speaker asserts each.
 
-Not asserted are questions, what depends on an "if", what is quoted or reported, and texts handed over to be worked on
-("Translate this: …"). Code is left out.
+Not asserted are questions, conditional clauses, quotations and reports, and texts handed over for a task ("Translate
+this: …"). Code is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import regex
 from agentic_rag.text.sentences import split_sentences
 
 MAX_SENTENCE = 2_000
-"""A longer one is data, not speech, and left out, in code points."""
+"""Maximum code points of a sentence; a longer one is data, not speech, and is left out."""
 
 _CODE = regex.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", regex.MULTILINE | regex.DOTALL)
 _QUOTED = regex.compile(r"\"[^\"\n]{1,600}\"|“[^”]{1,600}”|「[^」]{1,300}」|『[^』]{1,300}』|«[^»]{1,600}»")
@@ -28,7 +28,7 @@ _JOIN = (
 )
 _BREAK = regex.compile(
     rf"(?:(?:[,;]|\s[-–—])\s+(?:{_JOIN}\s+)?(?={_SUBJECT})|\s+(?:and|but|so|because)\s+(?={_SUBJECT})"
-    # Behind an abbreviation ("Acme Corp. I'm …"), where a sentence may end and may not.
+    # Also after an abbreviation ("Acme Corp. I'm …"), where a sentence may end.
     r"|(?<=[.!?])(?<!\b(?:Dr|Mr|Mrs|Ms|Prof)\.)\s+(?=(?-i:I|My|We|Our|Can|Could|Would|Should|Do|Does|Did|Is|Are|What|How|Why|Where|Which|Who|Please|The)\b)"
     r"|[，；]\s*(?:而且|但是?|所以|因为|不过|并且|然后)?)",
     regex.IGNORECASE,
@@ -39,7 +39,7 @@ _ONLY_WHEN = regex.compile(
     r"|(?:对了|其实|另外|更新一下|好的)|[从自在]?[\d一二三四五六七八九十年月日号]{2,12}[起初底]?|.{0,4}(?:昨天|今天|上周|上个?月|去年|今年|最近|现在|年|月|日|天前|年前|月前|周前|起|开始|以来)",
     regex.IGNORECASE,
 )
-"""The beginning of a sentence that only says when; it belongs to what follows."""
+"""The start of a sentence that only gives a time; it belongs to the following sentence."""
 _ASKS = regex.compile(
     r"(?:and|but|so|or|also|then)?\s*(?:(?:can|could|would|will|should|shall|may|might|do|does|did|is|are|am|was|were|have|has|had)(?:n['’]t)?\s+"
     r"(?:I|you|we|he|she|they|it|there|this|that|these|the|my|our|anyone|someone|(?-i:\p{Lu}))|(?:what|how|why|when|where|which|who|whose)\b)"
@@ -70,7 +70,7 @@ _ENDS_ASKING = regex.compile(r"[?？][\"'”’)\]」』*_]*$|吗[。!！]?$")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """``text[start:end]``; its first words are not those that join it to the clause before."""
+    """``text[start:end]``; conjunctions at its start are not part of it."""
 
     start: int
     end: int
@@ -87,12 +87,12 @@ class Sentence:
     text: str
     clauses: tuple[Clause, ...]
     own: bool
-    """Whether the speaker says it, rather than quotes it or hands it over to be worked on."""
+    """Whether the speaker says it, and does not quote it or hand it over for a task."""
     asks: bool
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a message that are not code, in order."""
+    """The sentences of a message, without code, in order."""
     code = [match.span() for match in _CODE.finditer(text)]
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     handed_over = False

@@ -1,4 +1,4 @@
-"""Standing instructions and how-to's in a message: what is to be done whenever something happens, and in which steps."""
+"""Standing instructions and how-to's in a message: an action with its trigger, and steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WHEN_ASKED = regex.compile(
     rf"{_LEAD}(?:(?:please|kindly|always|never|just|only)\s)*(?P<verb>\p{{L}}{{2,}})\b[^?？\n]{{2,300}}?\s(?P<trigger>(?:when(?:ever)?|if|every\stime|each\stime|any\s?time)\sI(?:['’]m)?\s(?:ask|mention|request|inquire|want|need|bring\sup|talk\sabout|discuss)[^.!?\n]*)",
     regex.IGNORECASE,
 )
-"""With any verb, where what triggers it is that it is asked for."""
+"""Matches any verb, if the trigger is that the user asks for something."""
 _STANDING = regex.compile(
     rf"{_LEAD}(?:(?:from\snow\son|from\shere\son(?:\sout)?|going\sforward|moving\sforward|in\s(?:the\s)?future|by\sdefault|as\sa\s(?:general\s)?rule|at\sall\stimes|in\sgeneral|unless\sI\ssay\sotherwise|until\sfurther\snotice),?\s{_TELLS}\b"
     rf"|{_TELLS}\b[^?？\n]{{2,300}}?\s(?:from\snow\son|going\sforward|moving\sforward|in\s(?:the\s)?future|by\sdefault|at\sall\stimes|every\s(?:single\s)?time|unless\sI\ssay\sotherwise|until\sfurther\snotice)\b"
@@ -64,21 +64,21 @@ MAX_STEPS, MAX_HEADING = 40, 200
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """``text[start:end]`` is the whole of it."""
+    """``text[start:end]`` is the whole instruction."""
 
     start: int
     end: int
     trigger: str
-    """The clause that says when, as written; "" where it is always; of a how-to its heading."""
+    """The clause that gives the trigger, as written; "" for always; the heading of a how-to."""
     steps: tuple[str, ...] = ()
 
 
 def instruction(sentence: str, offset: int) -> Instruction | None:
-    """The standing instruction that a sentence is, or None.
+    """The standing instruction in a sentence, or None.
 
     Args:
-        sentence: no question.
-        offset: of the sentence in its text.
+        sentence: not a question.
+        offset: start of the sentence in its text.
     """
     end = offset + len(sentence)
     if _ONE_OFF.search(sentence):
@@ -96,12 +96,12 @@ def instruction(sentence: str, offset: int) -> Instruction | None:
 
 
 def _may_command(verb: str) -> bool:
-    """Whether a word in front can be an imperative: no function word, and not in an ending that imperatives lack."""
+    """Whether a first word can be an imperative: no function word, and without an ending that imperatives lack."""
     return verb not in FUNCTION_WORDS | OPENING_WORDS and not verb.endswith(("s", "ed", "ing"))
 
 
 def how_tos(text: str) -> Iterator[Instruction]:
-    """Numbered or bulleted steps under a line that says what they are for; two steps at least."""
+    """Numbered or bulleted steps under a line that names their purpose; at least two steps."""
     lines = [(match.start(), match.group()) for match in regex.finditer(r"[^\n]+", text)]
     index = 0
     while index < len(lines):

@@ -1,7 +1,7 @@
-"""What of a text is worth remembering: by rules, or by a chat model, whose every sentence must stand in the text.
+"""Extracts statements from messages, by rules or by a chat model; every statement must occur in the text verbatim.
 
-Beside what the rules recognise, each sentence in which a person says something is a memory of its own, so that what was
-said in passing is found by itself.
+Besides the statements, each sentence in which a person says something becomes a memory of its own, so that a remark
+can be found by itself.
 """
 
 from __future__ import annotations
@@ -24,42 +24,42 @@ from agentic_rag.text.prompts import REMEMBER_SYSTEM, fenced
 from agentic_rag.text.sentences import split_sentences
 
 LEAST_TERMS = 3
-"""Terms of a sentence that says something by itself."""
+"""Minimum terms of a sentence that becomes a memory."""
 MOST_CHARACTERS = 1_000
-"""Of a sentence that is kept by itself; a longer one is a list or a table."""
+"""Maximum characters of such a sentence; a longer one is a list or a table."""
 MOST_READ = 20_000
-"""Characters of a message that a chat model reads."""
+"""Maximum characters of a message that a chat model reads."""
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _ARRAY = re.compile(r"\[.*\]", re.DOTALL)
 _LOGGER = logging.getLogger(__name__)
 
 
 class RuleStatements:
-    """Reads by rules, English and Chinese."""
+    """Extracts by rules, English and Chinese."""
 
     async def read(
         self, text: str, *, speaker: str, at: datetime | None, is_person: bool
     ) -> list[MemoryStatement]:
         """The statements of the rules, and the sentences in which a person says something."""
-        # Its patterns take longer to compile than all else that a question from the shell imports of this package.
+        # The patterns take longer to compile than all other imports of a question from the shell.
         from agentic_rag.memory.reading.statements import statements
 
         read = statements(text, speaker=speaker, at=at, is_person=is_person)
-        # Of what fills no slot the whole sentence is a better memory than its clause: it is found by all of its words.
+        # Without a slot the whole sentence is the better memory, because all of its words can be searched.
         found = [one for one in read if one.slot or one.memory_type is not MemoryType.SEMANTIC]
         return [*found, *said_sentences(text, speaker, found)] if is_person else found
 
 
 @dataclass(frozen=True, slots=True)
 class ChatStatements:
-    """Reads by a chat model; by rules where it fails."""
+    """Extracts by a chat model; by rules if it fails."""
 
     chat: Chat
 
     async def read(
         self, text: str, *, speaker: str, at: datetime | None, is_person: bool
     ) -> list[MemoryStatement]:
-        """The statements that the model finds and the text has, and the sentences in which a person says something."""
+        """The model's statements that occur in the text, and the sentences in which a person says something."""
         if not is_person:
             return await RuleStatements().read(text, speaker=speaker, at=at, is_person=is_person)
         try:
@@ -72,7 +72,7 @@ class ChatStatements:
 
 
 def said_sentences(text: str, speaker: str, found: Sequence[MemoryStatement]) -> list[MemoryStatement]:
-    """The sentences of a person's text that say something, code and what the statements have left out."""
+    """The meaningful sentences of a person's text, without code and without those that overlap a statement."""
     blank = _CODE.sub(lambda match: " " * len(match.group()), text)
     told = [(one.start, one.end) for one in found if one.slot or one.memory_type is MemoryType.SEMANTIC]
     made = []
@@ -80,7 +80,7 @@ def said_sentences(text: str, speaker: str, found: Sequence[MemoryStatement]) ->
         sentence = blank[start:end].strip()
         begins = start + len(blank[start:end]) - len(blank[start:end].lstrip())
         span = (begins, begins + len(sentence))
-        # What ends one day must take nothing else along: a sentence of which a part is told stands for nothing itself.
+        # A sentence that overlaps a statement gets no memory of its own: it would outlive the end of the fact.
         if any(first < span[1] and last > span[0] for first, last in told):
             continue
         if len(sentence) > MOST_CHARACTERS or not _says_something(sentence):
@@ -106,12 +106,12 @@ def said_sentences(text: str, speaker: str, found: Sequence[MemoryStatement]) ->
 
 
 def _says_something(sentence: str) -> bool:
-    """Whether it has terms beyond those that ask."""
+    """Whether it has terms besides question words."""
     return len(content_tokens(sentence)) >= LEAST_TERMS and bool(asked_about(sentence))
 
 
 def replied(reply: str, text: str, speaker: str) -> list[MemoryStatement]:
-    """The statements of a model's reply; what the text does not have verbatim is left out.
+    """The statements in a model's reply; those not in the text verbatim are left out.
 
     Raises:
         ModelError: the reply holds no JSON list, or one in which nothing is a memory.

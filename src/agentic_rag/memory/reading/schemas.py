@@ -1,4 +1,4 @@
-"""What the readers of a message give: a statement that is worth remembering."""
+"""The result of reading a message: a statement to remember."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ Block = Literal["persona", "human", "preferences"]
 
 @dataclass(frozen=True, slots=True)
 class MemoryStatement:
-    """``text[start:end]`` of the message is ``text``."""
+    """A statement; ``text`` is ``text[start:end]`` of the message."""
 
     memory_type: MemoryType
     text: str
     start: int
     end: int
     subject: str
-    """Whom it is about: the speaker, a person it names, or "<speaker>'s sister"."""
+    """The person it is about: the speaker, a person it names, or "<speaker>'s sister"."""
     slot: str | None
     value: str | None
-    """Both None, or both given; ``value`` is "" only where it ``ends`` whatever held."""
+    """``slot`` and ``value`` are both None or both given; ``value`` is "" only if the statement ends any earlier
+    value."""
     ends: bool
     block: Block | None
-    """Of core statements."""
+    """The block of a core statement."""
     trigger: str | None
-    """Of procedural statements: when, as written; "" is always."""
+    """The trigger of a procedural statement, as written; "" is always."""
     steps: tuple[str, ...]
     valid_at: datetime | None
-    """Since when it holds (of one that ends: until when) where the statement says so; UTC."""
+    """Stated start of its validity (end, for a statement that ends a value); UTC."""
     reason: str
     """A sentence that names the rule."""

@@ -1,6 +1,6 @@
-"""The closed table of English patterns that fill or empty a slot: predicates of a person, and attributes of one.
+"""The fixed table of English patterns that fill or end a slot: predicates about a person, and a person's attributes.
 
-Data only; ``slots`` reads it. Values that are names are read with their case, words around them without.
+Data only; ``slots`` reads it. Names as values are matched case-sensitively, the words around them are not.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Rule:
     ends: bool = False
     past: bool = False
     whatever: bool = False
-    """Ends whatever held; it has no value."""
+    """Ends any earlier value; has no value itself."""
 
 
 def rule_of(
@@ -190,7 +190,7 @@ PREDICATES: tuple[Rule, ...] = (
 _QUALIFIER = r"(?:(?!old\b|previous|former|original|initial|last\b|ex\b|next\b|first\b|only\b)[\w-]+\s){0,2}?"
 _QUALIFIED = _QUALIFIER.replace("{0,2}", "{1,2}")
 _SOFT = r"(?:deadline|due\sdate|goal|target|score|price|cost|rate|capacity|quota|limit|count|headcount|mileage|(?:launch|release|start|end|submission)\sdate)"
-"""Of these there are many, so that it takes a word more to tell which is meant."""
+"""Attributes that occur in several kinds, so that a further word must identify which one is meant."""
 _ABOUT = r"(?:\s(?:for|of|on)\s(?:(?!is\b|was\b|has\b|now\b)[\w'’.&#/-]+\s?){1,6}?(?<!\s))?"
 _NEW = r"(?:(?:new|current|updated|actual|latest)\s)?"
 _CHILD = r"(?:dog|cat|puppy|kitten|parrot|hamster|rabbit|horse|pet|son|daughter|baby|child|wife|husband|partner|girlfriend|boyfriend|fianc[ée]e?|spouse)"
@@ -198,14 +198,14 @@ _CHILD = r"(?:dog|cat|puppy|kitten|parrot|hamster|rabbit|horse|pet|son|daughter|
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A noun that names a slot, and what may be its value."""
+    """A noun that names a slot, and the pattern of its value."""
 
     rule: str
     noun: str
     value: str
     about: bool = False
     case: bool = False
-    """Whether the value is read with its case."""
+    """Whether the value is matched case-sensitively."""
 
     def patterns(self) -> tuple[regex.Pattern[str], regex.Pattern[str], regex.Pattern[str]]:
         slot = rf"\s?{_NEW}(?P<slot>{self.noun}{_ABOUT if self.about else ''})"
@@ -246,7 +246,7 @@ _ATTRIBUTES: tuple[Attribute, ...] = (
     ),
 )  # fmt: skip
 NEGATED, STATED, CHANGED = range(3)
-"""What each of an attribute's patterns reads."""
+"""The form that each of an attribute's patterns matches."""
 ATTRIBUTES = tuple((attribute, attribute.patterns()) for attribute in _ATTRIBUTES)
 ANY_ATTRIBUTE = regex.compile(
     r"favou?rite|name|called|mail|phone|mobile|cell|number|address|boss|manager|supervisor|doctor|dentist|landlord|therapist|employer|home\s?town|lead|tutor|advisor|major|bank|gym"

@@ -1,7 +1,7 @@
-"""Which slot of whom a clause fills or empties, from a closed table of patterns; rather none than a wrong one.
+"""Slots that a clause fills or ends, by a fixed table of patterns; precision is preferred to recall.
 
-A slot stands only for what has one value at a time and is clearly named. What may be many (likes, friends, languages,
-skills) has none.
+A slot has exactly one value at a time and a clear name. Attributes with several values (likes, friends, languages,
+skills) have no slot.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from agentic_rag.memory.reading.subjects import LEAD, SUBJECTS, who_is
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What a clause says of one slot."""
+    """A clause's statement about one slot."""
 
     subject: str
     slot: str
     value: str
-    """"" only where it ends whatever held."""
+    """"" only if the clause ends any earlier value."""
     ends: bool
     rule: str
-    """Names the pattern."""
+    """Name of the pattern."""
     past: bool = False
-    """Whether it held once, so that it says nothing of now."""
+    """Whether it held in the past, and says nothing of the present."""
 
 
 _GUARD = regex.compile(
@@ -55,7 +55,7 @@ _BRIEFLY = regex.compile(
     regex.IGNORECASE,
 )
 _WE_MOVED = regex.compile(r"we(?:['’]ve|\shave)?(?:\s\w+)?\smoved\sto\b", regex.IGNORECASE)
-"""A team moves to another tool as often as a family to another town."""
+"""Ambiguous: a team moves to a new tool as often as a family to a new town."""
 _COMPANY = regex.compile(
     r"\b(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|Labs?|Systems|Technologies|Group|Bank|Company|Co|Studios?|Solutions|Consulting)\b"
 )
@@ -64,11 +64,11 @@ _CHANGES = regex.compile(r"\b(?:now|instead|no\slonger|anymore|changed|updated|n
 
 
 def filled(clause: str, speaker: str) -> list[Filled]:
-    """What an asserted English clause says of slots, in order.
+    """The statements of an asserted English clause about slots, in order.
 
     Args:
-        clause: without the words that join it to the one before.
-        speaker: whom "I" and "my" mean.
+        clause: without a conjunction at its start.
+        speaker: the person meant by "I" and "my".
     """
     lead = LEAD.match(clause)
     start = lead.end() if lead is not None else 0
@@ -83,7 +83,7 @@ def _of_subject(clause: str, match: regex.Match[str], speaker: str) -> Iterator[
     if who is None:
         return
     owns = match["the"] or match["owns"] or (match["possessive"] and (not match["relative"] or match["of"]))
-    # "My boss" and "my wife's name" are slots of the speaker, before they are somebody's.
+    # "My boss" and "my wife's name" are slots of the speaker; only then are they tried as somebody else's.
     own = list(_attribute(clause, match.start("relative"), match, speaker)) if match["relative"] else []
     yield from own
     if owns and not own:
@@ -95,7 +95,7 @@ def _of_subject(clause: str, match: regex.Match[str], speaker: str) -> Iterator[
 
 
 def _predicates(clause: str, at: int, who: str, only: tuple[str, ...]) -> Iterator[Filled]:
-    """The predicate that begins there, and those joined to it by "and"."""
+    """The predicate at this position, and further ones joined by "and"."""
     for rule in PREDICATES:
         found = None if only and rule.slot not in only else rule.pattern.match(clause, at)
         if found is None:
@@ -120,7 +120,7 @@ def _goes_on(clause: str, at: int, who: str, rule: Rule, only: tuple[str, ...]) 
     joined = _AND.match(clause, at)
     if joined is not None:
         yield from _predicates(clause, joined.end(), who, only)
-        # "I'm 28 and living in Oslo" leaves out the verb that the patterns want.
+        # "I'm 28 and living in Oslo" leaves out the verb that the patterns require.
         yield from _predicates("'m" + clause[joined.end() :], 0, who, only)
 
 
@@ -135,7 +135,7 @@ def _attribute(clause: str, at: int, match: regex.Match[str], who: str) -> Itera
                 continue
             slot = _slot_name(attribute.rule, found["slot"])
             changed = number == CHANGED or _CHANGES.search(clause) is not None
-            # "The deadline" alone may be that of anything, "the budget is now" goes on with one that was spoken of.
+            # "The deadline" may be of anything, and "the budget is now" refers to a budget mentioned earlier.
             if not match["the"] or (attribute.about and (changed or _is_about(slot))):
                 yield Filled(who, slot, _clean(found["value"]), number == NEGATED, attribute.rule)
             return
@@ -160,7 +160,7 @@ def _may_be_place(value: str) -> bool:
 
 
 def _proper(place: str) -> bool:
-    """Whether each word has its only capital in front, or is an abbreviation of two or three letters."""
+    """Whether each word has a capital only at its start, or is an abbreviation of two or three letters."""
     return all(
         not any(map(str.isupper, part[1:])) or (part.isupper() and len(part) <= 3)
         for word in place.split()

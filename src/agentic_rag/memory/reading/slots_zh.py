@@ -1,4 +1,4 @@
-"""Which slot of whom a Chinese clause fills or empties; the same slots as in English, under the same names."""
+"""Slots that a Chinese clause fills or ends; the same slots as in English, under the same names."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _NOT_NAMED = regex.compile(
 
 
 def filled_zh(clause: str, speaker: str) -> list[Filled]:
-    """What an asserted Chinese clause says of slots; see ``slots.filled``."""
+    """The statements of an asserted Chinese clause about slots; see ``slots.filled``."""
     if _GUARD.search(clause):
         return []
     lead = LEAD_ZH.match(clause)

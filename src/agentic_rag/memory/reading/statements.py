@@ -1,7 +1,7 @@
-"""What in a message is worth remembering as more than that it was said: facts, preferences, instructions, tasks.
+"""Extracts statements from a message: facts, preferences, instructions, tasks.
 
-Rules only, English and Chinese, each statement with the rule that made it; every statement is a verbatim span. Rather
-none than a wrong one: only what its speaker asserts of now fills a slot, and only a slot retires anything.
+Rules only, English and Chinese; each statement is a verbatim span and names its rule. Precision is preferred to
+recall: only what the speaker asserts of the present fills a slot, and only a slot ends an earlier fact.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agentic_rag.memory.schemas import MemoryType
 def statements(
     text: str, *, speaker: str, at: datetime | None, is_person: bool = True
 ) -> list[MemoryStatement]:
-    """What a message states, in order of place; linear in its length.
+    """The statements of a message, in order of place; linear in its length.
 
     >>> found = statements("I moved to Bergen, so can you find me a gym?", speaker="Anna", at=None)
     >>> [(one.memory_type.value, one.subject, one.slot, one.value) for one in found]
@@ -32,9 +32,9 @@ def statements(
 
     Args:
         text: one message.
-        speaker: who says it; "I" is them.
-        at: when, for "last week"; None leaves relative dates alone.
-        is_person: False for an assistant, of whom only how-to's are kept.
+        speaker: its author, meant by "I".
+        at: its time, for "last week"; None leaves relative dates alone.
+        is_person: False for an assistant, whose how-to's alone are extracted.
     """
     found = list(_procedures(text, speaker))
     taken = [(one.start, one.end) for one in sorted(found, key=lambda one: one.start)]
@@ -163,7 +163,7 @@ def _fact(clause: Clause, fact: Filled, speaker: str, at: datetime | None) -> It
 
 
 def _once_held(clause: Clause, fact: Filled) -> Iterator[MemoryStatement]:
-    """Both ends of a time that is over, where they are stated; else nothing, for it says nothing of now."""
+    """Both ends of a past state, if both are stated; else nothing, because it says nothing of the present."""
     times = held(clause.text)
     if times is None:
         return
@@ -182,7 +182,7 @@ def _once_held(clause: Clause, fact: Filled) -> Iterator[MemoryStatement]:
 
 
 def _when_of(clause: str, fact: Filled) -> str:
-    """The words that may say since when; of a slot whose value is a date, only those in front."""
+    """The words that may state a start; if the slot's value is a date, only those before the value."""
     if fact.rule not in ("measure", "birthday"):
         return clause
     lead = (LEAD_ZH if _HAN.search(clause) else LEAD).match(clause)
@@ -233,7 +233,7 @@ def _without_slot(clause: Clause, speaker: str, at: datetime | None) -> Iterator
 
 
 def _asserted_of(clause: str, body: str, speaker: str, *, han: bool) -> str | None:
-    """Whom a clause asserts something of; None where it only says what somebody thinks, wants or asks."""
+    """The person a clause asserts something of; None if it only reports a thought, a wish or a question."""
     if han:
         return speaker if _ZH_FACT.match(body) and not _ZH_STANCE.match(body) else None
     if _STANCE.match(body) or len(body.split()) < 3:

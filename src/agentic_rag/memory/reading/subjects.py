@@ -1,4 +1,4 @@
-"""Whom an English clause is about: its speaker, a person it names, or somebody's relative."""
+"""The person that an English clause is about: its speaker, a person it names, or somebody's relative."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RELATIVE = (
 _ONE_OF_MANY = regex.compile(
     r"(?!best\b).*\b(?:friend|cousin|aunt|uncle|nephew|niece|colleague|co-?worker|neighbou?r|teacher|roommate|flatmate|ex)"
 )
-"""Of whom there may be several, so that without a name it is not clear who is meant."""
+"""Relations with possibly several members, so that without a name the person is not clear."""
 _DATE_LEAD = (
     r"(?:(?:in|on|since|as\sof|from|starting|effective|back\sin|around|by)\s(?=[^,]{0,30}(?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[^,]{2,32}?(?:,\s\d{4})?(?=,?\s+(?:I|we|my|our|the|(?-i:(?!Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\p{Lu}\p{Ll}))\b)"
     r"|(?:earlier\s)?(?:last|this)\s(?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|yesterday|today|(?:\d+|an?|two|three|four|five|six|several|a\sfew)\s(?:days?|weeks?|months?|years?)\sago)"
@@ -40,7 +40,7 @@ _NOT_NAMED = (
 
 
 def subject_of(clause: str, speaker: str) -> tuple[str, int] | None:
-    """Whom a clause is about, and where its predicate begins; None where that is not clear."""
+    """The person a clause is about, and the start of its predicate; None if unclear."""
     lead = LEAD.match(clause)
     match = SUBJECTS.match(clause, lead.end() if lead is not None else 0)
     who = None if match is None else who_is(match, speaker)
@@ -48,7 +48,7 @@ def subject_of(clause: str, speaker: str) -> tuple[str, int] | None:
 
 
 def who_is(match: regex.Match[str], speaker: str) -> str | None:
-    """Of a match of ``SUBJECTS``; None where several may be meant."""
+    """The person of a match of ``SUBJECTS``; None if several may be meant."""
     if match["first"] or match["we"]:
         return speaker
     if match["possessive"]:

@@ -1,4 +1,4 @@
-"""Since when a statement holds, where its clause says so: a date, or a day or period before it was said."""
+"""Start of a statement's validity, if its clause states one: a date, or a day or period before the message."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _UNITS = {"天": "day", "周": "week", "个星期": "week", "个月": "month", "
 
 
 def since(clause: str, at: datetime | None) -> datetime | None:
-    """From when what a clause says holds, in UTC; None where it does not say.
+    """The stated start of a clause's validity, in UTC; None if it states none.
 
-    A month or year that is named begins it; of "last week" it is the end, the latest that is meant, so that it does
-    not come before what was said in that week. A period that is not over at ``at`` says nothing.
+    A named month or year gives its beginning. "Last week" gives its end, the latest possible time, so that it does not
+    precede other statements of that week. A period that has not ended at ``at`` gives None.
 
     Args:
         clause: of one statement.
-        at: when it was said; without it only whole dates are read.
+        at: time of the message; None: only full dates are read.
     """
     said_at = None if at is None else as_utc(at)
     start, end = _stated(clause) or (None, None)
@@ -49,7 +49,7 @@ def since(clause: str, at: datetime | None) -> datetime | None:
 
 
 def held(clause: str) -> Interval | None:
-    """The whole time in which what a clause says held, where it states both its beginning and its end."""
+    """The stated interval in which a clause held, if it states both start and end."""
     stated = stated_interval(clause) if any(map(str.isdecimal, clause)) else None
     if stated is None or stated[0] is None or stated[1] is None:
         return None
@@ -102,7 +102,7 @@ def _end_of_last(today: datetime, period: re.Match[str]) -> datetime:
 
 
 def _last(today: datetime, month: str, day: int) -> datetime | None:
-    """That day of the year where it is nearest; None where it is still to come."""
+    """The nearest such day of a year; None if it is in the future."""
     number = month_number(month) or 0
     try:
         near = [

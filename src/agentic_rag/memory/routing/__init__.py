@@ -1,1 +1,1 @@
-"""Which agents a question is for, how each searches, and how much each counts."""
+"""Routing: the agents for a question, with their strategies and weights."""

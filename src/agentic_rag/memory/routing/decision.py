@@ -1,4 +1,4 @@
-"""Check what a request asks of the routing, and turn evidence for its memory types into a decision."""
+"""Validates a request's routing options, and turns evidence for memory types into a decision."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ LEAST_WEIGHTS: Mapping[MemoryType, float] = {
     MemoryType.PROCEDURAL: 0.3,
     MemoryType.WORKING: 0.3,
 }
-"""Where nothing speaks for a type. What was said and what is true answers most questions; the others are few memories,
-each of which would stand before them. Chosen on three BEAM conversations and LoCoMo's conv-26 (``evaluation/bench_beam.py``, ``bench_memory.py``)."""
+"""Weights without evidence for a type. Messages and facts answer most questions; the other types have few
+memories, all of which would rank above them. Chosen on three BEAM conversations and LoCoMo's conv-26
+(``evaluation/bench_beam.py``, ``bench_memory.py``)."""
 ORDER = (
     MemoryType.SEMANTIC,
     MemoryType.EPISODIC,
@@ -27,18 +28,18 @@ ORDER = (
     MemoryType.PROCEDURAL,
     MemoryType.WORKING,
 )
-"""Of targets with equal evidence the earlier comes first: queries without a sign mostly ask for a fact."""
+"""Order of targets with equal evidence: queries without evidence mostly ask for a fact."""
 
 Strategies = Mapping[MemoryType, tuple[RetrievalStrategy, ...]]
-"""What each agent implements, its default first."""
+"""Strategies of each agent, the default first."""
 Choice = Callable[[MemoryType, tuple[RetrievalStrategy, ...]], tuple[RetrievalStrategy, str | None]]
-"""From a target and what its agent implements to the strategy, and why; None where that goes without saying."""
+"""From a target and its agent's strategies to the chosen strategy and the reason; None for an obvious choice."""
 _Name = TypeVar("_Name", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that was checked."""
+    """A validated request."""
 
     query: str
     targets: Strategies
@@ -89,14 +90,14 @@ def _known(names: type[_Name], name: str, called: str) -> _Name:
 
 
 def settled(asked: Asked) -> RoutingDecision:
-    """The decision of a request that leaves nothing to decide: its targets in its order, all with weight 1."""
+    """The decision of a request with types and strategy: its targets in its order, all with weight 1."""
     chosen, reasons = _chosen(asked, _default)
     reasons = ("The request names the memory types.", *reasons)
     return RoutingDecision(tuple(asked.targets), chosen, dict.fromkeys(asked.targets, 1.0), reasons, 1.0)
 
 
 def decided(asked: Asked, found: Sequence[RoutingEvidence], choose: Choice) -> RoutingDecision:
-    """Targets by their evidence; ``choose`` says how each is searched where the request prefers nothing."""
+    """Targets by their evidence; ``choose`` gives the strategy of each if the request prefers none."""
     of_targets = [one for one in found if one.memory_type in asked.targets]
     sums = dict.fromkeys(asked.targets, 0.0)
     for one in of_targets:
@@ -118,8 +119,8 @@ def decided(asked: Asked, found: Sequence[RoutingEvidence], choose: Choice) -> R
 def weight(target: MemoryType, own: float) -> float:
     """A target's weight by its evidence: ``least + (1 - least) own² / (own² + 1)``.
 
-    Little evidence adds little, and other types' evidence takes nothing away: a question may need several. A type that
-    the routing misjudged ranks lower, and is still found.
+    Weak evidence adds little. Evidence for other types subtracts nothing, because a question may need several types. A
+    misjudged type ranks lower but is still found.
 
     >>> round(weight(MemoryType.CORE, 2.0), 6)
     0.86
@@ -129,7 +130,7 @@ def weight(target: MemoryType, own: float) -> float:
 
 
 def _chosen(asked: Asked, choose: Choice) -> tuple[dict[MemoryType, RetrievalStrategy], tuple[str, ...]]:
-    """The strategy of each target, and a sentence for each reason, with all targets it holds for."""
+    """The strategy of each target, and a sentence for each reason with the targets it applies to."""
     choices = {target: _choice(asked.preferred, target, has, choose) for target, has in asked.targets.items()}
     sharing: dict[tuple[RetrievalStrategy, str], list[MemoryType]] = {}
     for target, (strategy, why) in choices.items():
@@ -151,7 +152,7 @@ def _choice(
 
 
 def lacking(wanted: str, has: Sequence[RetrievalStrategy]) -> str:
-    """Why an agent uses its default."""
+    """Why an agent uses its default strategy."""
     return f"{wanted} is not among what the agent implements ({', '.join(has)})"
 
 

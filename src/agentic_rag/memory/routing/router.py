@@ -1,4 +1,4 @@
-"""Decide which memory agents a query is for, how each is searched and how much it counts: the step before they are asked."""
+"""Chooses the memory agents for a query, their strategies and weights, before they are asked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 MOST = 10
 """The chat model's highest rating."""
 LONGEST_REASON = 300
-"""Characters of the chat model's own reason that are kept."""
+"""Maximum characters of the chat model's reason that are kept."""
 _RATING = re.compile(
     r"^[^\w\n]*(?P<type>[a-z]+)[^\w\n]*[:：][^\w\n]*(?P<rating>\d{1,3})(?![\d.])(?: ?/ ?10)?[^\w\n]*(?P<strategy>[a-z][a-z\d_]*)?",
     re.IGNORECASE | re.MULTILINE,
@@ -30,13 +30,13 @@ _BECAUSE = re.compile(r"^[^\w\n]*because[^\w\n]*[:：][^\S\n]*(?P<why>\S.*)$", r
 def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:
     """The decision of the rules: offline, and the same for the same request.
 
-    All agents are asked unless the request names some. A type's evidence is the sum of what in the query speaks for it (see
-    ``routing.rules``); its weight grows with it from what the type has without any (see
-    ``routing.decision.weight``). Where the request names both types and strategy nothing is left to decide.
+    All agents are asked unless the request names some. The evidence for a type is the sum of the matching rules'
+    weights (see ``routing.rules``); its weight grows with it from the type's minimum weight (see
+    ``routing.decision.weight``). If the request names both types and strategy, the rules are not used.
 
     Args:
         request: the query must not be blank; ``context`` is not read.
-        strategies: of each agent that there is, its default first.
+        strategies: strategies of each existing agent, the default first.
 
     Raises:
         InputError: a blank query; an unknown type or strategy; a type without an agent; no type, or no agent.
@@ -51,11 +51,11 @@ def route(request: RetrievalRequest, strategies: Strategies) -> RoutingResult:
 
 
 class Router:
-    """Routes by a chat model where there is one, and by the rules where there is none or it fails.
+    """Routes by a chat model; by the rules without one, or if it fails.
 
     Args:
-        strategies: of each agent that there is, its default first.
-        chat: rates the memory types; None leaves all to the rules.
+        strategies: strategies of each existing agent, the default first.
+        chat: rates the memory types; None: only the rules are used.
     """
 
     def __init__(self, strategies: Strategies, chat: Chat | None = None) -> None:
@@ -63,11 +63,11 @@ class Router:
         self._chat = chat
 
     async def route(self, request: RetrievalRequest) -> RoutingResult:
-        """As the function ``route``; the model is not asked where the request leaves nothing to decide.
+        """As the function ``route``; the model is not asked if the request names both types and strategy.
 
-        What the model says is checked: a type that is unknown or not asked for is dropped, one that it leaves out stays a
-        target with the least weight, a strategy that an agent lacks becomes the agent's default. Where the model failed or
-        rated nothing above 0 the rules decide, and ``fallback_reason`` says why.
+        The model's reply is validated: unknown or unrequested types are dropped, omitted types keep their minimum
+        weight, and a strategy that an agent lacks is replaced by the agent's default. If the model failed or
+        rated nothing above 0, the rules decide, and ``fallback_reason`` gives the reason.
 
         Raises:
             InputError: as ``route``.
@@ -122,7 +122,7 @@ def _by_reply(asked: Asked, reply: str) -> RoutingResult:
 
 
 def _replied(asked: Asked, reply: str) -> dict[MemoryType, tuple[int, str | None]]:
-    """Rating and strategy of each target that the reply names, the first time where it does so twice."""
+    """Rating and strategy of each target in the reply; the first one counts."""
     replied: dict[MemoryType, tuple[int, str | None]] = {}
     for match in _RATING.finditer(reply):
         name, rating, strategy = match["type"].lower(), int(match["rating"]), match["strategy"]

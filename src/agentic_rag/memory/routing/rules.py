@@ -1,4 +1,4 @@
-"""Read from the words of a query, Chinese or English, which memory types speak for it: the evidence of the routing."""
+"""The rules of the routing: evidence for memory types in the words of a query, Chinese or English."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from agentic_rag.memory.schemas import MemoryType
 from agentic_rag.text import folded, simplified
 
 LONGEST = 2_000
-"""Characters of a query that are read; a pasted text has words of every kind."""
+"""Maximum characters of a query that are read; a long pasted text matches rules of every type."""
 
 _CORE, _EPISODIC, _SEMANTIC, _PROCEDURAL, _WORKING = MemoryType
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingEvidence:
-    """What speaks for a type, how much (above 0), and why, in words that follow the type's name."""
+    """Evidence for a type: its weight (above 0), and its reason, worded to follow the type's name."""
 
     memory_type: MemoryType
     weight: float
@@ -170,15 +170,15 @@ _RULES: tuple[tuple[MemoryType, float, str, re.Pattern[str]], ...] = (
         r"[这本]份|[这本][次个篇](?:会|任务|对话|项目)",
     )),
 )  # fmt: skip
-"""Several may match; their weights add up per type. Wordings of a type that often stand beside another's ("what is", "who
-works") weigh less than those that stand alone ("how do I"), so that a border case goes to the more telling one."""
+"""Several rules may match; their weights add up per type. Phrases that often occur with those of another type ("what
+is", "who works") weigh less than specific ones ("how do I"), so that the specific one decides."""
 _FIRST_PERSON = _pattern(r"i|me|my|mine|myself", "我(?!们)")
 _WEAK, _NAMED, _DATED = 0.5, 1.0, 1.0
-"""Of a first person, a name and a date. A name beside a first person is worth as little as that."""
+"""Weights of a first person, a name and a date. A name together with a first person weighs _WEAK too."""
 
 
 def evidence(query: str) -> tuple[RoutingEvidence, ...]:
-    """Everything in a query that speaks for a memory type, in a fixed order; none where nothing does.
+    """All evidence for memory types in a query, in a fixed order; empty if no rule matches.
 
     >>> [found.reason for found in evidence("How do you descale a kettle?")]
     ['the query asks how something is done ("How do you")']

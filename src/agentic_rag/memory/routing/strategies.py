@@ -1,4 +1,4 @@
-"""Choose how each target of a query is searched, among the strategies that its agent implements."""
+"""Chooses the strategy of each target, among those that its agent implements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentic_rag.ingest.named_things import named_things
 from agentic_rag.memory.schemas import MemoryType, RetrievalStrategy
 
 LONGEST = 2_000
-"""Characters of a query that are read."""
+"""Maximum characters of a query that are read."""
 _EXACT = re.compile(
     r"\"[^\"\n]{2,80}\"|“[^“”\n]{2,80}”|「[^「」\n]{2,80}」|『[^『』\n]{2,80}』"
     r"|(?<![\w-])(?:[A-Za-z]+[-_]?\d{2,}[\w-]*|\d{2,}[-_]?[A-Z]+\d[\w-]*|[a-z]+(?:_[a-z\d]+)+)(?!\w)"
@@ -23,11 +23,11 @@ _Sign = Callable[[str, MemoryType], str | None]
 def choose_strategy(
     query: str, memory_type: MemoryType, has: Sequence[RetrievalStrategy]
 ) -> tuple[RetrievalStrategy, str | None]:
-    """The strategy for one target, and what in the query is the reason; None where it is the agent's default.
+    """The strategy for one target, and the part of the query that decided; None for the agent's default.
 
     Args:
         query: not empty.
-        has: what the agent implements, its default first; at least one.
+        has: strategies that the agent implements, the default first; at least one.
 
     >>> choose_strategy("What became of INV-2041?", MemoryType.SEMANTIC, tuple(RetrievalStrategy))[0].value
     'context_aware'
@@ -64,11 +64,11 @@ def _is_a_name(text: str, _: MemoryType) -> str | None:
 
 
 _BY_WORDS_TOO = (RetrievalStrategy.CONTEXT_AWARE, RetrievalStrategy.HYBRID, RetrievalStrategy.STRING_MATCH)
-"""Words alone find less than words and vectors together, even for quoted text (LoCoMo's conv-26)."""
+"""Lexical search alone finds less than lexical and dense search together, even for quoted text (LoCoMo's conv-26)."""
 _SIGNS: tuple[tuple[tuple[RetrievalStrategy, ...], _Sign], ...] = (
     ((RetrievalStrategy.TEMPORAL,), _states_a_time),
     (_BY_WORDS_TOO, _is_exact),
     ((RetrievalStrategy.SEMANTIC_GRAPH,), _names_several),
     ((RetrievalStrategy.FUZZY,), _is_a_name),
 )
-"""In this order, the first sign whose strategy the agent has decides; of several strategies the first that it has."""
+"""The first matching sign decides, by the first of its strategies that the agent has."""
