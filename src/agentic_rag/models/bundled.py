@@ -1,11 +1,11 @@
 """The bundled embedding model: multilingual-e5-small, int8 ONNX, run in process with onnxruntime.
 
-It tells a text's tokens apart too, for late interaction: their vectors come from the same run, less their mean,
-projected and packed by the graph itself (see ``evaluation/encoder_graph.py``).
+It also gives the vectors of a text's tokens, for late interaction: they come from the same run, and the graph itself
+centres, projects and packs them (see ``evaluation/encoder_graph.py``).
 
-Nothing is read before the first text is embedded. Runs are spread over one-thread calls on a single
-session, which on two cores is faster than one two-thread call for all but the shortest texts. A run's texts have the
-same number of tokens: nothing is padded, so nothing is masked.
+The model is loaded when the first text is embedded. Runs are spread over one-thread calls on a single
+session, which on two cores is faster than one two-thread call for all but the shortest texts. The texts of a run have
+the same number of tokens, so there is neither padding nor a mask.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ TOKEN_DIMENSION = 96
 QUERY_PREFIX = 3
 """Tokens of ``query:``."""
 MAX_TOKENS = 510
-"""Tokens of one run besides the two the model adds; the prefix counts among them."""
+"""Maximum tokens of one run without the two that the model adds; the prefix counts."""
 RUN_TOKENS = 512
-"""A run holds at most this many tokens, or one text, so that memory stays bounded. Larger runs are no faster."""
+"""Maximum tokens of a run of several texts, which bounds memory. Larger runs are no faster."""
 QUERY_CACHE = 4096
 QUESTIONS = 256
-"""Whose tokens are remembered."""
+"""Number of questions whose tokens are cached."""
 WORKERS = os.cpu_count() or 1
-"""Threads that embed; see ``use_threads``."""
+"""Number of embedding threads; see ``use_threads``."""
 
 _BEGIN, _END = 0, 2
 SENTENCE = "sentence_embedding"
@@ -66,7 +66,7 @@ class _Engine:
         folder = resources.files("agentic_rag") / _FOLDER
         try:
             with resources.as_file(folder) as files:
-                # The graph's weights lie beside it, in the model's published file.
+                # The weights are in the model's published file, next to the graph.
                 self.session = onnxruntime.InferenceSession(
                     str(files / "encoder.onnx"), options, providers=_providers()
                 )
@@ -77,7 +77,7 @@ class _Engine:
             raise ModelError(f"the bundled embedding model cannot be loaded: {error}") from error
 
     def run(self, rows: Sequence[list[int]], outputs: Sequence[str]) -> list[NDArray[Any]]:
-        """Outputs of the graph for rows of one length; those of tokens without the two that the model adds."""
+        """Outputs of the graph for rows of equal length; token outputs without the two tokens that the model adds."""
         ids = np.array([[_BEGIN, *row, _END] for row in rows], dtype=np.int64)
         try:
             made: list[NDArray[Any]] = self.session.run(list(outputs), {"input_ids": ids})
@@ -107,20 +107,20 @@ def _workers() -> ThreadPoolExecutor:
 
 
 def use_threads(count: int) -> None:
-    """Embed on so many threads from the first text on; for a process that shares the machine with others like it."""
+    """Set the number of embedding threads before the first text; for a process that shares the machine with others."""
     global WORKERS
     WORKERS = count
 
 
 def can_use_gpu() -> bool:
-    """Whether the installed onnxruntime is one for CUDA."""
+    """Whether the installed onnxruntime supports CUDA."""
     import onnxruntime
 
     return _CUDA in onnxruntime.get_available_providers()
 
 
 def load_ahead() -> None:
-    """Begin to load the model on a worker thread; the first text waits for it, and is told if it failed."""
+    """Start loading the model in a worker thread; the first text waits for it, and gets its error."""
     import onnxruntime  # noqa: F401  imports belong to the caller's thread: two that import can lock each other
     import sentencepiece  # noqa: F401
 
@@ -128,13 +128,14 @@ def load_ahead() -> None:
 
 
 def raw_tokens(texts: Sequence[str]) -> FloatArray:
-    """Unit vectors of all tokens of stored texts before projection, shape (tokens, DIMENSION); for fitting it."""
+    """Unit vectors of all tokens of passages before projection, shape (tokens, DIMENSION); for fitting the
+    projection."""
     rows = _windows([_passage(text) for text in texts])[0]
     return _unit(np.concatenate([_loaded().run([row], ["token_embeddings"])[0][0] for row in rows]))
 
 
 RAREST = 15.0
-"""Nats of the rarest pieces."""
+"""Negative log-likelihood of the rarest pieces, in nats."""
 
 
 class BundledEmbedding:
@@ -153,7 +154,7 @@ class BundledEmbedding:
         self._questions = TextCache[QuestionTokens](QUESTIONS)
 
     def forget(self) -> None:
-        """Make the vectors of questions anew the next time."""
+        """Clear the cache of question vectors."""
         self._queries.clear()
         self._questions.clear()
 
@@ -186,7 +187,7 @@ class BundledEmbedding:
 
 
 Window = tuple[list[int], NDArray[Any]]
-"""Token numbers of a text or of a part of it, and what the graph says of each token."""
+"""Token ids of a text or of a part of it, and the graph's output for each token."""
 
 
 async def _run(texts: list[str], tokens: str | None = None) -> tuple[FloatArray, list[list[Window]]]:
@@ -194,7 +195,7 @@ async def _run(texts: list[str], tokens: str | None = None) -> tuple[FloatArray,
 
     Args:
         texts: with their prefixes.
-        tokens: output of the graph that tells the tokens apart; None: there are no windows.
+        tokens: output of the graph with the token vectors; None: no windows are returned.
     """
     if not texts:
         return np.zeros((0, DIMENSION), dtype=np.float32), []
@@ -225,7 +226,8 @@ async def _asked(questions: list[str]) -> tuple[FloatArray, list[QuestionTokens]
 
 
 def _question_tokens(row: list[int], vectors: FloatArray) -> QuestionTokens:
-    """A token's weight is its information content under the unigram model of the tokenizer."""
+    """The tokens of a question; the weight of a token is its information content under the tokenizer's unigram
+    model."""
     told = np.array([_token_nats(number) for number in row[QUERY_PREFIX:]], dtype=np.float32)
     return QuestionTokens(vectors[QUERY_PREFIX:], told / max(float(told.sum()), 1e-9))
 
@@ -235,7 +237,7 @@ def _passage(text: str) -> str:
 
 
 def _encodable(text: str) -> str:
-    """The text, each surrogate that stands alone as a question mark: the tokenizer takes UTF-8."""
+    """The text with lone surrogates replaced by question marks, because the tokenizer requires UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -252,7 +254,7 @@ def count_tokens_batch(texts: Sequence[str]) -> list[int]:
 def nats(text: str) -> float:
     """Negative log-likelihood of a text under the tokenizer's unigram model of a hundred languages.
 
-    What no piece stands for costs as much as the rarest piece, a character.
+    Characters without a piece cost as much as the rarest piece, each.
     """
     tokenizer = _loaded().tokenizer
     pieces: list[str] = tokenizer.encode(_encodable(text), out_type=str)
@@ -281,8 +283,8 @@ def _windows(texts: list[str]) -> tuple[list[list[int]], list[int]]:
 
 
 def _runs(rows: Sequence[list[int]]) -> Iterator[list[int]]:
-    """Indices of rows of one length together, longest first: as many as RUN_TOKENS holds, and no more than leave each
-    worker as many."""
+    """Indices of rows of equal length, longest first; a group has at most RUN_TOKENS, and is small enough to give
+    every worker a share."""
     of_length: dict[int, list[int]] = {}
     for index, row in enumerate(rows):
         of_length.setdefault(len(row), []).append(index)

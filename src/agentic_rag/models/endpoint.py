@@ -1,8 +1,7 @@
-"""How a model's endpoint is called: so many calls at a time, so many a minute, tried again, counted, within a budget,
-and traced.
+"""Calls of a model's endpoint: with limits on concurrency and rate, retries, usage counts, a budget, and traces.
 
-One ``Spending`` is shared by all endpoints of an opened ``Rag``. A call is made only where the most that it can use is
-left of the budget, so no budget is overspent; what it did not use is given back.
+One ``Spending`` is shared by all endpoints of an opened ``Rag``. A call is made only if the budget covers its maximum
+usage, so a budget is never exceeded; the unused part is returned afterwards.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from agentic_rag.settings.config import BudgetConfig
 
 T = TypeVar("T")
 FIRST_WAIT, LONGEST_WAIT = 0.5, 8.0
-"""Seconds before the second try, and the most before any later one: each waits twice as long."""
+"""Seconds before the second try, and maximum before any later one; the wait doubles with each try."""
 LONGEST_RETRY_AFTER = 120.0
-"""A server that asks for more is not waited for."""
+"""Maximum Retry-After in seconds; a longer one is an error at once."""
 MILLION = 1_000_000
 _BY_STATUS = {
     400: (
@@ -45,7 +44,7 @@ _BY_STATUS = {
 
 
 class Spending:
-    """What one opened ``Rag`` has used, and what it may use; of one event loop."""
+    """Usage of one opened ``Rag``, and its budget; for one event loop."""
 
     def __init__(self, budget: BudgetConfig | None = None) -> None:
         self._budget = budget or BudgetConfig()
@@ -53,10 +52,10 @@ class Spending:
         self._reserved = Usage()
 
     def reserve(self, most: Usage) -> None:
-        """Keep room for a call.
+        """Reserve the maximum usage of a call.
 
         Raises:
-            BudgetSpent: it could use more than is left.
+            BudgetSpent: the maximum exceeds the rest of the budget.
         """
         for name, limit in (("tokens", self._budget.tokens), ("cost", self._budget.cost)):
             spent = getattr(self.used, name) + getattr(self._reserved, name)
@@ -69,7 +68,7 @@ class Spending:
         self._reserved.add(most)
 
     def settle(self, most: Usage, used: Usage) -> None:
-        """The call that room was kept for has ended."""
+        """Replace a call's reservation by its actual usage."""
         for name in ("prompt_tokens", "completion_tokens", "embedded_tokens", "cost"):
             setattr(self._reserved, name, getattr(self._reserved, name) - getattr(most, name))
         self.used.add(used)
@@ -78,13 +77,13 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Of a million tokens each."""
+    """Prices per million tokens."""
 
     input: float = 0.0
     output: float = 0.0
 
     def of(self, used: Usage) -> Usage:
-        """The same, with its cost."""
+        """The usage with its cost."""
         sent = used.prompt_tokens + used.embedded_tokens
         return replace(used, cost=(sent * self.input + used.completion_tokens * self.output) / MILLION)
 
@@ -93,14 +92,14 @@ class Endpoint:
     """Calls of one model at one address.
 
     Args:
-        operation, model, base_url: how its spans call it.
-        timeout_seconds: for each try.
-        tries: with the first.
-        at_once: calls at the same time.
-        per_minute: most calls begun in a minute; None: no limit.
-        prices: of its tokens.
+        operation, model, base_url: attributes of its spans.
+        timeout_seconds: time limit of each try.
+        tries: maximum number, the first one included.
+        at_once: maximum concurrent calls.
+        per_minute: maximum calls begun per minute; None: no limit.
+        prices: prices of its tokens.
         spending: shared with the other endpoints.
-        sleep: for tests.
+        sleep: replaceable for tests.
     """
 
     def __init__(
@@ -128,7 +127,7 @@ class Endpoint:
         self._spending = spending or Spending()
 
     def span(self) -> AbstractContextManager[tracing.Span]:
-        """Of one call with all its tries."""
+        """A span for one call with all its tries."""
         attributes = {
             "gen_ai.provider.name": "openai",
             "gen_ai.request.model": self._model or None,
@@ -137,7 +136,7 @@ class Endpoint:
         return tracing.span(self._operation, self._model, attributes, remote=True)
 
     async def call(self, work: Callable[[], Awaitable[T]], most: Usage, told: Callable[[T], Usage]) -> T:
-        """``once``, and again after limits, server errors, lost connections and time-outs."""
+        """``once``, with retries after rate limits, server errors, lost connections and time-outs."""
         spent = 0
         while True:
             try:
@@ -150,22 +149,22 @@ class Endpoint:
             await self.sleep(wait)
 
     async def once(self, work: Callable[[], Awaitable[T]], most: Usage, told: Callable[[T], Usage]) -> T:
-        """One request, in a place of its own.
+        """One request, under the limits.
 
         Args:
-            work: makes it.
-            most: tokens that it can use.
-            told: what it used, read from its answer.
+            work: makes the request.
+            most: its maximum usage.
+            told: reads the usage from the response.
 
         Raises:
-            BudgetSpent: before it is made.
-            TimeoutError: after ``timeout_seconds``; the client's own limit begins anew with every byte.
+            BudgetSpent: raised before the request.
+            TimeoutError: after ``timeout_seconds``; the client's own time limit restarts with every byte.
         """
         most = self._prices.of(most)
         async with self._places:
             await self._turn()
             self._spending.reserve(most)
-            # A request that was not answered in time, or given up, may be charged; one that was refused is not.
+            # An abandoned or timed-out request may be charged; a refused one is not.
             used = replace(most, calls=1, estimated=True)
             try:
                 async with asyncio.timeout(self.timeout_seconds):
@@ -182,7 +181,7 @@ class Endpoint:
             return result
 
     async def _turn(self) -> None:
-        """Wait until another request may begin."""
+        """Wait until the rate limit allows another request."""
         now = time.monotonic()
         self._next = max(now, self._next) + self._apart
         if (wait := self._next - self._apart - now) > 0:
@@ -190,13 +189,13 @@ class Endpoint:
 
 
 def most_tokens(*texts: str) -> int:
-    """More tokens than the texts can have: a byte-level tokeniser makes one of each byte at the most."""
+    """Upper bound of the tokens of texts: a byte-level tokeniser makes at most one token per byte."""
     overhead = 16
     return sum(len(text.encode("utf-8", "replace")) + overhead for text in texts)
 
 
 def retry_wait(error: BaseException, spent: int) -> float | None:
-    """Seconds before the next try, after Retry-After or with doubling waits and jitter; None: it cannot help."""
+    """Seconds before the next try, by Retry-After or exponential backoff with jitter; None: a retry is useless."""
     code = status(error)
     if code is None and not (_is_timeout(error) or _is_connection(error)):
         return None
@@ -209,7 +208,7 @@ def retry_wait(error: BaseException, spent: int) -> float | None:
 
 
 def _retry_after(error: BaseException) -> float | None:
-    """The server's wish: milliseconds, seconds, or the time until an HTTP date."""
+    """The server's Retry-After: milliseconds, seconds, or the time until an HTTP date."""
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     value, unit = headers.get("retry-after-ms"), 1000.0
     if value is None:
@@ -224,24 +223,24 @@ def _retry_after(error: BaseException) -> float | None:
             then = parsedate_to_datetime(value)
         except ValueError:
             return None
-        # The oldest of the three forms (RFC 9110, 5.6.7) names no zone and means UTC, as the others do.
+        # The oldest of the three date formats (RFC 9110, 5.6.7) has no zone and means UTC, as the others do.
         seconds = (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     return None if math.isnan(seconds) else max(0.0, seconds)
 
 
 def failure_text(error: BaseException, section: str) -> str:
-    """What happened and what to do; ``section`` is where it is configured: ``chat`` or ``embedding``."""
+    """The failure and its remedy; ``section`` is the configuration section: ``chat`` or ``embedding``."""
     happened, cure = _kind(error)
     return f"{happened}; {cure.format(section=section)}"
 
 
 def happened(error: BaseException) -> str:
-    """What happened, without the cure: ``is over its limit (HTTP 429)``."""
+    """The failure without its remedy: ``is over its limit (HTTP 429)``."""
     return _kind(error)[0]
 
 
 def status(error: BaseException) -> int | None:
-    """HTTP status of an error of any client that keeps one as ``status_code``."""
+    """HTTP status of any client's error that has it as ``status_code``."""
     code = getattr(error, "status_code", None)
     return code if isinstance(code, int) and not isinstance(code, bool) else None
 

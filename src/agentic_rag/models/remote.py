@@ -1,8 +1,8 @@
-"""Models that are not bundled, behind ``ports.Chat`` and ``ports.Embedding``: those of an OpenAI-compatible endpoint, and
-any of langchain-core's.
+"""Remote models behind ``ports.Chat`` and ``ports.Embedding``: OpenAI-compatible endpoints, and any model of
+langchain-core.
 
-What went wrong at an endpoint is told in our own words: a server's error text may hold the key it refused or the
-passage it choked on, so it is never repeated; the kind of failure says what to do.
+Errors have our own wording: a server's error text may contain the key or the passages, so it is never repeated; the
+kind of failure determines the remedy.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 BATCH = 128
-"""Texts that an endpoint embeds in one request."""
+"""Maximum texts of an embedding request."""
 LENGTH_TOLD_BY = "How long is a vector?"
-"""Embedded once where a model's dimension is not known."""
+"""Text that is embedded once to determine an unknown dimension."""
 _THOUGHT = re.compile(r"\A(?:\s*<think>)?.*?</think>", re.DOTALL)
-"""The opening tag is missing where the server's template has written it already."""
+"""A reasoning block; its opening tag is missing if the server's template has already written it."""
 _CUT = {
     "length": "stopped in the middle of its answer; raise chat.max_tokens, or use a model with more room",
     "max_tokens": "stopped in the middle of its answer; raise its limit of tokens",
     "content_filter": "had its answer held back by the provider's content filter; ask in other words",
 }
-"""By why the model says it stopped, where that was not because it had said everything."""
+"""Error text by finish reason, for reasons other than a complete answer."""
 
 
 class LangChainChat:
@@ -46,10 +46,10 @@ class LangChainChat:
 
     Args:
         model: the chat model.
-        endpoint: how it is called; unset: with a time limit, and the client's own tries.
-        most: longest answer in tokens, where it is known.
-        name: how errors call it.
-        closing: closes what the model keeps open.
+        endpoint: limits and retries; None: only a time limit, and the client's own retries.
+        most: maximum tokens of an answer, if known.
+        name: the model's name in errors.
+        closing: closes the model's connections.
     """
 
     def __init__(
@@ -69,16 +69,16 @@ class LangChainChat:
 
     @property
     def name(self) -> str:
-        """What the model calls itself, else its class."""
+        """The model's name, else its class."""
         names = (getattr(self._model, key, None) for key in ("model_name", "model"))
         return next((name for name in names if isinstance(name, str) and name), type(self._model).__name__)
 
     async def complete(self, system: str, user: str) -> str:
-        """The model's text without what a reasoning model thought aloud.
+        """The model's text without the reasoning block.
 
         Raises:
-            ModelError: it failed, was too slow, said nothing, or was cut off.
-            BudgetSpent: it was not asked.
+            ModelError: the model failed, timed out, or returned an empty or truncated answer.
+            BudgetSpent: the call was not made.
         """
         from langchain_core.messages import HumanMessage, SystemMessage
 
@@ -100,7 +100,7 @@ class LangChainChat:
         except ModelError:
             raise
         except Exception as error:
-            # Not the client's own words: they may repeat the key, or the passages that were sent.
+            # Not the client's own text: it may contain the key or the passages.
             raise ModelError(f"{self._name} {failure_text(error, 'chat')}") from error
         if cut is not None:
             raise ModelError(f"{self._name} {cut}")
@@ -115,7 +115,7 @@ class LangChainChat:
 
 
 def _used(message: AIMessage, sent: int) -> Usage:
-    """The tokens of a call as the model told them, else as many as there can be."""
+    """The tokens of a call as the model reports them, else their upper bound."""
     told = message.usage_metadata
     if told is None:
         return Usage(prompt_tokens=sent, completion_tokens=most_tokens(str(message.text)), estimated=True)
@@ -125,15 +125,15 @@ def _used(message: AIMessage, sent: int) -> Usage:
 def as_chat(
     model: Chat | BaseChatModel, config: ChatConfig | None = None, spending: Spending | None = None
 ) -> Chat:
-    """A chat model as this package asks it; one of langchain-core's is wrapped.
+    """A chat model as this package uses it; a langchain-core model is wrapped.
 
     Args:
-        model: that is given.
-        config: its prices, its longest answer, and how many calls there may be; the rest is the model's own.
-        spending: what its calls are counted in.
+        model: the given model.
+        config: its prices, maximum answer length and limits; its other values are ignored.
+        spending: counts its usage.
 
     Raises:
-        ConfigError: it is neither.
+        ConfigError: the model is of neither type.
     """
     if isinstance(model, Chat):
         return model
@@ -149,18 +149,18 @@ def as_chat(
 
 
 def spoken(text: str) -> str:
-    """An answer without the ``<think>`` block that reasoning models put before it."""
+    """An answer without the leading ``<think>`` block of reasoning models."""
     return _THOUGHT.sub("", text).strip()
 
 
 def _cut(metadata: Mapping[str, Any]) -> str | None:
-    """Why an answer is not whole; None where it is, or where nothing is said of it."""
+    """Why an answer is incomplete; None if it is complete or the metadata do not say."""
     reason = metadata.get("finish_reason") or metadata.get("stop_reason")
     return _CUT.get(str(reason).casefold())
 
 
 def chat_endpoint(config: ChatConfig, spending: Spending | None = None, *, tries: int) -> Endpoint:
-    """How the configured chat model is called."""
+    """The endpoint of the configured chat model."""
     return Endpoint(
         model=config.model or "",
         base_url=config.base_url,
@@ -174,7 +174,7 @@ def chat_endpoint(config: ChatConfig, spending: Spending | None = None, *, tries
 
 
 def chat_from_config(config: ChatConfig, spending: Spending | None = None) -> LangChainChat | None:
-    """The configured chat model; None where no endpoint is configured.
+    """The configured chat model; None without an endpoint.
 
     Raises:
         ConfigError: an endpoint without a model name.
@@ -186,22 +186,22 @@ def chat_from_config(config: ChatConfig, spending: Spending | None = None) -> La
     from langchain_openai import ChatOpenAI
     from openai import DefaultAsyncHttpxClient
 
-    # By default all models share one cached client, which outlives the event loop it was made in.
+    # By default all models share one cached client, which would outlive its event loop.
     client = DefaultAsyncHttpxClient()
     model = ChatOpenAI(
         base_url=config.base_url,
         model=config.model,
-        # An empty string would make the client look for a key in the environment.
+        # With an empty string the client would take a key from the environment.
         api_key=config.api_key or "none",
         temperature=config.temperature,
         max_completion_tokens=config.max_tokens,
         seed=config.seed,
-        # Each try is counted, and waits for its turn, so they are made here and not by the client.
+        # Retries are made here and not by the client, because each one is counted and rate-limited.
         max_retries=0,
         timeout=config.timeout_seconds,
-        # A compatible server speaks chat completions, whatever its model is called.
+        # Compatible servers support chat completions, whatever the model's name.
         use_responses_api=False,
-        # Else a stream to a server of another name tells no tokens.
+        # Otherwise a stream from a server with another name reports no tokens.
         stream_usage=True,
         http_async_client=client,
     )
@@ -214,8 +214,8 @@ class OpenAIEmbedding:
     """``ports.Embedding`` on an OpenAI-compatible ``/embeddings`` endpoint.
 
     Args:
-        config: ``base_url``, ``model`` and ``dimension`` are needed; ``open`` asks for the last.
-        spending: what its calls are counted in.
+        config: ``base_url``, ``model`` and ``dimension`` are required; ``open`` determines a missing dimension.
+        spending: counts its usage.
     """
 
     def __init__(self, config: EmbeddingConfig, spending: Spending | None = None) -> None:
@@ -225,7 +225,7 @@ class OpenAIEmbedding:
             )
         from openai import AsyncOpenAI
 
-        # An empty key would make the client look for one in the environment.
+        # With an empty key the client would take one from the environment.
         key = (config.api_key.get_secret_value() if config.api_key else "") or "none"
         self._client = AsyncOpenAI(
             base_url=config.base_url, api_key=key, timeout=config.timeout_seconds, max_retries=0
@@ -241,18 +241,18 @@ class OpenAIEmbedding:
         )
         self._called = f"the embedding model {config.model!r} at {without_login(config.base_url)}"
         self._config, self._model = config, config.model
-        # What stored texts are prefixed with is in their vectors, so vectors of another prefix are of another model.
+        # The prefix of passages changes their vectors, so another prefix counts as another model.
         prefix = config.passage_prefix
         self.name = f"{config.model} after {prefix!r}" if prefix else config.model
         self.dimension = config.dimension
 
     @classmethod
     async def open(cls, config: EmbeddingConfig, spending: Spending | None = None) -> OpenAIEmbedding:
-        """The model; where ``dimension`` is unset, one request tells it.
+        """The model; if ``dimension`` is unset, one request determines it.
 
         Raises:
             ConfigError: ``base_url`` or ``model`` is unset.
-            ModelError: the endpoint failed, or gave no vector.
+            ModelError: the endpoint failed, or returned no vector.
         """
         if config.dimension is not None:
             return cls(config, spending)
@@ -278,7 +278,7 @@ class OpenAIEmbedding:
     async def _embed(self, texts: list[str]) -> FloatArray:
         rows: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
-            # An empty input is an error to many servers; a space is not.
+            # Many servers reject an empty input; a space is accepted.
             rows += await self._asked([text or " " for text in texts[start : start + BATCH]])
         return unit(rows, len(texts), self.dimension, self._called)
 
@@ -295,7 +295,7 @@ class OpenAIEmbedding:
                     lambda told: _embedded(told, most),
                 )
             given = list(answer.data)
-            # Some servers leave the index out, or give 0 to all: then the order is the texts'.
+            # Some servers omit the index or return 0 for all: then the vectors are in the order of the texts.
             if sorted(item.index for item in given if item.index is not None) == list(range(len(texts))):
                 given.sort(key=lambda item: item.index)
             rows = [list(item.embedding) for item in given]
@@ -311,7 +311,7 @@ class OpenAIEmbedding:
 
 
 def _embedded(answer: Any, most: Usage) -> Usage:
-    """The tokens of a request as the endpoint told them, else as many as there can be."""
+    """The tokens of a request as the endpoint reports them, else their upper bound."""
     told = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
     return replace(most, estimated=True) if told is None else Usage(embedded_tokens=told)
 
@@ -321,7 +321,7 @@ class LangChainEmbedding:
 
     Args:
         embeddings: the model.
-        name: identifies it in the store's manifest.
+        name: identifies the model in the store's manifest.
         dimension: length of its vectors.
     """
 
@@ -351,11 +351,11 @@ class LangChainEmbedding:
 
 
 async def as_embedding(model: Embedding | Embeddings) -> Embedding:
-    """An embedding model as this package asks it; one of langchain-core's is wrapped, which embeds one text.
+    """An embedding model as this package uses it; a langchain-core model is wrapped and embeds one text as a probe.
 
     Raises:
-        ConfigError: it is neither.
-        ModelError: it failed.
+        ConfigError: the model is of neither type.
+        ModelError: the model failed.
     """
     if isinstance(model, Embedding):
         return model
@@ -378,10 +378,10 @@ async def as_embedding(model: Embedding | Embeddings) -> Embedding:
 def unit(
     rows: Sequence[Sequence[float]], count: int, dimension: int, called: str = "the embedding model"
 ) -> FloatArray:
-    """Rows as unit vectors, float32, shape (count, dimension); ``called`` is how errors name the model.
+    """Rows as unit vectors, float32, shape (count, dimension); ``called`` is the model's name in errors.
 
     Raises:
-        ModelError: another number or length of vectors, or one that is zero or not finite.
+        ModelError: a wrong number or length of vectors, or a vector that is zero or not finite.
     """
     if count == 0:
         return np.zeros((0, dimension), dtype=np.float32)

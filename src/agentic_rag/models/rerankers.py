@@ -17,16 +17,16 @@ from agentic_rag.settings.parameters import RerankParameters
 from agentic_rag.text.prompts import RERANK_SYSTEM, fenced
 
 LOADED = 2
-"""Cross-encoders that stay loaded, the last used."""
+"""Number of cross-encoders that stay loaded, the last used ones."""
 PARALLEL = 8
-"""Batches that a chat model is asked about at a time."""
+"""Concurrent batches of a chat model."""
 BATCH = 10
-"""Passages that a chat model rates in one call. Ten of the longest have some 4000 tokens, which leaves room in a
-context of 8000; and the default depth is two calls, which run at once."""
+"""Passages rated in one call of a chat model. Ten of the longest have about 4000 tokens, which fits a context of
+8000; the default depth takes two calls, which run at once."""
 BEST = 10.0
 """The highest rating; the lowest is 0."""
 _LIST = re.compile(r"[^\d\[\]]*\[([^\[\]]+)\][^\d\[\]]*")
-"""One list and nothing else that has a number: ``[7, 3]``, ``Ratings: [7, 3]``; not ``[1] 7``."""
+"""A reply with exactly one list and no other number: ``[7, 3]``, ``Ratings: [7, 3]``; not ``[1] 7``."""
 _PARTS = re.compile(r"[\n,;]")
 _RATING = re.compile(
     r"(?:- )?"
@@ -36,7 +36,7 @@ _RATING = re.compile(
     r"(?:\.| ?[-(]\D*)?",
     re.IGNORECASE,
 )
-"""A rating, and which passage it is of where that is told: ``7``, ``3: 7``, ``[1] 7/10``, ``Passage 2: 7 out of 10.``,
+"""A rating, with the number of its passage if given: ``7``, ``3: 7``, ``[1] 7/10``, ``Passage 2: 7 out of 10.``,
 ``4. 7 (says it in part)``."""
 
 
@@ -44,8 +44,8 @@ class ConfiguredRerankers:
     """``rerank.Rerankers`` by what is configured.
 
     Args:
-        chat: what the method ``chat`` asks.
-        given: asked instead, whichever method asks for a model.
+        chat: the model of the method ``chat``.
+        given: used instead, for any method with a model.
     """
 
     def __init__(self, chat: Chat | None = None, given: Reranker | None = None) -> None:
@@ -73,19 +73,19 @@ class ConfiguredRerankers:
 
 
 class ChatReranker:
-    """Asks a chat model to rate passages from 0 to 10, ``BATCH`` a call; relevance is a tenth of the rating."""
+    """Asks a chat model to rate passages from 0 to 10, ``BATCH`` per call; relevance is a tenth of the rating."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """See ``ports.Reranker``; raises ``ModelError`` at the first batch whose passages do not all get a rating."""
+        """See ``ports.Reranker``; raises ``ModelError`` at the first batch without a rating for every passage."""
         free = asyncio.Semaphore(PARALLEL)
         batches = [passages[start : start + BATCH] for start in range(0, len(passages), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
                 asked = [group.create_task(self._batch(query, batch, free)) for batch in batches]
-        except* ModelError as failures:  # the others were cancelled: one missing rating makes all useless
+        except* ModelError as failures:  # one missing rating makes all useless: the others were cancelled
             failure: BaseException = failures.exceptions[0]
         else:
             return [score for task in asked for score in task.result()]
@@ -96,7 +96,7 @@ class ChatReranker:
             text = await self._chat.complete(RERANK_SYSTEM, f"{fenced(passages)}\n\nQuestion: {query}")
         found = _ratings(spoken(text), len(passages))
         if found is None:
-            # What it said may repeat a passage, so the error does not.
+            # The reply may contain a passage, so the error does not repeat it.
             raise ModelError(
                 "the chat model was asked to rate passages from 0 to 10 and did not answer with one number for "
                 "each; use another chat.model, or set rerank.method to 'offline'"
@@ -123,7 +123,8 @@ class CrossEncoderReranker:
         except ImportError as error:
             raise MissingExtra("a cross-encoder", "rerank") from error
         self._name = model
-        # Its own default differs from model to model (a sigmoid or none): take raw scores, squash them here.
+        # The default activation differs between models (a sigmoid or none): take raw scores and apply the sigmoid
+        # here.
         self._raw = identity
         try:
             self._model: Any = CrossEncoder(model, local_files_only=True)
@@ -156,13 +157,12 @@ class CrossEncoderReranker:
 
 
 def _ratings(reply: str, count: int) -> list[float] | None:
-    """The ratings of so many passages, in their order; None where not each has exactly one in [0, ``BEST``].
+    """The ratings of ``count`` passages, in their order; None unless each has exactly one in [0, ``BEST``].
 
-    Either every rating tells its passage or none does, and then they are in order. What has no digit rates
-    nothing and is passed over, as a line above the ratings is.
+    Either all ratings name their passage, or none does and they are in order. Lines without a digit are skipped.
     """
     listed = _LIST.fullmatch(reply)
-    # Markup that models put around what they were asked for.
+    # Markup that models put around the ratings.
     bare = re.sub(r"[*`\"'{}]", "", reply if listed is None else listed[1])
     parts = [" ".join(part.split()) for part in _PARTS.split(bare)]
     found = [_RATING.fullmatch(part) for part in parts if any(character.isdigit() for character in part)]
