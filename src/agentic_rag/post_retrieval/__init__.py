@@ -1,4 +1,5 @@
-"""After retrieval: memories are reranked, filtered, merged, augmented, compressed, and become ``history_text``."""
+"""After retrieval: memories are reranked, filtered, merged, augmented, compressed, and formatted as
+``history_text``."""
 
 from agentic_rag.post_retrieval.config import Step, parse_steps
 from agentic_rag.post_retrieval.items import MemoryItem

@@ -1,4 +1,4 @@
-"""Post-retrieval, action augment: insights drawn from the memories, or the context they were said in."""
+"""Post-retrieval, action augment: adds insights drawn from the memories, or their context."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _INSIGHT = re.compile(
 
 
 async def reflection(step: AugmentStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Insights of a chat model behind the memories, each with the ``sources`` of the memories it names.
+    """A chat model's insights, added before the memories; each has the ``sources`` of the memories it cites.
 
-    An insight is a memory of metadata ``{"kind": "reflection", "from": entry ids, "sources": …}`` and the
-    best score of those it follows from. Nothing is asked where nothing is remembered.
+    An insight is a memory with metadata ``{"kind": "reflection", "from": entry ids, "sources": …}`` and the
+    best score of the memories it follows from. The model is not asked without memories.
 
     Raises:
-        ModelError: a line names no passage, or one that is not there.
+        ModelError: a line cites no passage, or an unknown one.
 
     Source: Park et al., Generative Agents, UIST 2023, section 4.2.
     """
@@ -52,7 +52,8 @@ async def reflection(step: AugmentStep, items: Items, request: StepRequest) -> S
 
 
 async def context(step: AugmentStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Metadata and a fixed text, in each memory's text or once above all; a memory without any stays."""
+    """Adds metadata and a fixed text, to each memory's text or once above all; memories without either stay
+    unchanged."""
     if step.context_place == "preface":
         lines = [step.context_text, *(_values(name, items) for name in step.context_fields)]
         return StepOutcome(items, preface="\n".join(line for line in lines if line))
@@ -68,7 +69,7 @@ def _insights(reply: str, items: Items) -> list[MemoryItem]:
         match = _INSIGHT.fullmatch(line.strip())
         numbers = [int(number) for number in match["from"].split(",")] if match is not None else []
         if match is None or not all(1 <= number <= len(items) for number in numbers):
-            # What it said may repeat a memory, so the error does not.
+            # The reply may contain a memory, so the error does not repeat it.
             raise ModelError(
                 "the chat model was asked for insights, one a line with its passages' numbers "
                 f"(1 to {len(items)}), and said something else; use another runtime.model_name"
@@ -105,5 +106,5 @@ def _values(name: str, items: Items) -> str:
 
 
 def _shown(value: object) -> str:
-    """On one line: a value must not look like a memory of its own."""
+    """The value on one line, so that it does not look like a memory."""
     return " ".join(str(value).split())

@@ -1,4 +1,4 @@
-"""Post-retrieval, the settings: one section an action, read from the mapping or the list that a file gives."""
+"""Post-retrieval, the settings: one section per action, from the mapping or list in a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentic_rag.settings.parameters import Section, validated
 WHERE = "operators.post_retrieval"
 CONVERSATION_FORMAT_PROMPT = "The following is some history information."
 UNKNOWN_SCORE = 0.5
-"""Of what nothing is known: the middle of [0, 1]."""
+"""Score of a memory without one: the middle of [0, 1]."""
 TIME_FIELD = "timestamp"
 LINK_TOP_K = 5
 
@@ -28,7 +28,7 @@ _XML_NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 def checked(template: str, known: Sequence[str]) -> str:
-    """The template itself; ``{{`` and ``}}`` in it stand for braces.
+    """The template, validated; ``{{`` and ``}}`` in it stand for braces.
 
     Raises:
         ValueError: an unknown name, a format (``{score:.2f}``), or a brace that is not closed.
@@ -55,7 +55,7 @@ def checked(template: str, known: Sequence[str]) -> str:
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """The template with each name's value; braces in a value are text.
+    """The template with each name replaced by its value; braces in a value are plain text.
 
     >>> filled("{speaker}: {text}", {"speaker": "Alice", "text": "{hello}"})
     'Alice: {hello}'
@@ -67,14 +67,14 @@ def filled(template: str, values: Mapping[str, str]) -> str:
 
 
 def xml_name(name: str) -> str:
-    """The name itself; ``ValueError`` where XML has no such name."""
+    """The name; ``ValueError`` if it is no XML name."""
     if not _XML_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name in XML; use letters, digits, '_', '-' and '.', a letter first")
     return name
 
 
 def _template(*known: str) -> AfterValidator:
-    """Refuses a template that names anything else."""
+    """Rejects a template with other names."""
     return AfterValidator(lambda template: checked(template, known))
 
 
@@ -110,8 +110,8 @@ class WeightedFactor(Section):
 
 
 TIME_DECAY_RATE = 0.0005
-"""Per hour: a half-life of ln 2 / 0.0005 h = 58 days. Conversations last months, so what was said six days ago keeps
-.93 of its score and what was said half a year ago .11; at 0.1 six days would leave 6e-7."""
+"""Per hour: a half-life of ln 2 / 0.0005 h = 58 days. Conversations last months, so a score keeps .93 after six
+days and .11 after half a year; at 0.1, six days would leave 6e-7."""
 
 
 class RerankStep(ActionStep):
@@ -287,11 +287,11 @@ SECTIONS: Mapping[str, type[Step]] = {
 def parse_steps(
     value: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None, *, where: str = WHERE
 ) -> tuple[Step, ...]:
-    """The steps in order: of one mapping, or of a list; None and an empty list stand for ``none``.
+    """The steps in order, from one mapping or a list; None and an empty list stand for ``none``.
 
     Args:
-        value: as the file has it.
-        where: how errors call it.
+        value: as in the file.
+        where: the setting's name in errors.
 
     Raises:
         ConfigError: an unknown action, type or key, or a value out of range; each is named.
@@ -313,7 +313,7 @@ def parse_steps(
 
 
 def check_order(steps: Sequence[Step], where: str = WHERE) -> None:
-    """``ConfigError`` where a step would change memories that are already written down."""
+    """Raises ``ConfigError`` if a step would change memories after the format step."""
     for n, step in enumerate(steps[:-1]):
         if step.action == "format":
             raise ConfigError(

@@ -1,4 +1,4 @@
-"""Post-retrieval, action filter: some memories stay, in the order they have."""
+"""Post-retrieval, action filter: keeps some memories, in their order."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NUMBERS = re.compile(r"\s*\[?\s*(\d{1,6}(?:\s*,\s*\d{1,6})*)\s*\]?\s*\.?\s*")
 
 
 async def token_budget(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Best first, each whole or not at all; one that does not fit is passed over and the next is tried.
+    """Best memories first, each whole or not at all; one that does not fit is skipped and the next is tried.
 
-    Where not one fits, none stays: a budget is a promise.
+    If none fits, none is kept: the budget is strict.
     """
     if not items:
         return StepOutcome(items)
@@ -45,7 +45,7 @@ async def token_budget(step: FilterStep, items: Items, request: StepRequest) -> 
 
 
 async def threshold(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Those of at least this score; what nothing scored cannot be judged and stays."""
+    """Memories with at least this score; those without a score are kept."""
     kept = tuple(item for item in items if item.score is None or item.score >= step.threshold)
     unscored = sum(item.score is None for item in items)
     reason = f"{unscored} of {len(items)} memories have no score and stay" if unscored else None
@@ -53,12 +53,12 @@ async def threshold(step: FilterStep, items: Items, request: StepRequest) -> Ste
 
 
 async def top_k(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
-    """The best so many; where nothing is ranked, the newest."""
+    """The best memories; without scores, the newest."""
     return StepOutcome(kept_best(items, step.top_k))
 
 
 async def llm(step: FilterStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Those a chat model chooses, in batches; ``ModelError`` where its reply is no list of their numbers."""
+    """Memories that a chat model selects, in batches; ``ModelError`` if its reply is no list of their numbers."""
     chat = request.tools.needed_chat()
 
     async def judge(batch: Items) -> Items:
@@ -95,7 +95,7 @@ def _chosen(reply: str, most: int) -> list[int]:
     found = _NUMBERS.fullmatch(reply)
     numbers = [int(number) for number in found[1].split(",")] if found is not None else []
     if not numbers or not all(1 <= number <= most for number in numbers):
-        # What it said may repeat a memory, so the error does not.
+        # The reply may contain a memory, so the error does not repeat it.
         raise ModelError(
             f"the chat model was asked for numbers from 1 to {most}, or NONE, and said something else; "
             "use another runtime.model_name, or another filter_type"

@@ -1,4 +1,4 @@
-"""Post-retrieval, action format: the memories written down, as history_text shows them."""
+"""Post-retrieval, action format: the memories as text for history_text."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from agentic_rag.post_retrieval.items import Items, StepOutcome, StepRequest, li
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 UNKNOWN = "unknown"
-"""Heading of what has no value, or no date."""
+"""Heading for memories without a value or a date."""
 
 Format = Callable[[FormatStep, Items], str]
 
 
 async def formatted(step: FormatStep, items: Items, request: StepRequest) -> StepOutcome:
-    """The memories as they are, and written down."""
+    """The memories unchanged, and their text."""
     return StepOutcome(items, body=FORMATS[step.format_type](step, items))
 
 
 def template(step: FormatStep, items: Items) -> str:
-    """``memory_template`` filled for each memory, a line each; what a memory lacks is empty."""
+    """``memory_template`` filled for each memory, one line each; missing values are empty."""
     return "\n".join(
         filled(
             step.memory_template,
@@ -40,7 +40,7 @@ def template(step: FormatStep, items: Items) -> str:
 
 
 def structured(step: FormatStep, items: Items) -> str:
-    """A section for each value of ``section_field``, numbers first, in ascending order; those without one last."""
+    """A section for each value of ``section_field``, ascending, numbers first; memories without a value last."""
     sections: dict[tuple[int, float, str], list[str]] = {}
     headings: dict[tuple[int, float, str], str] = {}
     by_day = step.section_field == "day"
@@ -57,10 +57,10 @@ def structured(step: FormatStep, items: Items) -> str:
 
 
 def chat(step: FormatStep, items: Items) -> str:
-    """``Speaker: text`` lines under their dates, oldest first; within a date as the memories stand.
+    """``Speaker: text`` lines under their dates, oldest first; within a date in the order of the memories.
 
-    Turns are read from lines such as ``(2023-08-01)Alice: Hello``; other text goes by the memory's own
-    time and speaker. A line that begins no turn goes on with the turn before it.
+    Turns are read from lines such as ``(2023-08-01)Alice: Hello``; other text gets the memory's own time and
+    speaker. A line that begins no turn continues the turn before it.
     """
     days: dict[str, list[str]] = {}
     for item in items:
@@ -69,13 +69,13 @@ def chat(step: FormatStep, items: Items) -> str:
             day = _day(line.date) or day
             begins = f"{line.speaker or speaker}: " if line.speaker or (speaker and n == 0) else ""
             days.setdefault(day, []).append(begins + line.text)
-    # Only ISO dates can be ordered by their letters; others stand as they came.
+    # Only ISO dates sort as text; others keep their order.
     ordered = sorted(days, key=lambda day: (not day, moment_of(day) is None, day if moment_of(day) else ""))
     return "\n\n".join("\n".join([f"{day or UNKNOWN}:", *days[day]]) for day in ordered)
 
 
 def xml(step: FormatStep, items: Items) -> str:
-    """An element a memory, its metadata as attributes; no text can close a tag or open one."""
+    """One element per memory, with its metadata as attributes; text is escaped."""
     tags = step.xml_tags
     lines = [f"<{tags.root}>"]
     for index, item in enumerate(items, start=1):
@@ -93,7 +93,7 @@ FORMATS: Mapping[str, Format] = {"template": template, "structured": structured,
 
 
 def _day(value: object) -> str:
-    """The ISO date of a time; as written where it is none."""
+    """The ISO date of a time; unchanged if it is none."""
     moment = moment_of(value)
     return _shown(value) if moment is None else moment.date().isoformat()
 
@@ -107,10 +107,10 @@ def _place(value: object) -> tuple[int, float, str]:
 
 
 def _shown(value: object) -> str:
-    """On one line; "" for None."""
+    """The value on one line; "" for None."""
     return "" if value is None else " ".join(str(value).split())
 
 
 def _legal(text: str) -> str:
-    """Characters that XML cannot hold become the replacement character."""
+    """The text with characters that XML forbids replaced by the replacement character."""
     return _NOT_XML.sub("\ufffd", text)

@@ -1,4 +1,4 @@
-"""Post-retrieval, the memories, and what every step takes and gives: read from a service's answer, given back whole."""
+"""Post-retrieval, the memories, and the input and output of a step; converted from and to a service's result."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ _KEYS = frozenset({"text", "score", "metadata", "entry_id", "embedding"})
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A memory on its way through the steps. Nothing in it is changed; ``replace`` makes another."""
+    """A memory during the steps. It is immutable; ``replace`` makes a changed copy."""
 
     text: str
     score: float | None
-    """Higher is better; None where nothing ranked it."""
+    """Higher is better; None if nothing ranked it."""
     metadata: Mapping[str, Any] | None
     entry_id: str
-    """"" where it has none: such a memory has no links and equals no other."""
+    """"" without an id: such a memory has no links and equals no other."""
     original_index: int
-    """Its place in what was retrieved, from 0; what joined later counts on."""
+    """Its place in the retrieved list, from 0; numbers of joined memories follow."""
     embedding: tuple[float, ...] | None = None
     rest: Mapping[str, Any] = field(default_factory=dict)
-    """Other keys it came with."""
+    """Its other keys."""
 
     @property
     def value(self) -> float:
-        """Its score, or the middle where it has none."""
+        """Its score, or UNKNOWN_SCORE."""
         return UNKNOWN_SCORE if self.score is None else self.score
 
     def get(self, name: str) -> Any:
-        """A value of its metadata; None where there is none."""
+        """A value of its metadata; None if missing."""
         return None if self.metadata is None else self.metadata.get(name)
 
     def with_metadata(self, **values: Any) -> MemoryItem:
-        """With some metadata more."""
+        """A copy with additional metadata."""
         return replace(self, metadata={**(self.metadata or {}), **values})
 
     def get_timestamp(self, time_field: str) -> datetime | None:
-        """When it was said, UTC; None where its metadata do not tell."""
+        """Its time in UTC; None if its metadata have none."""
         return moment_of(self.get(time_field))
 
 
@@ -58,13 +58,13 @@ Items = tuple[MemoryItem, ...]
 
 
 def read_memories(memories: Any) -> Items:
-    """Items of memory dicts, in order; only ``text`` must be there.
+    """Items of memory dicts, in order; only ``text`` is required.
 
     Args:
-        memories: as ``MemoryService.retrieve`` gives them.
+        memories: from ``MemoryService.retrieve``.
 
     Raises:
-        InputError: no list, or a memory that cannot be read; the message says which.
+        InputError: not a list, or an invalid memory; the message names it.
     """
     if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
         raise InputError(f"memory_data is a list of memories, not {type(memories).__name__}")
@@ -72,7 +72,7 @@ def read_memories(memories: Any) -> Items:
 
 
 def as_memories(items: Sequence[MemoryItem]) -> list[Memory]:
-    """Memory dicts of items, in order; ``embedding`` only where there is one."""
+    """Memory dicts of items, in order; ``embedding`` only if there is one."""
     return [
         cast(
             Memory,
@@ -89,24 +89,24 @@ def as_memories(items: Sequence[MemoryItem]) -> list[Memory]:
 
 
 def by_score(item: MemoryItem) -> tuple[float, str, int]:
-    """Sorts by score descending, then id; what has neither by its place."""
+    """Sort key: score descending, then id; without both, the place."""
     return -item.value, "" if item.score is None else item.entry_id, item.original_index
 
 
 def best_first(items: Items) -> Items:
-    """By score, then id. Where nothing is ranked, services give the oldest first: then the newest is best."""
+    """By score, then id. Without any score the newest is first, because services then return the oldest first."""
     if all(item.score is None for item in items):
         return items[::-1]
     return tuple(sorted(items, key=by_score))
 
 
 def kept_best(items: Items, most: int) -> Items:
-    """The best so many, in the order they have."""
+    """The best ``most`` memories, in their order."""
     return in_place(items, best_first(items)[:most])
 
 
 def in_place(items: Items, kept: Iterable[MemoryItem]) -> Items:
-    """Those of the items that are kept, in the order they have."""
+    """The kept items, in their order."""
     chosen = {id(item) for item in kept}
     return tuple(item for item in items if id(item) in chosen)
 
@@ -152,7 +152,7 @@ def vector(value: Any, whose: str) -> tuple[float, ...]:
     """A list or array of finite numbers as plain floats.
 
     Raises:
-        InputError: anything else; begins with ``whose``.
+        InputError: any other value; the message begins with ``whose``.
     """
     try:
         numbers = np.asarray(value, dtype=np.float64)
@@ -163,7 +163,8 @@ def vector(value: Any, whose: str) -> tuple[float, ...]:
     return tuple(numbers.tolist())
 
 
-# No space behind the date and one behind the colon, so that neither "(aside) see: this" nor "(photo)http://…" is a
+# No space after the date and one after the colon, so that neither "(aside) see: this" nor "(photo)http://…" counts
+# as a turn.
 # turn of somebody.
 _TURN = re.compile(
     r"(?P<lead>\((?P<date>[^()\n]*)\)(?P<speaker>[^\s:][^:\n]{0,59}):(?=\s|\Z)[ \t]?)(?P<text>.*)", re.DOTALL
@@ -172,18 +173,18 @@ _TURN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
-    """One line of a memory's text; ``lead + text`` is the line."""
+    """One line of a memory's text: ``lead + text``."""
 
     text: str
     lead: str = ""
-    """``(date)Speaker: ``, or "" where the line does not begin a turn."""
+    """``(date)Speaker: ``, or "" if the line begins no turn."""
     speaker: str = ""
     date: str = ""
-    """As written; "" where the line has none."""
+    """As written; "" without a date."""
 
 
 def lines_of(text: str) -> list[MemoryLine]:
-    """All lines, in order; joined by line feeds they are the text.
+    """All lines, in order; joined by line feeds they give the text.
 
     >>> [(line.date, line.speaker, line.text) for line in lines_of("(2023-08-01)Alice: Hello")]
     [('2023-08-01', 'Alice', 'Hello')]
@@ -192,7 +193,7 @@ def lines_of(text: str) -> list[MemoryLine]:
 
 
 def turns_of(text: str) -> list[MemoryLine]:
-    """The lines that say something, without the white space around it; a name alone is said by nobody."""
+    """The lines with text, stripped; a line with only a name has no speaker."""
     return [
         replace(line, text=line.text.strip()) if line.text.strip() else MemoryLine(line.lead.strip())
         for line in lines_of(text)
@@ -209,18 +210,18 @@ def _line(line: str) -> MemoryLine:
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """What was asked, as the operators before have it."""
+    """The request, with the results of the earlier operators."""
 
     question: str
     tools: PostRetrievalTools
     query_embedding: tuple[float, ...] | None = None
-    """Made by PreRetrieval; this operator makes none."""
+    """From PreRetrieval; this operator does not embed."""
     reference_time: str | None = None
-    """The question's now, ISO 8601."""
+    """Time of the question, ISO 8601."""
 
     @classmethod
     def of(cls, data: Mapping[str, Any], tools: PostRetrievalTools) -> StepRequest:
-        """The request in an operator's data; ``InputError`` where a value is of the wrong kind."""
+        """The request in an operator's data; ``InputError`` if a value has the wrong type."""
         question, now = data.get("question", ""), data.get("reference_time")
         if not isinstance(question, str):
             raise InputError(f"question is a string, not {type(question).__name__}")
@@ -233,23 +234,23 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What a step made of the memories."""
+    """The result of a step."""
 
     items: Items
     reason: str | None = None
-    """What is worth knowing; always there where ``degraded``."""
+    """Information for the report; always given if ``degraded``."""
     degraded: bool = False
-    """Less was done than the step is for."""
+    """The step did less than its settings require."""
     preface: str = ""
-    """Stands above all memories in history_text."""
+    """Text above all memories in history_text."""
     body: str | None = None
-    """All memories, written; None: each memory's text on its own line."""
+    """The text of all memories; None: each memory's text on its own line."""
 
 
 Handlers = Mapping[str | None, Callable[[Any, Items, StepRequest], Awaitable[StepOutcome]]]
-"""What carries out an action, by type; the first argument is that action's section of the settings."""
+"""The functions of an action by type; their first argument is the action's section of the settings."""
 
 
 def joined_reasons(*reasons: str | None) -> str | None:
-    """Reasons on one line; None where there is none."""
+    """Reasons on one line; None without a reason."""
     return "; ".join(reason for reason in reasons if reason) or None

@@ -1,4 +1,4 @@
-"""Post-retrieval, action merge: the service is asked again, and what it finds joins, each entry once."""
+"""Post-retrieval, action merge: queries the service again and adds the results, each entry once."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from agentic_rag.post_retrieval.tools import answers, asked_service
 
 
 async def link_expand(step: MergeStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Memories linked to the best ones, then those linked to them, up to ``max_depth`` links away.
+    """Adds memories linked to the best ones, then those linked to them, up to ``max_depth`` links away.
 
-    A new memory's score is its parent's times the link's strength, the best of those found at its depth;
-    a memory that is there already is neither changed nor followed again.
+    The score of a new memory is its parent's times the strength of the link, the best at its depth; an existing memory
+    is neither changed nor followed again.
     """
     service = request.tools.needed_links()
     known = united(items)
@@ -47,10 +47,9 @@ async def link_expand(step: MergeStep, items: Items, request: StepRequest) -> St
 
 
 async def multi_query(step: MergeStep, items: Items, request: StepRequest) -> StepOutcome:
-    """What the services find for each secondary query; an entry found twice counts with its best score.
+    """Adds the services' results for each secondary query; an entry found twice has its best score.
 
-    A secondary service holds the same memories under the same ids, so that an entry is one entry wherever
-    it is found.
+    A secondary service holds the same memories under the same ids, so the ids identify entries across services.
     """
 
     async def ask(secondary: SecondaryQuery) -> Items:
@@ -68,10 +67,10 @@ MERGES: Handlers = {"link_expand": link_expand, "multi_query": multi_query}
 
 
 def united(items: Iterable[MemoryItem]) -> Items:
-    """Each entry once, as it was found first, with the best of its scores."""
+    """Each entry once, in its first version, with its best score."""
     first: dict[str, MemoryItem] = {}
     for n, item in enumerate(items):
-        key = item.entry_id or f"\0{n}"  # without an id it equals no other
+        key = item.entry_id or f"\0{n}"  # a memory without an id equals no other
         held = first.setdefault(key, item)
         if item.score is not None and (held.score is None or item.score > held.score):
             first[key] = replace(held, score=item.score)
@@ -79,7 +78,8 @@ def united(items: Iterable[MemoryItem]) -> Items:
 
 
 def _passed_on(parent: MemoryItem, link: MemoryItem) -> float:
-    """``parent · strength``; a negative score falls by as much as a positive one would: a child is never better."""
+    """``parent · strength``; a negative score is lowered by the same amount, so that a child never scores above
+    its parent."""
     return parent.value - abs(parent.value) * (1.0 - strength(link))
 
 
@@ -91,7 +91,7 @@ def _ordered(items: Iterable[MemoryItem]) -> Items:
 
 
 async def links_of(service: Neighbours, entry_ids: Sequence[str], top_k: int) -> dict[str, Items]:
-    """The linked memories of each entry, as the service orders them."""
+    """The linked memories of each entry, in the service's order."""
 
     async def ask(entry_id: str) -> Items:
         return read_memories(await service.neighbours(entry_id, top_k=top_k))
@@ -104,5 +104,5 @@ async def links_of(service: Neighbours, entry_ids: Sequence[str], top_k: int) ->
 
 
 def strength(link: MemoryItem) -> float:
-    """Of a link, in [0, 1]; one without a number counts whole."""
+    """Strength of a link, in [0, 1]; 1 without a number."""
     return 1.0 if link.score is None else min(1.0, max(0.0, link.score))

@@ -1,4 +1,4 @@
-"""PostRetrieval: from the memories that were retrieved to ``history_text``, through the configured steps."""
+"""PostRetrieval: from retrieved memories to ``history_text``, by the configured steps."""
 
 from __future__ import annotations
 
@@ -46,20 +46,19 @@ ACTIONS: Mapping[str, Handlers] = {
     "compress": COMPRESSIONS,
     "format": dict.fromkeys(FORMATS, formatted),
 }
-"""What carries out a step, by its action and type."""
+"""The function of a step, by action and type."""
 
 
 class PostRetrieval:
-    """The operator between MemoryRetrieval and MemoryTest. It asks the service again where a step says so,
-    and never embeds anything itself.
+    """The operator between MemoryRetrieval and MemoryTest. Some steps query the service again; none embeds text.
 
     Args:
         steps: run in order, at least one; see ``parse_steps``.
-        tools: what they may ask.
-        where: how errors call the steps.
+        tools: services and models of the steps.
+        where: the setting's name in errors.
 
     Raises:
-        ConfigError: no step, a step behind format, or a step that needs a tool that is not there.
+        ConfigError: no step, a step after format, or a step without a tool that it needs.
     """
 
     def __init__(self, steps: Sequence[Step], tools: PostRetrievalTools, *, where: str = WHERE) -> None:
@@ -73,15 +72,15 @@ class PostRetrieval:
     async def execute(self, data: Data) -> dict[str, Any]:
         """``memory_data`` and ``history_text`` after all steps, and ``post_retrieval``, a record of each step.
 
-        A record has action, type, before and after (memories), status (ok or degraded) and reason.
+        A record has action, type, before and after (number of memories), status (ok or degraded) and reason.
 
         Args:
-            data: ``question``, ``memory_data``; where known ``query_embedding`` (floats) and
+            data: ``question``, ``memory_data``; optionally ``query_embedding`` (floats) and
                 ``reference_time`` (ISO 8601).
 
         Raises:
-            InputError: data that cannot be read.
-            ModelError, StoreError: what a step asked failed.
+            InputError: invalid data.
+            ModelError, StoreError: a step's model or service failed.
         """
         if "memory_data" not in data:
             raise InputError("the data have no memory_data; PostRetrieval stands behind MemoryRetrieval")

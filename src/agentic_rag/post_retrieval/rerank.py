@@ -1,4 +1,4 @@
-"""Post-retrieval, action rerank: a new score for each memory, and its order."""
+"""Post-retrieval, action rerank: computes new scores, and orders the memories by them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from agentic_rag.rerank import relevances
 
 @dataclass(frozen=True, slots=True)
 class Valued:
-    """A number for each memory, in the order the memories have; None where it is not known."""
+    """A value per memory, in the memories' order; None if unknown."""
 
     values: tuple[float | None, ...]
     reason: str | None = None
-    """What is worth knowing; always there where ``degraded``."""
+    """Information for the report; always given if ``degraded``."""
     degraded: bool = False
     keeps_order: bool = False
-    """Nothing was learnt: scores are the old ones, and the order stays."""
+    """Nothing could be computed: scores and order stay."""
 
 
 Judge = Callable[[RerankStep, Items, StepRequest], Awaitable[Valued]]
 
 
 async def rerank(step: RerankStep, items: Items, request: StepRequest) -> StepOutcome:
-    """Memories by their new score, then id; the score stands in metadata[rerank_score_field] too."""
+    """Memories by their new score, then id; the score is also in metadata[rerank_score_field]."""
     if not items:
         return StepOutcome(items)
     judged = await RERANKS[step.rerank_type](step, items, request)
@@ -88,10 +88,10 @@ def cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:
 
 
 async def time_weighted(step: RerankStep, items: Items, request: StepRequest) -> Valued:
-    """``score · exp(-time_decay_rate · age in hours)``; what has no time fades by half.
+    """``score · exp(-time_decay_rate · age in hours)``; without a time the factor is one half.
 
-    Where a score is negative (a cosine), all are raised by as much as brings the lowest to 0: else a
-    negative score would gain by age.
+    If a score is negative (a cosine), all are raised so that the lowest is 0: otherwise a negative score would
+    rise with age.
     """
     known = ages(items, request, step.time_field)
     if all(hours is None for hours in known.values):
@@ -104,14 +104,14 @@ async def time_weighted(step: RerankStep, items: Items, request: StepRequest) ->
 
 
 async def ppr(step: RerankStep, items: Items, request: StepRequest) -> Valued:
-    """Personalised PageRank over the links between the memories, started at them by their scores.
+    """Personalised PageRank over the links between the memories, with restarts in proportion to their scores.
 
-    The score is the share of visits, in [0, 1]. Unlinked memories keep what starts there.
+    The score is the share of visits, in [0, 1]. A memory without links keeps its restart share.
     """
     service = request.tools.needed_links()
     places: dict[str, int] = {}
     here = []
-    for n, item in enumerate(items):  # a memory without an id has a place of its own, that nothing leads to
+    for n, item in enumerate(items):  # a memory without an id gets a place without links
         key = item.entry_id or f"\0{n}"
         here.append(places.setdefault(key, len(places)))
     links = await links_of(service, [item.entry_id for item in items], step.link_top_k)
@@ -139,9 +139,9 @@ async def ppr(step: RerankStep, items: Items, request: StepRequest) -> Valued:
 async def weighted(step: RerankStep, items: Items, request: StepRequest) -> Valued:
     """Weighted mean of the factors, in [0, 1].
 
-    ``score`` and metadata are first brought to [0, 1] within the list (min-max; 1 where all are equal), so
-    that an importance of 1 to 10 and a cosine can be compared; ``recency`` is
-    ``exp(-time_decay_rate · age in hours)``, in [0, 1] by itself.
+    ``score`` and metadata are first scaled to [0, 1] within the list (min-max; 1 if all are equal), so
+    that an importance of 1 to 10 and a cosine are comparable; ``recency`` is
+    ``exp(-time_decay_rate · age in hours)``, which is in [0, 1] already.
 
     Source: Park et al., Generative Agents, UIST 2023, section 4.1 (relevance, recency, importance).
     """
@@ -179,7 +179,7 @@ def _as_before(items: Items, reason: str) -> Valued:
 
 
 def _raised(items: Items) -> list[float]:
-    """Scores, none of them negative, in the same order."""
+    """Scores shifted to be non-negative, in the same order."""
     lowest = min(0.0, *(item.value for item in items)) if items else 0.0
     return [item.value - lowest for item in items]
 
@@ -191,7 +191,7 @@ def _recency(hours: float | None, rate: float, default: float) -> float:
 def _factor(
     factor: WeightedFactor, step: RerankStep, items: Items, request: StepRequest
 ) -> tuple[list[float], str | None, bool]:
-    """Its value of each memory in [0, 1], what is worth knowing, and whether no memory has it."""
+    """A factor's value for each memory in [0, 1], information for the report, and whether no memory has the value."""
     if factor.field == "recency":
         known = ages(items, request, step.time_field)
         values = [_recency(hours, step.time_decay_rate, factor.default) for hours in known.values]
@@ -211,7 +211,7 @@ def _numeric(item: MemoryItem, name: str) -> float | None:
 def _min_max(values: Sequence[float | None], default: float) -> list[float]:
     known = [value for value in values if value is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    # Halves, because the distance of two large numbers may be none.
+    # Halved first, because the difference of two large numbers may overflow.
     spread = high / 2 - low / 2
     return [
         default if value is None else (value / 2 - low / 2) / spread if spread > 0 else 1.0
@@ -220,10 +220,10 @@ def _min_max(values: Sequence[float | None], default: float) -> list[float]:
 
 
 def ages(items: Items, request: StepRequest, time_field: str) -> Valued:
-    """Hours, at least 0, from each memory's time to the request's, or to the newest memory's where it has none.
+    """Hours, at least 0, from each memory's time to the request's time, or to the newest memory's if that is missing.
 
-    The reason says from when ages count, where the request does not, and how many have none. Degraded where no
-    memory has an age, or the request's time cannot be read.
+    The reason names the reference time if the request has none, and the number of memories without a time.
+    Degraded if no memory has an age, or the request's time is invalid.
     """
     times = [item.get_timestamp(time_field) for item in items]
     known = [moment for moment in times if moment is not None]
@@ -255,7 +255,7 @@ Floats = NDArray[np.float64]
 
 
 def ties_between(places: Mapping[str, int], links: Mapping[str, Items]) -> dict[tuple[int, int], float]:
-    """Weight of each pair of places, the stronger of its two directions; links to other memories are left out."""
+    """Weight of each pair of places, the larger of its two directions; links to other memories are left out."""
     ties: dict[tuple[int, int], float] = {}
     for entry_id, linked in links.items():
         for link in linked:
@@ -276,20 +276,19 @@ def personalised_pagerank(
     max_iterations: int,
     convergence_threshold: float,
 ) -> tuple[Floats, bool]:
-    """How often a walk over links, that now and then starts again, visits each place: shares of sum 1, and whether
-    they converged.
+    """The share of visits at each place of a random walk with restarts (sum 1), and whether it converged.
 
     The stationary visits ``r = d · (Pᵀ r + m · s) + (1 - d) · s`` by power iteration from ``s``.
 
-    ``P`` moves along ties in proportion to their weights, ``s`` is where the walk starts again, ``m`` the
-    share of visits at places without a tie.
+    ``P`` follows ties in proportion to their weights, ``s`` is the restart distribution, ``m`` the share of visits at
+    places without a tie.
 
     Args:
         ties: weight > 0 of each pair of places; a pair stands for both directions.
-        restart: shares of the starts, shape (places,), at least 0; all 0 means all alike.
+        restart: the restart distribution, shape (places,), at least 0; all 0 means uniform.
         damping_factor: d, in [0, 1).
-        max_iterations: steps after which the walk is cut off.
-        convergence_threshold: it ends when the visits of a step differ by less than this from the last, in sum.
+        max_iterations: maximum number of steps.
+        convergence_threshold: the iteration ends when two steps differ by less than this in sum.
 
     Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking, 1999, section 6; Haveliwala,
     Topic-Sensitive PageRank, WWW 2002.

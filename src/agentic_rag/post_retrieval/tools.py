@@ -1,4 +1,5 @@
-"""What the steps may ask: the memory's service, models, a counter of tokens; who needs which; many questions at once."""
+"""The tools of the steps: the memory's service, models, a token counter; checks that they exist; parallel
+questions."""
 
 from __future__ import annotations
 
@@ -17,26 +18,26 @@ from agentic_rag.post_retrieval.config import WHERE, MergeStep, SecondaryQuery, 
 
 @dataclass(frozen=True, slots=True)
 class PostRetrievalTools:
-    """Handed in where the program is put together; None where there is none. No embedding on purpose."""
+    """Given when the program is assembled; None for a missing tool. It has no embedding on purpose."""
 
     service: MemoryService | None
     reranker: Reranker | None
     chat: Chat | None
     count_tokens: TokenCounter
-    """Tokens of each text, as the embedding model reads them."""
+    """Number of tokens of each text for the embedding model."""
     linked_services: tuple[str, ...] = ()
-    """Names of the services that know links; an error lists them."""
+    """Names of the services with links; an error lists them."""
     secondary: Mapping[str, MemoryService] = field(default_factory=dict)
-    """By name: further services that hold the same memories; a secondary query may ask one of them."""
+    """Further services with the same memories, by name, for secondary queries."""
 
     def needed_service(self) -> MemoryService:
-        """The service, or ``ConfigError``."""
+        """The service; raises ``ConfigError`` if missing."""
         if self.service is None:
             raise ConfigError("asks a memory service and there is none; set services.register_memory_service")
         return self.service
 
     def secondary_service(self, name: str) -> MemoryService:
-        """The secondary service of that name, or ``ConfigError``."""
+        """The secondary service of that name; raises ``ConfigError`` if missing."""
         if name not in self.secondary:
             known = ", ".join(self.secondary) or "none is set"
             raise ConfigError(
@@ -45,7 +46,7 @@ class PostRetrievalTools:
         return self.secondary[name]
 
     def needed_links(self) -> Neighbours:
-        """The service, which knows links, or ``ConfigError``."""
+        """The service, which must have links; raises ``ConfigError`` otherwise."""
         service = self.needed_service()
         if not isinstance(service, Neighbours):
             known = f" ({', '.join(self.linked_services)})" if self.linked_services else ""
@@ -56,7 +57,7 @@ class PostRetrievalTools:
         return service
 
     def needed_reranker(self) -> Reranker:
-        """The rerank model, or ``ConfigError``."""
+        """The rerank model; raises ``ConfigError`` if missing."""
         if self.reranker is None:
             raise ConfigError(
                 "scores with a rerank model and there is none; install the extra 'rerank' and set "
@@ -65,11 +66,11 @@ class PostRetrievalTools:
         return self.reranker
 
     def needed_counter(self) -> TokenCounter:
-        """The counter of tokens."""
+        """The token counter."""
         return self.count_tokens
 
     def needed_chat(self) -> Chat:
-        """The chat model, or ``ConfigError``."""
+        """The chat model; raises ``ConfigError`` if missing."""
         if self.chat is None:
             raise ConfigError("asks a chat model and there is none; set runtime.base_url")
         return self.chat
@@ -88,7 +89,7 @@ NEEDS: Mapping[tuple[str, str], Callable[[PostRetrievalTools], object]] = {
 
 
 def check_tools(steps: Sequence[Step], tools: PostRetrievalTools, where: str = WHERE) -> None:
-    """``ConfigError`` where a step needs what is not there; names the step and what to set."""
+    """Raises ``ConfigError`` if a step needs a missing tool; names the step and the setting."""
     for n, step in enumerate(steps):
         need = NEEDS.get((step.action, step.kind or ""))
         if need is None:
@@ -104,12 +105,12 @@ def check_tools(steps: Sequence[Step], tools: PostRetrievalTools, where: str = W
 
 
 def asked_service(secondary: SecondaryQuery, tools: PostRetrievalTools) -> MemoryService:
-    """The service a secondary query goes to, or ``ConfigError``."""
+    """The service for a secondary query; raises ``ConfigError`` if missing."""
     return tools.needed_service() if secondary.service is None else tools.secondary_service(secondary.service)
 
 
 PARALLEL = 8
-"""Under way at a time: a model's endpoint may limit them."""
+"""Maximum concurrent questions, because a model's endpoint may limit them."""
 
 _NONE = re.compile(r"\s*none\s*\.?\s*", re.IGNORECASE)
 
@@ -120,7 +121,7 @@ A = TypeVar("A")
 async def answers(
     ask: Callable[[Q], Awaitable[A]], questions: Sequence[Q], *, parallel: int = PARALLEL
 ) -> list[A]:
-    """One answer a question, same order. The first failure is raised; what is still under way is cancelled."""
+    """One answer per question, same order. The first failure is raised; the other questions are cancelled."""
     free = asyncio.Semaphore(parallel)
 
     async def one(question: Q) -> A:
@@ -136,5 +137,5 @@ async def answers(
 
 
 def says_none(reply: str) -> bool:
-    """Whether a model that was asked to reply NONE where there is nothing has done so."""
+    """Whether a model replied NONE, as it was told to if there is nothing."""
     return _NONE.fullmatch(reply) is not None
