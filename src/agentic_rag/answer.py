@@ -1,4 +1,4 @@
-"""What a question was answered with, and what is told of it on the way."""
+"""The answer to a question, and the steps reported while it is made."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from dataclasses import dataclass, field
 from typing import Any
 
 STEPS = ("rerank", "rewrite", "answer")
-"""That may be done by a model, which may fail."""
+"""Steps that a model may do, and that may therefore be degraded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question was answered with, and how it came about; shapes as in docs/state.md."""
+    """The answer to a question with its provenance; shapes as in docs/state.md."""
 
     question: str
     text: str
-    """With ``[n]`` marks; an honest "not found" where ``abstained``."""
+    """With ``[n]`` marks; a "not found" text if ``abstained``."""
     citations: list[dict[str, Any]]
-    """What the marks stand for, verbatim, with document, path and code points."""
+    """The citations behind the marks, verbatim, with document, path and code points."""
     abstained: bool
     operation: str
     dataset: str
     results: list[dict[str, Any]]
     """The first ``top_k`` in their final order; each with ``sources``, ``facts`` and ``evidence``."""
     outcomes: dict[str, Any]
-    """By source its outcome, or ``skipped``; besides the steps whose model failed and was replaced."""
+    """Outcome by source, or ``skipped``; also of the steps whose model failed and was replaced."""
     fusion: dict[str, Any]
     quality: dict[str, Any]
     rewrites: list[str]
     usage: dict[str, Any]
-    """What the endpoints of models used (see ``domain.usage``); empty where none was asked."""
+    """Usage of the model endpoints (see ``domain.usage``); empty without a call."""
     state: Mapping[str, Any] = field(repr=False, compare=False)
-    """All that the run left."""
+    """The final state of the run."""
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> Answer:
-        """Of a finished run of the main graph."""
+        """From the state of a finished run of the main graph."""
         request = state["request"]
         outcomes = {name: state[f"{name}_outcome"] for name in STEPS}
         degraded = {name: one for name, one in outcomes.items() if one and one["status"] == "degraded"}
@@ -57,7 +57,7 @@ class Answer:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values: what ``ask --json`` prints, the service answers, and a board is drawn from."""
+        """JSON values: the output of ``ask --json`` and of the service, and the input of a board."""
         return {
             "query": self.question,
             "operation": self.operation,
@@ -76,17 +76,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A node of the graph that has ended."""
+    """A finished node of the graph."""
 
     node: str
     ms: float
-    """Since the question was asked."""
+    """Milliseconds since the question was asked."""
     told: dict[str, Any]
-    """Counts and verdicts, for people: JSON values."""
+    """Counts and decisions for display; JSON values."""
 
 
 def told_of(node: str, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what a node wrote into the state, for a ``Step``."""
+    """The ``Step.told`` of a node, from its writes."""
     outcome = written.get(f"{node.removeprefix('retrieve_')}_outcome") or {}
     told = {key: outcome[key] for key in ("status", "reason", "count") if key in outcome}
     match node:

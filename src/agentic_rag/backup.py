@@ -1,4 +1,4 @@
-"""A copy of a data folder that is in use: whole, as of one moment, and itself a data folder."""
+"""A backup of a data folder in use: complete, consistent as of one moment, and itself a data folder."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use, is_lock
 from agentic_rag.stores.uninterrupted import uninterrupted
 
 VECTORS = "vectors"
-"""The folder of LanceDB's tables."""
+"""Subfolder with LanceDB's tables."""
 _BESIDE_CONVERSATIONS = (f"{CONVERSATIONS}-wal", f"{CONVERSATIONS}-shm")
 COPYING = "copying"
-"""Shared by all who change the data folder, and held alone while it is copied."""
+"""Name of the lock: shared by all writers of the data folder, exclusive during a backup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +43,29 @@ class BackupReport:
 
 @asynccontextmanager
 async def changing(data_dir: Path) -> AsyncIterator[None]:
-    """Held while an ingest, a removal, a reindex or a memory changes the folder; many may."""
+    """Held while an ingest, a removal, a reindex or a memory changes the folder; shared by many."""
     async with fair_lock(str(data_dir), COPYING, shared=True):
         yield
 
 
 async def back_up(config: RagConfig, target: Path) -> BackupReport:
-    """Copy the data folder to ``target``. Questions are answered meanwhile; whoever writes is waited for, and waits.
+    """Copy the data folder to ``target``. Questions are answered meanwhile; the copy waits for writers, and
+    writers wait for the copy.
 
-    The copy appears when it is whole. To restore it, use it as ``data_dir``, or copy it to where that was.
+    The target appears only when complete. To restore it, use it as ``data_dir``, or copy it back.
 
     Args:
-        config: of the data folder; its vectors lie in it.
-        target: a folder that is not there yet, outside the data folder.
+        config: configuration of the data folder, which must hold the vectors too.
+        target: a folder that does not exist yet, outside the data folder.
 
     Raises:
-        InputError: the target is there, or within the data folder, or there is no data folder.
-        ConfigError: not all of it lies in the data folder.
-        StoreError: something cannot be read or written; nothing is left at the target.
+        InputError: the target exists or is within the data folder, or there is no data folder.
+        ConfigError: some data lie outside the data folder.
+        StoreError: a file cannot be read or written; nothing is left at the target.
     """
     source, place = _places(config, target)
     started = time.perf_counter()
-    # Shared with whoever reads: the last one to close removes old versions, whose files may be among the copied.
+    # Held as a reader: the last reader to close removes old versions, and their files may be under copy.
     using = await in_use(str(source / VECTORS)) if (source / VECTORS).is_dir() else None
     try:
         async with fair_lock(str(source), COPYING):
@@ -78,7 +79,7 @@ async def back_up(config: RagConfig, target: Path) -> BackupReport:
 
 
 def _places(config: RagConfig, target: Path) -> tuple[Path, Path]:
-    """From where and to where, as ``back_up`` allows it."""
+    """Source and target folder, checked as ``back_up`` says."""
     source, place = config.data_dir.resolve(), target.resolve()
     if config.lancedb_uri is not None or config.vectors.backend != "lancedb":
         raise ConfigError(
@@ -94,7 +95,8 @@ def _places(config: RagConfig, target: Path) -> tuple[Path, Path]:
 
 
 def _copied(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[int, int]:
-    """Number of files, and their bytes. Cancelled, it ends after the file that it is at, and leaves nothing."""
+    """Number of copied files, and their bytes. After a cancellation it stops behind the current file and removes
+    the copy."""
     beside = place.with_name(f".{place.name}.new")
     try:
         shutil.rmtree(beside, ignore_errors=True)

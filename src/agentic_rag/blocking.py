@@ -1,4 +1,4 @@
-"""The way for people without an event loop: a ``Rag`` whose calls wait."""
+"""A synchronous ``Rag`` for programs without an event loop."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ T = TypeVar("T")
 
 
 class BlockingRag:
-    """A ``Rag`` whose calls wait for their result: for scripts and notebooks; made by ``open_rag_blocking``.
+    """A ``Rag`` whose calls block until their result is ready: for scripts and notebooks; made by
+    ``open_rag_blocking``.
 
-    Stores and models live on an event loop in a thread of its own, so calls may come from any thread, also from one
-    in which a loop runs (a notebook's).
+    Stores and models run on an event loop in a separate thread, so calls may come from any thread, also from one
+    with a running loop (a notebook's).
     """
 
     def __init__(self, rag: Rag, portal: BlockingPortal) -> None:
@@ -52,18 +53,18 @@ class BlockingRag:
         return self.wait(self.rag.search, query, **options)
 
     def invoke(self, state: Mapping[str, Any], config: Any = None, *, context: Any = None) -> dict[str, Any]:
-        """``rag.graph.ainvoke``, waited for."""
+        """``rag.graph.ainvoke``, blocking."""
         return self.wait(self.rag.graph.ainvoke, state, config, context=context)
 
     def wait(self, call: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
-        """Whatever else of ``rag`` is to be awaited: ``rag.wait(rag.rag.knowledge.counts, "notes")``."""
+        """Any other coroutine of ``rag``: ``rag.wait(rag.rag.knowledge.counts, "notes")``."""
         waiting: Callable[[], Awaitable[T]] = partial(call, *arguments, **options)
         return self._portal.call(waiting)
 
 
 @contextmanager
 def open_rag_blocking(config: RagConfig | None = None, **options: Any) -> Iterator[BlockingRag]:
-    """``open_rag`` for people without an event loop: ``with open_rag_blocking() as rag: rag.ask("…")``.
+    """``open_rag`` for programs without an event loop: ``with open_rag_blocking() as rag: rag.ask("…")``.
 
     Arguments and errors are those of ``open_rag``.
     """

@@ -1,4 +1,5 @@
-"""What is configured, reachable and installed, and the cure for what is missing: ``doctor`` and the page's health."""
+"""Checks of what is configured, reachable and installed, with a remedy for each problem; for ``doctor`` and the
+health page."""
 
 from __future__ import annotations
 
@@ -52,14 +53,15 @@ EXTRAS = {
 REACH_SECONDS, STORE_SECONDS, WRITES_SECONDS = 3.0, 10.0, 60.0
 SCRIPTS = {"latin": "English", "cjk": "Chinese"}
 REPAIR, REPAIRING = "agentic-rag repair", "repairing"
-"""The command that mends damaged files, and its folder in the data folder while it does."""
+"""The command that repairs damaged files, and its folder in the data folder while it runs."""
 TELLS_APART = 2.0
-"""Spreads of unrelated texts by which related ones should lie nearer: models have 4 to 6 in languages they learnt."""
+"""Minimum distance of related from unrelated texts, in standard deviations of the unrelated; in languages that a
+model has learnt it is 4 to 6."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at; ``cure`` is the line that mends it where it is missing or turns it on where it is off."""
+    """The result of one check; ``cure`` is the command or setting that repairs it, or turns on what is off."""
 
     what: str
     status: Status
@@ -75,10 +77,10 @@ Check = Callable[[RagConfig], Awaitable[Finding]]
 
 
 async def examine(load: Callable[[], RagConfig], *, thorough: bool = False) -> list[Finding]:
-    """Look at everything; a failure of one check never hides the others.
+    """Run all checks; the failure of one does not hide the others.
 
-    ``thorough``: at every row too, which takes seconds in a large data folder, and at what an object store does with
-    writes at once, for which a table is written there and dropped again. Otherwise nothing is written.
+    ``thorough``: also reads every row, which takes seconds in a large data folder, and tests concurrent writes on an
+    object store with a temporary table. Otherwise nothing is written.
     """
     findings = [_python(), *_packages()]
     try:
@@ -99,7 +101,7 @@ async def examine(load: Callable[[], RagConfig], *, thorough: bool = False) -> l
 
 
 def _stores(config: RagConfig, *, thorough: bool) -> dict[str, Check]:
-    """Checks of where vectors lie, and of LanceDB's tables."""
+    """Checks of the vector store and of LanceDB's tables."""
     place = _written_object_store if thorough else _object_store
     if config.vectors.backend == "lancedb":
         return {"vectors": place, **({"tables": _tables} if thorough else {})}
@@ -117,7 +119,7 @@ async def _safely(what: str, check: Check, config: RagConfig) -> Finding:
 
 
 def _foreign(error: Exception, config: RagConfig) -> str:
-    """A library's error in a line: its type alone where its words repeat a secret."""
+    """A library's error on one line; only its type if its text contains a secret."""
     kind, line = type(error).__name__, first_line(error)
     if line == kind or any(secret in line for secret in _secrets(config) if secret):
         return kind
@@ -125,7 +127,7 @@ def _foreign(error: Exception, config: RagConfig) -> str:
 
 
 def _secrets(value: object) -> Iterator[str]:
-    """Texts of the configuration that are never printed: secrets, and all parts of addresses but scheme, host and path."""
+    """Texts of the configuration that are never printed: secrets, and all parts of URLs but scheme, host and path."""
     if isinstance(value, BaseModel):
         for name in type(value).model_fields:
             yield from _secrets(getattr(value, name))
@@ -189,7 +191,7 @@ async def _embedding(config: RagConfig) -> Finding:
 
 
 async def _relevance(model: Embedding) -> str:
-    """By what the relevance of what the model finds is judged."""
+    """How relevance is calibrated for the model."""
     from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, measured
 
     if EmbeddingCalibration(model).is_fitted:
@@ -242,7 +244,7 @@ async def _graph(config: RagConfig) -> Finding:
 
 
 async def _vector_store(config: RagConfig) -> Finding:
-    """The configured store beside LanceDB, opened, and its datasets listed."""
+    """Opens the configured store beside LanceDB and lists its datasets."""
     from agentic_rag.stores.vectorstores import FILES, open_vector_store
 
     backend, uri = config.vectors.backend, config.vectors.uri
@@ -257,14 +259,14 @@ async def _vector_store(config: RagConfig) -> Finding:
             async with asyncio.timeout(STORE_SECONDS):
                 names = await store.datasets()
         except TimeoutError:
-            stack.pop_all()  # to close it would be to wait for the answer
+            stack.pop_all()  # closing the store would wait for its answer
             cure = "restart it, or correct vectors.uri"
             return Finding("vectors", "missing", f"{store.told}: no answer within {STORE_SECONDS:g} s", cure)
     return Finding("vectors", "ok", f"{store.told}, {len(_shown(names))} datasets")
 
 
 def _shown(names: Sequence[str]) -> list[str]:
-    """Who has memories is nobody else's business."""
+    """The names without those of memories: whether a user has memories is private."""
     return [name for name in names if not name.startswith(MEMORY_PREFIX)]
 
 
@@ -293,7 +295,7 @@ async def _object_store(config: RagConfig) -> Finding:
 
 
 async def _written_object_store(config: RagConfig) -> Finding:
-    """``_object_store``, and whether writes at once are kept apart."""
+    """``_object_store``, and whether the object store keeps concurrent writes apart."""
     found = await _object_store(config)
     uri = config.lancedb_uri
     if found.status != "ok" or uri is None or "://" not in uri:
@@ -328,13 +330,13 @@ async def _written_object_store(config: RagConfig) -> Finding:
 
 
 async def _tables(config: RagConfig) -> Finding:
-    """Every row and index of the data folder is read."""
+    """Reads every row and index of the data folder."""
     folder = config.data_dir / VECTORS
     if config.lancedb_uri is not None or not folder.exists():
         return Finding("tables", "off", "not in the data folder", "agentic-rag ingest PATH")
     from agentic_rag.stores.lancedb.damage import all_damages, table_names
 
-    # Who has memories is nobody else's business.
+    # Whether a user has memories is private.
     hidden = "_" + group_id(MEMORY_PREFIX + "x")[:-2]
     damages = await all_damages(folder, table_names(folder))
     told = [
@@ -376,7 +378,7 @@ async def _chat(config: RagConfig) -> Finding:
 
 
 async def _unreachable(uri: str) -> str | None:
-    """Why nothing listens at a URI, or None where something does."""
+    """Why no server answers at a URI; None if one does."""
     parts = urlsplit(uri)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:

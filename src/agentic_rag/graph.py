@@ -1,4 +1,4 @@
-"""The wiring of the main graph; reads aloud as the flow in the README."""
+"""The wiring of the main graph, in the order of the flow in the README."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from agentic_rag.state import CallerKeys, CanvasRAGState
 
 RagStateGraph = StateGraph[CanvasRAGState, Any, CallerKeys, CanvasRAGState]
 Node = Callable[..., Any]
-"""Takes the state, and what it needs besides by keyword; gives the keys it writes."""
+"""Takes the state, and its dependencies by keyword; returns the keys it writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphParts:
-    """What the graph is made of: ports, of which ``testing`` has a fake each."""
+    """The parts of the graph: ports, each with a fake in ``testing``."""
 
     graphiti: GraphSearch
     lancedb: VectorSearch
@@ -46,9 +46,9 @@ class GraphParts:
     chat: Chat | None = None
     rerankers: Rerankers | None = None
     count_tokens: TokenCounter | None = None
-    """For post-retrieval steps that keep to a budget."""
+    """For post-retrieval steps with a token budget."""
     memory: MemorySearch | None = None
-    """Asked where a user is given."""
+    """Searched if a user is given."""
 
 
 def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> RagStateGraph:
@@ -59,7 +59,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
         defaults: parameters a call's ``context`` overrides.
 
     Raises:
-        ConfigError: the parameters ask for a model that is not among the parts, or a post-retrieval step is wrong.
+        ConfigError: the parameters need a model that is not among the parts, or a post-retrieval step is wrong.
     """
     defaults = defaults or Parameters()
     check_requirements(defaults, rerank_tools(parts))
@@ -82,7 +82,7 @@ def build_rag_graph(parts: GraphParts, defaults: Parameters | None = None) -> Ra
 
 
 def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
-    """The nodes by name, in the order of the flow: functions of the state, with what they need besides."""
+    """The nodes by name, in the order of the flow: functions of the state with their dependencies bound."""
     tools = rerank_tools(parts)
     check = partial(check_requirements, tools=tools)
     later: dict[str, Node] = {
@@ -105,7 +105,7 @@ def rag_nodes(parts: GraphParts, defaults: Parameters) -> Mapping[str, Node]:
 
 
 async def metered(state: CanvasRAGState, *, name: str, node: Node) -> dict[str, Any]:
-    """What a node writes, traced, with what the endpoints of models used for it."""
+    """Run a node in a span; its writes, with the usage of the model endpoints."""
     traced = _TRACED.get(name)
     with counted() as used:
         if traced is None:
@@ -136,11 +136,11 @@ _TRACED: Mapping[str, Callable[[Request], Any]] = {
     "retrieve_memory": _retrieval("memory", "search_memory"),
     "rerank": lambda request: tracing.span("rerank", request.parameters.rerank.method),
 }
-"""By node the span that it makes."""
+"""The attributes of a node's span, by node."""
 
 
 def _tell(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping[str, Any]) -> None:
-    """How a source or the rerank went; what was asked and found only where content is wanted."""
+    """Record the outcome of a source or the rerank; query and documents only if content capture is on."""
     source = name.removeprefix("retrieve_")
     outcome = written[f"{source}_outcome"] or {"status": "skipped"}
     span.set_attribute("agentic_rag.status", outcome["status"])
@@ -157,12 +157,12 @@ def _tell(span: tracing.Span, name: str, state: CanvasRAGState, written: Mapping
 
 
 def is_async(node: Node) -> bool:
-    """Whether a node has to be awaited."""
+    """Whether the node is a coroutine function."""
     return iscoroutinefunction(node.func if isinstance(node, partial) else node)
 
 
 def _refuse(state: CanvasRAGState) -> dict[str, Any]:
-    """What ``graph.invoke`` comes to: stores and models answer on the event loop that they were opened on."""
+    """Raises ``InputError`` for ``graph.invoke``: stores and models work only on the event loop that opened them."""
     raise InputError(
         "this graph is asynchronous; use: await graph.ainvoke(…), or without an event loop: "
         "with open_rag_blocking(…) as rag: rag.ask(…)"
@@ -170,7 +170,7 @@ def _refuse(state: CanvasRAGState) -> dict[str, Any]:
 
 
 def rerank_tools(parts: GraphParts) -> RerankTools:
-    """What the rerank and the steps after it may ask."""
+    """The models and stores for the rerank and the steps after it."""
     return RerankTools(parts.rerankers, parts.chat, parts.lancedb, parts.graphiti, parts.count_tokens)
 
 
@@ -184,7 +184,7 @@ Source = Literal["retrieve_graphiti", "retrieve_lancedb", "retrieve_memory"]
 
 
 def to_sources(state: CanvasRAGState) -> Sequence[Source]:
-    """Both sources at once, and a user's memories where one is given; under the cascade the graph alone."""
+    """Both sources in parallel, and the user's memories if a user is given; under the cascade the graph alone."""
     request = Request.of(state)
     if request.fusion.strategy is FusionStrategy.CASCADE:
         return SOURCES[:1]
@@ -192,9 +192,9 @@ def to_sources(state: CanvasRAGState) -> Sequence[Source]:
 
 
 def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_results"]]:
-    """Under the cascade, on to the vector store (and a user's memories) where the graph is not enough; else to fusion.
+    """Under the cascade, the vector store (and the user's memories) if the graph's hits are not enough; else fusion.
 
-    Sources that ran at once arrive at fusion in one superstep, so it runs once.
+    Parallel sources end in one superstep, so fusion runs once.
     """
     request = Request.of(state)
     parameters = request.fusion
@@ -207,10 +207,10 @@ def to_second_tier(state: CanvasRAGState) -> Sequence[Source | Literal["fuse_res
 
 
 def to_answer_or_again(state: CanvasRAGState) -> Literal["rewrite_query", "answer"]:
-    """Once more in other words, or answer (which abstains where the decision says so)."""
+    """Another pass with a reworded question, or the answer, which abstains if the decision says so."""
     return "rewrite_query" if state["quality"]["decision"] == "rewrite" else "answer"
 
 
 def to_next_pass(state: CanvasRAGState) -> Send:
-    """The rewritten question alone, so that no run begins with what an earlier one left."""
+    """Sends only the rewritten question, so that no pass starts with results of an earlier one."""
     return Send("prepare_query", {"retry": state["rewrites"][-1]})

@@ -1,4 +1,4 @@
-"""Opens what the configuration names, stores and models, and closes them with whoever opened them."""
+"""Opens the configured stores and models, and closes them with their owner."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from agentic_rag.stores.lancedb.connection import LanceConnection
 
 COPIES = "copies"
-"""Folder in the data folder."""
+"""Subfolder of the data folder."""
 Model = TypeVar("Model")
 Reach = Callable[[], Awaitable[object]]
-"""Raises ``StoreError`` where a store cannot be used."""
+"""Raises ``StoreError`` if a store cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything that is written to."""
+    """All stores that are written."""
 
     chunks: ChunkStore
     knowledge: GraphStore
     ledger: Ledger
     turn: Turn
-    """One at a time changes a user's memories, in any process, and sees what was written before."""
+    """A lock on a user's memories, across processes; its holder sees all earlier writes."""
     reach: Mapping[str, Reach]
-    """By the names that ``doctor`` gives them."""
+    """Checks by the store's name in ``doctor``."""
 
 
 async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitStack) -> Stores:
@@ -66,7 +66,7 @@ async def open_stores(config: RagConfig, embedding: Embedding, stack: AsyncExitS
     await asyncio.to_thread(checked_format, folder)
     connection = _connection(config, folder)
     stack.push_async_callback(connection.close)
-    with suppress(StoreError):  # a question will tell it too
+    with suppress(StoreError):  # a question reports it too
         await connection.ready()
     chunks, ledger = await _open_chunks(config, folder, connection, LanceLedger(connection), embedding, stack)
     graph = config.graph
@@ -103,7 +103,7 @@ def _connection(config: RagConfig, folder: Path) -> LanceConnection:
 
 
 def check_writes(config: RagConfig) -> None:
-    """Raises ``ConfigError`` where this process reads copies."""
+    """Raises ``ConfigError`` if this process reads copies."""
     if config.lancedb_copies:
         raise ConfigError(
             "lancedb_copies is set, so this process only answers questions; write with one that has it unset"
@@ -112,7 +112,7 @@ def check_writes(config: RagConfig) -> None:
 
 @asynccontextmanager
 async def changing_stores(config: RagConfig) -> AsyncIterator[None]:
-    """Held while an ingest, a removal, a reindex or a memory changes what is stored; see ``backup.changing``.
+    """Held while an ingest, a removal, a reindex or a memory changes stored data; see ``backup.changing``.
 
     Raises:
         ConfigError: this process reads copies.
@@ -130,7 +130,7 @@ async def _open_chunks(
     embedding: Embedding,
     stack: AsyncExitStack,
 ) -> tuple[ChunkStore, Ledger]:
-    """The configured chunk store, and the ledger as it is to be read beside that store."""
+    """The configured chunk store, and the ledger for use with that store."""
     model, dimension = embedding.name, embedding.dimension
     if config.vectors.backend == "lancedb":
         if config.vectors.uri is not None:
@@ -176,11 +176,11 @@ def _turns(connection: LanceConnection, config: RagConfig) -> Turn:
 
 
 async def embedding_from_config(config: RagConfig, spending: Spending | None = None) -> Embedding:
-    """The configured embedding model; the bundled one where no endpoint is configured.
+    """The configured embedding model; the bundled one if no endpoint is configured.
 
     Raises:
         ConfigError: the endpoint's model is not named.
-        ModelError: ``embedding.dimension`` is unset and the endpoint does not tell it.
+        ModelError: ``embedding.dimension`` is unset and the endpoint does not give it.
     """
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import BundledEmbedding
@@ -193,7 +193,7 @@ async def embedding_from_config(config: RagConfig, spending: Spending | None = N
 
 @asynccontextmanager
 async def open_worker(config: RagConfig, embedding: Embedding | None = None) -> AsyncIterator[Opened]:
-    """What a worker of the engine ``ray`` prepares documents by; raises as ``open_rag``."""
+    """The parts with which a worker of the engine ``ray`` prepares documents; raises as ``open_rag``."""
     from agentic_rag.distributed.preparing import Opened
 
     async with AsyncExitStack() as stack, opened_embedding(config, embedding) as model:
@@ -209,7 +209,7 @@ async def opened_embedding(config: RagConfig, given: Embedding | None) -> AsyncI
 
 
 def closed_by(stack: AsyncExitStack, model: Model) -> Model:
-    """The model; one that keeps connections is closed with the stack."""
+    """The model; if it has connections, the stack closes them."""
     close = getattr(model, "close", None)
     if close is not None:
         stack.push_async_callback(close)
@@ -217,7 +217,8 @@ def closed_by(stack: AsyncExitStack, model: Model) -> Model:
 
 
 async def open_calibration(config: RagConfig, embedding: Embedding) -> EmbeddingCalibration:
-    """Of the model's cosines; of one that is not the bundled one their levels are remembered in the data folder."""
+    """The calibration of the model's cosines; the levels of a model other than the bundled one are cached in the
+    data folder."""
     calibration = EmbeddingCalibration(embedding)
     if calibration.is_fitted:
         return calibration
@@ -225,7 +226,7 @@ async def open_calibration(config: RagConfig, embedding: Embedding) -> Embedding
 
 
 def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:
-    """Where the levels of the model's cosines are remembered, under the prefix its questions get."""
+    """The cache file for the levels of the model's cosines; the key includes the query prefix."""
     from agentic_rag.stores.embedding_levels import FILE, LevelsFile
 
     told = digest(embedding.name, config.embedding.query_prefix, reference_pairs_text())
@@ -233,10 +234,10 @@ def _kept_levels(config: RagConfig, embedding: Embedding) -> KeptLevels:
 
 
 def open_budget(config: RagConfig, *, chats: bool) -> Spending:
-    """What the endpoints may use, and nothing used yet.
+    """The budget of the endpoints, with no usage yet.
 
     Raises:
-        ConfigError: an answer of the chat model has no bound.
+        ConfigError: a budget is set, but the chat model's answers have no maximum length.
     """
     if config.budget.is_set and chats and config.chat.max_tokens is None:
         raise ConfigError(
@@ -246,20 +247,20 @@ def open_budget(config: RagConfig, *, chats: bool) -> Spending:
 
 
 async def check_reranker(parameters: RerankParameters, rerankers: Rerankers) -> None:
-    """Load the configured model, so that what is wrong with it is told now; it stays loaded."""
+    """Load the configured model now, so that its errors are raised early; it stays loaded."""
     if parameters.method in BY_MODEL:
         await asyncio.to_thread(rerankers.model, parameters)
 
 
 def word_nats() -> Nats:
-    """Of the bundled model's vocabulary."""
+    """The negative log-likelihood under the bundled model's vocabulary."""
     from agentic_rag.models.bundled import nats
 
     return nats
 
 
 def token_counter() -> TokenCounter:
-    """The bundled model's tokens of a batch of texts; every counting of tokens goes by it."""
+    """Counts the bundled model's tokens in a batch of texts; all token counts use it."""
     from agentic_rag.models.bundled import count_tokens_batch
 
     return count_tokens_batch

@@ -1,8 +1,8 @@
-"""Mending a data folder: what cannot be read is set aside, what can be is kept, the rest is made again.
+"""Repair of a data folder: unreadable data is set aside, readable data is kept, the rest is made again.
 
-In this order, so that a repair that was interrupted is finished by the next: a damaged table is copied as far as it
-can be read, a note in the folder ``repairing`` says so, and the copy takes its place. Then what is lost of one store
-is made from the other, and what only the notes know is marked pending, for the next ingest. Then the notes go.
+The order makes an interrupted repair resumable by the next one: the readable part of a damaged table is copied, a note
+in the folder ``repairing`` records it, and the copy replaces the table. Then the lost part of one store is made from
+the other, and documents that only an ingest can restore are marked pending. Then the notes are deleted.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ from agentic_rag.stores.lancedb.process_lock import fair_lock, in_use
 from agentic_rag.stores.whole_file import write_whole
 
 REPAIRING = "repairing"
-"""Folder in the data folder, while a repair is under way."""
+"""Subfolder of the data folder during a repair."""
 UNKNOWN_ROOT = "unknown-folder"
-"""Stands for the folder of documents whose record is lost; a path that is never there."""
+"""Folder name of documents whose record is lost; this path never exists."""
 OF_NOTES = frozenset({"chunks", "entities", "episodes", "facts", "mentions"})
-"""Parts of a dataset that an ingest of its notes makes again."""
+"""Parts of a dataset that an ingest of its notes creates again."""
 LEDGER, DATASETS = "ledger", "datasets"
 DOCUMENTS_A_STEP = 64
 
 
 @dataclass(frozen=True, slots=True)
 class MendedTable:
-    """A table that could not be read whole."""
+    """A table that could not be read completely."""
 
     table: str
     part: str
@@ -66,9 +66,9 @@ class MendedTable:
     kept: int
     """Rows."""
     lost: int | None
-    """Rows; None where nothing says how many there were."""
+    """Rows; None if unknown."""
     is_latest: bool
-    """Whether all that was kept is as it was last."""
+    """Whether all kept rows are of the latest version."""
 
     def __str__(self) -> str:
         return self.part if self.group is None else f"{self.part} of {_called(self.group) or self.group}"
@@ -76,19 +76,19 @@ class MendedTable:
 
 @dataclass(frozen=True, slots=True)
 class MendedDataset:
-    """What became of a dataset that was damaged."""
+    """The result of the repair for a damaged dataset."""
 
     dataset: str
     restored: int
-    """Chunks that were made again from the graph."""
+    """Number of chunks restored from the graph."""
     pending: int
-    """Documents that the next ingest writes again."""
+    """Number of documents that the next ingest writes again."""
     roots: tuple[str, ...]
-    """That are to be ingested for it; one that is not there stands for a folder that nothing tells any more."""
+    """Folders to ingest for it; one that does not exist stands for an unknown folder."""
     lost: int | None = 0
-    """Of a user's memories, passages that are gone; None where nothing says how many."""
+    """Number of lost passages of a user's memories; None if unknown."""
     problem: str | None = None
-    """Why not all that is possible was done."""
+    """Why the repair of the dataset is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +96,15 @@ class RepairReport:
     """Everything that a repair did."""
 
     checked: int
-    """Tables that were read whole."""
+    """Number of tables that were read completely."""
     tables: tuple[MendedTable, ...]
     indexes: Mapping[str, str]
-    """Tables whose indexes were built anew, and why."""
+    """Reason by the name of each table whose indexes were built again."""
     files: Mapping[str, str]
-    """Other files that were set aside, and what that means."""
+    """Meaning of each other file that was set aside."""
     datasets: tuple[MendedDataset, ...]
     aside: str | None
-    """The folder that holds what could not be read."""
+    """The folder with the unreadable data."""
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,19 +115,19 @@ class RepairReport:
 async def repair(
     config: RagConfig, dataset: str | None = None, *, embedding: Embedding | None = None
 ) -> RepairReport:
-    """Read every table whole and mend what is damaged. Who is writing is waited for, and waits.
+    """Read every table completely and repair the damaged ones. The repair waits for writers, and writers wait for it.
 
-    Nothing is deleted: what could not be read lies in ``damaged-<time>`` in the data folder.
+    Nothing is deleted: unreadable data is moved to ``damaged-<time>`` in the data folder.
 
     Args:
-        config: of the data folder.
-        dataset: only this one's tables, besides those that all share; None: every table.
+        config: configuration of the data folder.
+        dataset: repair only the tables of this dataset and the shared ones; None: all tables.
         embedding: used instead of the configured one.
 
     Raises:
-        InputError: it is no data folder.
-        UnknownDataset: no table belongs to the dataset.
-        ConfigError: the tables lie elsewhere.
+        InputError: the folder is no data folder.
+        UnknownDataset: the dataset has no table.
+        ConfigError: the tables are not in the data folder.
         StoreError, ModelError: something failed; run again to finish.
     """
     if config.lancedb_uri is not None:
@@ -152,7 +152,7 @@ async def repair(
 
 
 class _Repair:
-    """One run of it; the folder is held."""
+    """One run of the repair, under the lock on the folder."""
 
     def __init__(self, config: RagConfig, dataset: str | None, embedding: Embedding | None) -> None:
         self._config = config
@@ -185,14 +185,14 @@ class _Repair:
         )
 
     def _mended_files(self) -> dict[str, str]:
-        """The files that are no tables and cannot be read, set aside."""
+        """The unreadable files other than tables, set aside."""
         told = {}
         try:
             data_format.checked_format(self._folder)
         except StoreError:
             file = self._folder / data_format.FILE
             if file.read_bytes().strip().isdigit():
-                raise  # of a later version
+                raise  # written by a later version
             self._set_aside(file)
             data_format.checked_format(self._folder)
             told[data_format.FILE] = f"it holds {data_format.FORMAT} again"
@@ -209,7 +209,7 @@ class _Repair:
         path.rename(target)
 
     def _finish_swaps(self) -> None:
-        """Put copies in place that were complete when an earlier repair was interrupted."""
+        """Activate copies that were complete when an earlier repair was interrupted."""
         for one in self._noted():
             if not (self._vectors / f"{one.table}.lance").exists():
                 self._put_in_place(one.table)
@@ -220,13 +220,13 @@ class _Repair:
             copy.rename(self._vectors / f"{name}.lance")
 
     def _noted(self) -> list[MendedTable]:
-        """The tables whose copies took, or take, their place, in this repair or one that was interrupted."""
+        """The tables replaced by copies, in this repair or an interrupted one."""
         return [
             MendedTable(**json.loads(note.read_text("utf-8"))) for note in sorted(self._state.glob("*.json"))
         ]
 
     def _names(self) -> list[str]:
-        """The tables to be read."""
+        """Names of the tables to read."""
         names = table_names(self._vectors)
         if self._only is None:
             return names
@@ -236,7 +236,7 @@ class _Repair:
         return [name for name in names if _place(name)[0] in (group, None)]
 
     async def _mended_tables(self, names: Sequence[str]) -> dict[str, str]:
-        """Put readable copies in the place of damaged tables, each with its note; the indexes that were dropped."""
+        """Replace damaged tables by their readable copies, each with a note; returns the dropped indexes."""
         damages = await all_damages(self._vectors, names)
         for damage in damages:
             if damage.indexes:
@@ -264,7 +264,7 @@ class _Repair:
         if DATASETS in shared:
             await _restore_manifests(rag, table_names(self._vectors))
         if any(not table.is_latest for table in tables):
-            # A journal that names nothing makes the next write look for entities that nothing names any more.
+            # A journal that names nothing makes the next write look for entities that have no reference any more.
             await Journal(self._folder).write({})
         groups = set(touched) | {_place(name)[0] for name in indexes}
         names = {*await rag.chunks.datasets(), *await rag.ledger.datasets()}
@@ -285,7 +285,7 @@ class _Repair:
     async def _remade(
         self, rag: Rag, name: str, parts: Mapping[str, MendedTable], *, ledger_lost: bool
     ) -> MendedDataset:
-        """What was lost of one store made from the other, or marked pending."""
+        """Restore the lost part of one store from the other, or mark it pending."""
         restored = await _restored(rag, name, newer="episodes" not in parts) if "chunks" in parts else 0
         if parts and isinstance(rag.chunks, LanceChunkStore):
             await rag.chunks.record_values(name)
@@ -305,7 +305,7 @@ class _Repair:
         return await self._marked(rag, name, restored, everything=bool(lacks))
 
     async def _recorded(self, rag: Rag, name: str) -> None:
-        """Note in the ledger, as pending, the documents that it has lost; whose folder nothing tells any more."""
+        """Add documents that the ledger has lost, as pending and under UNKNOWN_ROOT."""
         known = await rag.ledger.records(name)
         chunks = [one for one in (await _held(rag, name)).values() if one.document_id not in known]
         of: dict[str, list[Chunk]] = defaultdict(list)
@@ -320,7 +320,7 @@ class _Repair:
         await rag.ledger.put(name, records)
 
     async def _marked(self, rag: Rag, name: str, restored: int, *, everything: bool) -> MendedDataset:
-        """Mark every document of a dataset pending; what is pending then."""
+        """Mark every document of a dataset pending if ``everything``; the report on the pending documents."""
         records = await rag.ledger.records(name)
         if everything:
             pending = [
@@ -333,13 +333,13 @@ class _Repair:
 
 
 def _unused(path: Path) -> Path:
-    """The path, with a number behind it where it is there already."""
+    """The path, with a number appended if it exists."""
     numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
     return next(one for one in chain([path], numbered) if not one.exists())
 
 
 def _place(table: str) -> tuple[str | None, str]:
-    """Group and part of a table; the ledger and the manifests are of no group."""
+    """Group and part of a table; ledger and manifests have no group."""
     base, _ = of_generation(table)
     for part in ("chunks", "values"):
         if base.startswith(f"{part}_"):
@@ -349,7 +349,7 @@ def _place(table: str) -> tuple[str | None, str]:
 
 
 def _called(group: str | None) -> str | None:
-    """The dataset of a group; None where its id does not tell it."""
+    """The dataset of a group; None if its id cannot be decoded."""
     if group is None or not group.startswith("u_"):
         return group
     try:
@@ -370,7 +370,8 @@ async def _held(rag: Rag, name: str) -> dict[str, Chunk]:
 
 
 async def _restored(rag: Rag, name: str, *, newer: bool) -> int:
-    """Store again the chunks that only the graph holds; how many. ``newer``: its words count where both have some."""
+    """Store the chunks that only the graph holds; returns their number. ``newer``: the graph's text replaces the
+    stored one."""
     held = await _held(rag, name)
     told = {chunk.id: chunk for chunk in await cast(GraphitiStore, rag.knowledge).all_chunks(name)}
     chunks = {**held, **told} if newer else {**told, **held}
@@ -387,7 +388,7 @@ async def _restored(rag: Rag, name: str, *, newer: bool) -> int:
 
 
 async def _without_removed(rag: Rag, name: str) -> None:
-    """Delete documents that an earlier version of a table brought back."""
+    """Delete documents that an older version of a table brought back."""
     records = await rag.ledger.records(name)
     if records:
         held = await rag.chunks.document_ids(name)
@@ -398,7 +399,7 @@ async def _without_removed(rag: Rag, name: str) -> None:
 
 
 async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
-    """Write down again of which model and generation the vectors of each group are."""
+    """Restore the manifest of each group: the model and generation of its vectors."""
     connection = cast(GraphitiStore, rag.knowledge).connection
     manifests = Manifests(connection, model=rag.embedding.name, dimension=rag.embedding.dimension)
     named = {group_id(name): name for name in await rag.ledger.datasets()}
@@ -418,7 +419,7 @@ async def _restore_manifests(rag: Rag, tables: Sequence[str]) -> None:
 
 
 async def _generation(connection: LanceConnection, tables: Sequence[str]) -> int:
-    """The latest that is complete: a reindex that was interrupted leaves one with fewer rows."""
+    """The latest complete generation; an interrupted reindex leaves one with fewer rows."""
     counted: dict[str, dict[int, int]] = defaultdict(dict)
     for name in tables:
         base, generation = of_generation(name)
@@ -432,7 +433,7 @@ async def _generation(connection: LanceConnection, tables: Sequence[str]) -> int
 
 
 async def _model(rag: Rag, connection: LanceConnection, table: str) -> tuple[str, int]:
-    """Name and dimension of the model that made a table's vectors: the configured one, where it makes the same."""
+    """Name and dimension of the model behind a table's vectors: the configured one if it gives the same vector."""
     from agentic_rag.stores.lancedb.rows import to_chunk, vectors_of
 
     configured = rag.embedding.name, rag.embedding.dimension

@@ -1,4 +1,4 @@
-"""The state that flows through the graph: plain serialisable values, one writer a key (``messages`` and ``usage`` add up).
+"""The state of the graph: plain serialisable values, one writer per key (``messages`` and ``usage`` are accumulated).
 
 ``CallerKeys`` is the graph's input and ``CanvasRAGState`` its output; their descriptions are what LangGraph
 Studio shows beside its form (see docs/state.md for every key).
@@ -21,7 +21,7 @@ from agentic_rag.domain import Hit
 from agentic_rag.domain.usage import summed
 
 AUTO: Literal["auto"] = "auto"
-"""The operation that the words of the question choose."""
+"""The operation is chosen by the words of the question."""
 OperationName = Literal[
     "auto", "verification_canvas", "weak_point_clustering", "concept_relation", "document_retrieval"
 ]
@@ -29,10 +29,10 @@ Entry = TypeVar("Entry", bound=Mapping[str, Any])
 
 
 class Shortened(list[Entry]):
-    """Hits or results as the state holds them: the first ``top_k`` whole, the others short.
+    """Hits or results as the state holds them: the first ``top_k`` in full, the others shortened.
 
-    A checkpoint, a stream and a server have this list alone. ``whole``, which the nodes read, is there only in the
-    process that found them; ``nodes.fuse_results.read_again`` makes a resumed run's whole.
+    Checkpoints, streams and servers contain only this list. ``whole``, which the nodes read, exists only in the
+    process that found the entries; ``nodes.fuse_results.read_again`` restores it in a resumed run.
     """
 
     __slots__ = ("whole",)
@@ -43,12 +43,13 @@ class Shortened(list[Entry]):
 
 
 def in_full(entries: list[Entry]) -> list[Entry]:
-    """Hits or results as they were found, where this process found them; else as the state holds them."""
+    """The full hits or results if this process found them; else the entries in the state."""
     return entries.whole if isinstance(entries, Shortened) else entries
 
 
 def shortened_hits(hits: list[Hit], top_k: int) -> Shortened[Hit]:
-    """Beyond ``top_k`` without the content and metadata that the chunk store has; what comes from no chunk stays."""
+    """Hits beyond ``top_k`` without the content and metadata that the chunk store has; hits without a chunk stay
+    whole."""
     return Shortened([*hits[:top_k], *map(_short_hit, hits[top_k:])], hits)
 
 
@@ -61,7 +62,8 @@ def _short_hit(hit: Hit) -> Hit:
 def shortened_results(
     results: list[dict[str, Any]], top_k: int, fused: Collection[str] | None = None
 ) -> Shortened[dict[str, Any]]:
-    """Beyond ``top_k`` id and scores: the rest follows from the hits. What is not among the ids that were fused stays."""
+    """Results beyond ``top_k`` as id and scores: the rest follows from the hits. A result not among ``fused``
+    stays whole."""
     rest = (
         {key: result[key] for key in ("id", "fused_score", "rerank_score")}
         if fused is None or result["id"] in fused
@@ -72,14 +74,14 @@ def shortened_results(
 
 
 class Packed(LastValue[Any]):
-    """The last value written, compressed in checkpoints: savers keep every value anew after every node."""
+    """The last value written, compressed in checkpoints, because savers store every value again after every node."""
 
     __slots__ = ("_packed",)
 
     def __init__(self, typ: Any, key: str = "") -> None:
         super().__init__(typ, key)
         self._packed: tuple[Any, bytes] | None = None
-        """The value that was compressed last, and what it came to."""
+        """The last compressed value, and its compressed form."""
 
     def checkpoint(self) -> Any:
         """The value as compressed JSON."""
@@ -91,13 +93,13 @@ class Packed(LastValue[Any]):
         return self._packed[1]
 
     def from_checkpoint(self, checkpoint: Any) -> Packed:
-        """The channel with the value that ``checkpoint`` gave."""
+        """The channel with the value of a checkpoint."""
         held = json.loads(zlib.decompress(checkpoint)) if isinstance(checkpoint, bytes) else checkpoint
         return super().from_checkpoint(held)
 
 
 class Outcome(TypedDict):
-    """How asking one source went."""
+    """The result of asking one source."""
 
     status: str
     """``ok``, ``empty`` or ``degraded``."""
@@ -105,16 +107,17 @@ class Outcome(TypedDict):
     count: int
     ms: float
     question: dict[str, Any]
-    """What the source knows of the question (see ``domain.Findings``)."""
+    """The source's findings about the question (see ``domain.Findings``)."""
 
 
 def step_outcome(method: str, reason: str | None = None) -> dict[str, Any]:
-    """How a step that a model may do went: ``degraded`` where the model failed for a reason, and who did it then."""
+    """The outcome of a step that a model may do: ``degraded`` with the reason if it failed; ``method`` did the
+    step."""
     return {"status": "ok" if reason is None else "degraded", "reason": reason, "method": method}
 
 
 class CallerKeys(TypedDict, total=False):
-    """What the caller gives."""
+    """The keys that the caller gives."""
 
     query: Annotated[str, Field(description="The question. Without it the last human message is asked.")]
     messages: Annotated[
@@ -145,14 +148,14 @@ class CallerKeys(TypedDict, total=False):
 
 
 class Retry(TypedDict, total=False):
-    """What ``prepare_query`` is sent for a further pass."""
+    """Input of ``prepare_query`` for a further pass."""
 
     retry: str
-    """The question in other words."""
+    """The reworded question."""
 
 
 class CanvasRAGState(CallerKeys, total=False):
-    """What the caller gives, and what each node adds."""
+    """The caller's keys, and the keys that each node adds."""
 
     request: Annotated[dict[str, Any], Field(description="The question as every node reads it, normalised.")]
     search_query: Annotated[str, Field(description="What is searched for in this pass.")]

@@ -1,4 +1,4 @@
-"""Fakes for tests of what is built on this package: deterministic, offline, instant."""
+"""Fakes for tests of programs that use this package: deterministic, offline, instant."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from agentic_rag.text import tokens
 
 
 class HashingEmbedding:
-    """``ports.Embedding`` that hashes words: texts that share words are near, no model is needed.
+    """``ports.Embedding`` that hashes words, without a model: texts that share words have a high cosine.
 
-    ``embedded`` lists every text that was embedded, in order, so that a test can say what was saved.
+    ``embedded`` lists every embedded text, in order, so that a test can check what was reused.
     """
 
     def __init__(self, dimension: int = 64) -> None:
@@ -55,13 +55,13 @@ class HashingEmbedding:
             for token in tokens(text) or [""]:
                 raw = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest()
                 vectors[row, int.from_bytes(raw[:4], "big") % self._dimension] += 1.0 if raw[4] % 2 else -1.0
-            if not vectors[row].any():  # words that cancel each other
+            if not vectors[row].any():  # the words cancel each other
                 vectors[row, 0] = 1.0
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True) if len(texts) else vectors
 
 
 class TokenHashingEmbedding(HashingEmbedding):
-    """``ports.TokenEmbedding`` that hashes words: each word is a token, near to itself and to no other."""
+    """``ports.TokenEmbedding`` that hashes words: each word is a token, similar to itself and to no other."""
 
     async def embed_passage_tokens(self, texts: Sequence[str]) -> PassageVectors:
         vectors = await self.embed_passages(texts)
@@ -72,7 +72,7 @@ class TokenHashingEmbedding(HashingEmbedding):
         return QuestionTokens(vectors, np.full(len(vectors), 1 / max(len(vectors), 1), dtype=np.float32))
 
     def _tokens(self, text: str) -> FloatArray:
-        """Of random signs, shape (words, dimension), L2 norm 1."""
+        """Vectors of random signs, shape (words, dimension), L2 norm 1."""
         drawn = [
             np.random.default_rng(list(token.encode("utf-8", "surrogatepass"))).choice(
                 [-1.0, 1.0], self._dimension
@@ -85,25 +85,25 @@ class TokenHashingEmbedding(HashingEmbedding):
 
 
 def prepared_state(parameters: Parameters | None = None, **keys: Any) -> dict[str, Any]:
-    """The state that ``prepare_query`` leaves of the caller's ``keys``, for tests of single nodes."""
+    """The state after ``prepare_query`` for the caller's ``keys``, for tests of single nodes."""
     written = prepare_query(cast(CanvasRAGState, keys), defaults=parameters)
     return {**keys, **written, "messages": [*keys.get("messages", []), *written["messages"]]}
 
 
 def fake_chunk(document_id: str, text: str = "", *, ordinal: int = 0, **fields: Any) -> Chunk:
-    """A chunk that begins its document; its text is the document's id where none is given."""
+    """A chunk that begins its document; without ``text``, its text is the document's id."""
     text = text or document_id
     whole = {"start": 0, "end": len(text), "title": document_id, "path": document_id, "kind": "paragraph"}
     return Chunk(f"{document_id}#{ordinal}", document_id, text, ordinal=ordinal, **{**whole, **fields})
 
 
 class _Told:
-    """Finds what it is told to, as late as it is told to, or raises.
+    """Returns given results after a given time, or raises a given error.
 
     Args:
         found: chunks with their relevance in [0, 1], best first.
         seconds: how long a search takes.
-        error: raised by every search instead.
+        error: raised by every search.
 
     ``asked`` holds the arguments of every search, in order.
     """
@@ -129,10 +129,10 @@ class _Told:
 
 
 class FakeGraphEngine(_Told):
-    """``retrieval.ports.GraphSearch``; and ``search`` and ``nearest`` of the engine, for memory services."""
+    """``retrieval.ports.GraphSearch``; also ``search`` and ``nearest`` of the engine, for memory services."""
 
     async def ready(self) -> None:
-        """Always."""
+        """Returns at once."""
 
     async def find(self, dataset: str, query: str, *, limit: int, **how: Any) -> Findings:
         asked = {"filters": None, "as_of": None, "judged_as": None, **how}
@@ -163,7 +163,7 @@ class FakeGraphEngine(_Told):
     async def linked(
         self, dataset: str, question: str, chunk_ids: Sequence[str], *, limit: int, **how: Any
     ) -> dict[str, list[Linked]]:
-        """Each of what it is told to find is linked with every other, by relevance."""
+        """Links each given result with every other, by relevance."""
         return {
             chunk_id: [Linked(chunk, score, score) for chunk, score in self.found if chunk.id != chunk_id][
                 :limit
@@ -176,7 +176,7 @@ class FakeRetrievalEngine(_Told):
     """``retrieval.ports.VectorSearch``."""
 
     async def ready(self, strategy: Strategy | None = None) -> None:
-        """Always."""
+        """Returns at once."""
 
     async def find(
         self,
@@ -208,7 +208,7 @@ class FakeRetrievalEngine(_Told):
     async def vectors(
         self, dataset_id: str, question: str, chunk_ids: Sequence[str]
     ) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """As ``HashingEmbedding`` makes them of the texts it is told to find."""
+        """``HashingEmbedding`` vectors of the given texts."""
         chunks = await self.chunks(dataset_id, chunk_ids)
         asked, *rows = await HashingEmbedding().embed_passages(
             [question, *(chunk.text for chunk in chunks.values())]
@@ -222,7 +222,7 @@ class FakeRetrievalEngine(_Told):
 
 
 class FakeMemory:
-    """``retrieval.ports.MemorySearch``: of each user what it is told to find, with relevance, best first.
+    """``retrieval.ports.MemorySearch``: returns the given memories of each user with their relevance, best first.
 
     ``asked`` holds the arguments of every search; ``error`` is raised by each instead, after ``seconds``.
     """
@@ -267,10 +267,9 @@ class FakeMemory:
 
 
 class ScriptedChat:
-    """``ports.Chat`` that says its lines in order; an exception among them is raised.
+    """``ports.Chat`` that replies with its lines in order; an exception among them is raised.
 
-    ``heard`` holds (system, user) of every call. Asked once more than it has lines, it raises
-    ``ModelError``.
+    ``heard`` holds (system, user) of every call. A call beyond the last line raises ``ModelError``.
     """
 
     def __init__(self, *lines: str | Exception) -> None:

@@ -1,8 +1,8 @@
 """Spans by OpenTelemetry's conventions for generative AI, v0.1.0 (semantic conventions 1.45).
 
 Nothing is recorded until the program sets up an OpenTelemetry SDK, as ``opentelemetry-instrument`` does. Questions,
-passages, names of notes and answers are left out, unless OpenTelemetry's own variable
-``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``true``; the text of an error always.
+passages, names of notes and answers are recorded only if OpenTelemetry's own variable
+``OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`` is ``true``; the text of an error is never recorded.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _TRACER = trace.get_tracer("agentic_rag")
 def span(
     operation: str, subject: str, attributes: Mapping[str, Any] | None = None, *, remote: bool = False
 ) -> Iterator[Span]:
-    """What happens in the block as a span ``{operation} {subject}``.
+    """Trace the block as a span ``{operation} {subject}``.
 
     Args:
         operation: ``gen_ai.operation.name``: ``chat``, ``embeddings``, ``retrieval``, ``rerank``, …
         subject: the model's or dataset's name.
-        attributes: further ones; those of None are left out.
-        remote: it is a call of another program.
+        attributes: further attributes; those of value None are left out.
+        remote: the span is a call of another program.
     """
     begun = _begun(operation, subject, attributes, remote=remote)
     with trace.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
@@ -46,7 +46,7 @@ def span(
 
 
 async def traced(operation: str, subject: str, parts: AsyncIterator[T]) -> AsyncGenerator[T]:
-    """The parts as they come, made within a span; whoever reads them is not within it."""
+    """The parts, produced within a span; the consumer runs outside of it."""
     begun = _begun(operation, subject)
     try:
         while True:
@@ -66,7 +66,7 @@ async def traced(operation: str, subject: str, parts: AsyncIterator[T]) -> Async
 
 
 def used(sent: int, written: int | None) -> None:
-    """Tokens of the call that is being made, on its span."""
+    """Set the tokens of the current call on its span."""
     begun = trace.get_current_span()
     begun.set_attribute("gen_ai.usage.input_tokens", sent)
     if written is not None:
@@ -74,7 +74,8 @@ def used(sent: int, written: int | None) -> None:
 
 
 def content(begun: Span, **told: Any) -> None:
-    """Attributes with what people wrote, where it is wanted: names with ``__`` for a dot; other than texts as JSON."""
+    """Set attributes with user text if content capture is on; ``__`` in a name stands for a dot, other values
+    become JSON."""
     if begun.is_recording() and os.environ.get(CONTENT, "").casefold() == "true":
         for name, value in told.items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -82,12 +83,12 @@ def content(begun: Span, **told: Any) -> None:
 
 
 def message(role: str, text: str) -> dict[str, Any]:
-    """A message as the conventions write it."""
+    """A message in the format of the conventions."""
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
 def of_server(url: str | None) -> dict[str, Any]:
-    """Attributes of an address, without user, password and path."""
+    """Attributes of a server's address, without user, password and path."""
     try:
         parts = urlsplit(url or "")
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
@@ -97,7 +98,7 @@ def of_server(url: str | None) -> dict[str, Any]:
 
 
 def scored(entries: Sequence[Mapping[str, Any]], score: str) -> list[dict[str, Any]]:
-    """Documents as the conventions write them."""
+    """Documents in the format of the conventions."""
     return [{"id": entry["id"], "score": entry.get(score)} for entry in entries]
 
 
@@ -113,7 +114,7 @@ def _begun(
 
 
 def _failed(begun: Span, error: BaseException) -> None:
-    """The kind of error alone, an HTTP status where it has one: its text may hold a question or a passage."""
+    """Record only the error's type and HTTP status, because its text may contain a question or a passage."""
     if isinstance(error, GeneratorExit):
         return
     begun.set_attribute("error.type", str(getattr(error, "status_code", None) or type(error).__name__))
