@@ -1,4 +1,4 @@
-"""A memory design as a YAML file says it: runtime, services, operators; every wrong key is named."""
+"""A memory design in a YAML file: runtime, services, operators; errors name every wrong key."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ class RuntimeConfig(Section):
 
 @dataclass(frozen=True, slots=True)
 class ServicesConfig:
-    """Which memory, how text goes into it, and the settings of each service by name."""
+    """The memory service, the adapter for its text, and the settings of each service by name."""
 
     register_memory_service: str
     memory_insert_adapter: str
     secondary_services: tuple[str, ...]
-    """Further memories that get everything too; see ``merge`` ``multi_query``."""
+    """Further services that get every insert too; see ``merge`` ``multi_query``."""
     settings: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorsConfig:
-    """What stands before and behind the memory."""
+    """The operators before and after the memory."""
 
     pre_insert: PreInsertSettings
     post_insert: PostInsertSettings
@@ -81,12 +81,12 @@ class PipelineConfig:
     """One memory design."""
 
     name: str
-    """Of the file it was read from, without suffix."""
+    """File name without suffix."""
     runtime: RuntimeConfig
     services: ServicesConfig
     operators: OperatorsConfig
     written: Mapping[str, Any]
-    """As the file has it, for the record; without the key of the chat model."""
+    """The mapping in the file, for the record; without the key of the chat model."""
 
 
 SECTIONS = ("runtime", "services", "operators")
@@ -95,7 +95,7 @@ _SERVICE_KEYS = ("register_memory_service", "secondary_services", "memory_insert
 
 
 class _EachKeyOnce(yaml.SafeLoader):
-    """Of two steps under two keys of one name, the parser would drop the first and say nothing."""
+    """Rejects duplicate keys: of two steps under one key the parser would silently drop the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         given: set[str] = set()
@@ -151,7 +151,7 @@ def _services(values: Any) -> ServicesConfig:
     for module in _strings(given.get("imports", []), "services.imports"):
         try:
             importlib.import_module(module)
-        except Exception as error:  # somebody else's code: it may fail in any way
+        except Exception as error:  # third-party code may raise anything
             raise ConfigError(
                 f"services.imports: cannot import {module!r}: {type(error).__name__}: {error}"
             ) from error

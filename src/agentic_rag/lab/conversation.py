@@ -1,4 +1,4 @@
-"""What goes into a memory and what it is asked: packets of one or two turns, and questions on them."""
+"""The input of a memory: packets of one or two turns, and questions about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentic_rag.dates.instants import moment_of
 from agentic_rag.ingest.beam import ABSTENTION
 
 PACKET_TURNS = 2
-"""Of LoCoMo; BEAM's messages are long, and each is a packet."""
+"""Turns per packet of LoCoMo; a message of BEAM is long and a packet by itself."""
 
 
 class Dialog(TypedDict):
@@ -22,59 +22,59 @@ class Dialog(TypedDict):
     speaker: str
     text: str
     date_time: str
-    """ISO date of its session; as written where it is no date, "" where there is none."""
+    """ISO date of its session; as written if it is no date, "" without one."""
     role: NotRequired[str]
-    """Of a message of BEAM: ``user`` or ``assistant``; with ``dia_id``, its id."""
+    """For a message of BEAM: ``user`` or ``assistant``, together with its id in ``dia_id``."""
     dia_id: NotRequired[str]
 
 
 class Packet(TypedDict):
-    """What ``MemorySource`` gives: one or two turns of one session."""
+    """Output of ``MemorySource``: one or two turns of one session."""
 
     task_id: str
-    """The conversation."""
+    """Id of the conversation."""
     session_id: int
     dialog_id: int
-    """Place of its first turn in the session, from 0."""
+    """Index of its first turn in the session, from 0."""
     dialogs: list[Dialog]
     dialog_len: int
-    """1 or 2."""
+    """Number of turns, 1 or 2."""
     packet_idx: int
-    """From 0."""
+    """Index of the packet, from 0."""
     total_packets: int
 
 
 def is_last(packet: Packet) -> bool:
-    """Whether nothing of its conversation comes after it."""
+    """Whether it is the last packet of its conversation."""
     return packet["packet_idx"] + 1 >= packet["total_packets"]
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Turns of one session, in the order they were said."""
+    """The turns of one session, in order."""
 
     number: int
     dialogs: tuple[Dialog, ...]
     turn_ids: tuple[str, ...]
-    """Of each turn, unique in the conversation: what evidence names."""
+    """Id of each turn, unique in the conversation; evidence refers to these ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question on a conversation."""
+    """A question about a conversation."""
 
     question_id: int
     """From 1, in the file's order."""
     text: str
     answer: str | None
-    """None where there is none to be found: the right answer is to say so."""
+    """None if it is unanswerable: the right answer is to say so."""
     category: str
     evidence: tuple[str, ...]
     """Turn ids."""
     evidence_sets: tuple[tuple[str, ...], ...] = ()
-    """Of BEAM, see ``evaluation.beam.Question.source_sets``."""
+    """For BEAM, see ``evaluation.beam.Question.source_sets``."""
     rubric: tuple[str, ...] = ()
-    """What a good answer holds, for a judge."""
+    """Requirements for a good answer, for a judge."""
 
     @property
     def answerable(self) -> bool:
@@ -82,9 +82,9 @@ class Question:
 
 
 ADVERSARIAL = "adversarial"
-"""Questions whose evidence is a trap: nothing in the conversation answers them."""
+"""Category of questions with misleading evidence, which the conversation does not answer."""
 UNANSWERABLE = frozenset({ADVERSARIAL, ABSTENTION})
-"""Categories whose right answer is that the conversation does not say it."""
+"""Categories whose right answer is that the conversation does not contain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +95,9 @@ class Conversation:
     sessions: tuple[Session, ...]
     questions: tuple[Question, ...]
     repairs: tuple[str, ...] = ()
-    """What of the file could not be taken as it stood, a line each."""
+    """Changes to invalid data of the file, one line each."""
     benchmark: Literal["locomo", "beam"] = "locomo"
-    """Whose protocol holds: BEAM asks all questions after the last message, and counts messages."""
+    """The protocol: BEAM asks all questions after the last message, and counts messages."""
 
     def packets(self) -> list[Packet]:
         """The whole conversation in order."""
@@ -119,7 +119,7 @@ class Conversation:
         ]
 
     def turns_of(self, session_id: int, dialog_id: int, dialog_len: int) -> tuple[str, ...]:
-        """Ids of the turns that a packet, or a part of one, holds."""
+        """Ids of the turns in a packet or a part of one."""
         for session in self.sessions:
             if session.number == session_id:
                 return session.turn_ids[dialog_id : dialog_id + dialog_len]
@@ -128,14 +128,14 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class DueQuestions:
-    """Questions that are asked right after a packet was inserted."""
+    """Questions that are asked after a packet was inserted."""
 
     packet_idx: int
     questions: tuple[Question, ...]
 
 
 def visible_from(conversation: Conversation) -> Mapping[int, int]:
-    """By question id: the packet that holds its latest evidence turn; the last one where it has no evidence, and of all
+    """By question id: the packet with its latest evidence turn; the last packet without evidence, and for all
     questions of BEAM."""
     packets = conversation.packets()
     last = len(packets) - 1
@@ -155,13 +155,13 @@ def visible_from(conversation: Conversation) -> Mapping[int, int]:
 
 
 def schedule(conversation: Conversation, segments: int, *, retest: bool = False) -> list[DueQuestions]:
-    """When which questions are asked; every question at least once, the last ones after the last packet.
+    """When each question is asked; every question at least once, the last ones after the last packet.
 
-    A question is visible when its latest evidence turn is in. Tests are due whenever the number of visible
-    questions reaches a further 1/``segments`` of all.
+    A question becomes visible with its latest evidence turn. Tests are due when the number of visible questions
+    reaches the next 1/``segments`` of all.
 
     Args:
-        segments: thresholds, at least 1.
+        segments: number of thresholds, at least 1.
         retest: ask all visible questions at each threshold, not only the newly visible ones.
     """
     since = visible_from(conversation)
@@ -181,11 +181,11 @@ def schedule(conversation: Conversation, segments: int, *, retest: bool = False)
 
 
 def last_date(dialogs: Sequence[Dialog]) -> str | None:
-    """The date of the latest of some turns."""
+    """The date of the last turn."""
     return next((dialog["date_time"] for dialog in reversed(dialogs) if dialog["date_time"]), None)
 
 
 def latest_date(dialogs: Sequence[Mapping[str, Any]]) -> str | None:
-    """The date of the latest of some turns that has one in ISO 8601; None where none has."""
+    """The ISO 8601 date of the last turn that has one; None if none has."""
     dates = (dialog.get("date_time") for dialog in reversed(dialogs))
     return next((date for date in dates if moment_of(date) is not None), None)

@@ -1,4 +1,4 @@
-"""What of an entry is remembered as text: between PreInsert and the memory, one adapter by name."""
+"""Adapters that extract the text of an entry, between PreInsert and the memory; chosen by name."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from agentic_rag.errors import ConfigError, InputError
 
 Adapter = Callable[[Mapping[str, Any]], str]
-"""The text of one entry; raises ``InputError`` for an entry without what it needs."""
+"""The text of one entry; raises ``InputError`` if the entry lacks a key."""
 
 
 class DataParser:
-    """Entries to text by one adapter.
+    """Extracts the text of entries by one adapter.
 
     >>> DataParser("to_refactor").extract({"refactor": "Alice works at Google"})
     'Alice works at Google'
 
     Raises:
-        ConfigError: no such adapter; the message lists those there are.
+        ConfigError: an unknown adapter; the message lists the known ones.
     """
 
     def __init__(self, adapter: str) -> None:
@@ -30,7 +30,7 @@ class DataParser:
         self._extract = _ADAPTERS[adapter]
 
     def extract(self, entry: Mapping[str, Any]) -> str:
-        """The text to remember.
+        """The text of the entry to remember.
 
         Raises:
             InputError: the entry lacks a key that the adapter reads.
@@ -39,10 +39,10 @@ class DataParser:
 
 
 def register_adapter(name: str, adapter: Adapter, *, replace: bool = False) -> None:
-    """Make an adapter known to every ``DataParser`` made from now on.
+    """Register an adapter for every ``DataParser`` created later.
 
     Raises:
-        ConfigError: the name is blank, or taken and not to be replaced.
+        ConfigError: the name is blank, or taken without ``replace``.
     """
     if not name.strip():
         raise ConfigError(f"an adapter needs a name, not {name!r}")
@@ -52,10 +52,10 @@ def register_adapter(name: str, adapter: Adapter, *, replace: bool = False) -> N
 
 
 def unregister_adapter(name: str) -> None:
-    """Forget a registered adapter.
+    """Remove a registered adapter.
 
     Raises:
-        ConfigError: there is none of that name.
+        ConfigError: no adapter has this name.
     """
     if name not in _ADAPTERS:
         raise ConfigError(f"no adapter {name!r} is registered; known: {', '.join(known_adapters())}")
@@ -68,7 +68,7 @@ def known_adapters() -> tuple[str, ...]:
 
 
 def dialog_lines(dialogs: Sequence[Mapping[str, Any]]) -> str:
-    """Turns as text, a line each, with the date where there is one.
+    """Turns as text, one line each, with the date if there is one.
 
     >>> dialog_lines([{"speaker": "Alice", "text": "Hello", "date_time": "2023-08-01"}])
     '(2023-08-01)Alice: Hello'
@@ -83,7 +83,7 @@ def _line(dialog: Mapping[str, Any]) -> str:
 
 
 def _to_dialogs(entry: Mapping[str, Any]) -> str:
-    """Of ``data.dialogs`` as PreInsert wraps a packet; of ``dialogs`` where an entry carries them itself."""
+    """Lines of ``data.dialogs``, as PreInsert wraps a packet, or of the entry's own ``dialogs``."""
     data = entry.get("data", entry)
     dialogs = data.get("dialogs") if isinstance(data, Mapping) else None
     listed = isinstance(dialogs, Sequence) and not isinstance(dialogs, str)

@@ -14,7 +14,7 @@ from agentic_rag.lab.runs import Compiled, MemorySink, MemorySource, PipelineCal
 from agentic_rag.lab.state import InsertState, MainState, TestState
 
 STEPS = 1_000_000
-"""A conversation takes three steps a packet; LangGraph's own limit would end it early."""
+"""Recursion limit: a conversation takes three steps per packet, more than LangGraph's default limit."""
 
 
 def build_insert_graph(
@@ -22,7 +22,7 @@ def build_insert_graph(
 ) -> Compiled:
     """PreInsert → MemoryInsert → PostInsert, built for one memory; takes a packet (see ``conversation.Packet``).
 
-    ``on_step`` hears each operator's input and output.
+    ``on_step`` is called with each operator's input and output.
     """
     steps = {"PreInsert": pre_insert, "MemoryInsert": memory_insert, "PostInsert": post_insert}
     return _in_a_row("memory_insert", InsertState, steps, on_step)
@@ -37,7 +37,7 @@ def build_test_graph(
 ) -> Compiled:
     """PreRetrieval → MemoryRetrieval → PostRetrieval → MemoryTest, built for one memory; takes a question.
 
-    ``on_step`` hears each operator's input and output.
+    ``on_step`` is called with each operator's input and output.
     """
     steps = {
         "PreRetrieval": pre_retrieval,
@@ -49,12 +49,12 @@ def build_test_graph(
 
 
 def build_main_graph(runs: Runs, checkpointer: Any = None) -> Compiled:
-    """MemorySource → PipelineCaller → MemorySink, once a packet; takes ``task_id`` (and ``data``).
+    """MemorySource → PipelineCaller → MemorySink, once per packet; takes ``task_id`` (and ``data``).
 
     Args:
-        runs: what the run holds open; all that it needs to go on is in the state.
-        checkpointer: any LangGraph checkpointer; with one a run that was broken off, or whose process was
-            started anew, goes on where it was (``ainvoke(None, …)``).
+        runs: the open resources of the runs; the state contains everything that a run needs to resume.
+        checkpointer: any LangGraph checkpointer; with one, an interrupted run resumes where it was
+            (``ainvoke(None, …)``), also in a new process.
     """
     graph: StateGraph[MainState, Any, MainState, MainState] = StateGraph(MainState)
     graph.add_node("MemorySource", MemorySource(runs).execute)
@@ -73,7 +73,7 @@ def to_next_packet(state: MainState) -> Literal["MemorySource", "__end__"]:
 
 
 def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], on_step: StepCallback | None) -> Compiled:
-    """A graph of one node after the other."""
+    """A linear graph of the steps."""
     graph: StateGraph[Any, Any, Any, Any] = StateGraph(state)
     for step, operator in steps.items():
         graph.add_node(step, _step(step, operator, on_step))
@@ -83,7 +83,7 @@ def _in_a_row(name: str, state: Any, steps: Mapping[str, Operator], on_step: Ste
 
 
 def _step(name: str, operator: Operator, on_step: StepCallback | None) -> Any:
-    """The operator as a node. LangGraph's type of one does not name states that are only known at run time."""
+    """The operator as a node. LangGraph's node type cannot express state types that are known only at run time."""
 
     async def step(state: dict[str, Any]) -> dict[str, Any]:
         written = await operator.execute(state)

@@ -1,4 +1,4 @@
-"""The composition of the memory graphs: a memory design's service and operators on real stores and models."""
+"""Assembles the memory graphs: a memory design's service and operators on real stores and models."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 LINKED_SERVICES = ("vector_hash_memory", "vector_memory", "graph_memory", "agentic_memory")
-"""Of the services here, those that know which memories are linked."""
+"""The built-in services that know links between memories."""
 _STORED = re.compile(r"[^\w.-]+")
 
 
 class MemoryLab:
-    """Builds memories of one design on one set of stores and models."""
+    """Builds the memories of one design on one set of stores and models."""
 
     def __init__(
         self,
@@ -66,14 +66,14 @@ class MemoryLab:
 
     @property
     def reader(self) -> str:
-        """What answers: ``extractive`` or ``chat``."""
+        """The method that answers: ``extractive`` or ``chat``."""
         return "extractive" if self._rag.chat is None else "chat"
 
     def build(self, name: str) -> Pipelines:
-        """A new, empty memory of that name, and the graphs around it.
+        """A new, empty memory with this name, and the graphs around it.
 
         Raises:
-            ConfigError: an operator or service lacks what it needs; the message says what to set.
+            ConfigError: an operator or service lacks a dependency; the message names the setting.
         """
         services, operators = self._config.services, self._config.operators
         service = self._service(name, services.register_memory_service)
@@ -140,20 +140,20 @@ async def open_lab(
     on_insert_step: StepCallback | None = None,
     on_test_step: StepCallback | None = None,
 ) -> AsyncIterator[MemoryLab]:
-    """Open stores and models for a memory design; close them at the end.
+    """Open the stores and models of a memory design; they are closed at the end.
 
-    Which models is the design's own affair, so that its file says all a result depends on: without
-    ``runtime.base_url`` there is no chat model, without ``runtime.embedding_base_url`` the bundled embedding.
+    Only the design chooses the models, so that its file determines the result: without ``runtime.base_url`` there
+    is no chat model, without ``runtime.embedding_base_url`` the bundled embedding is used.
 
     Args:
         config: the design.
-        rag_config: where the stores are, and the settings of the retrieval graph for ``agentic_memory``.
-        embedding, chat: used instead of those the design names; not closed at the end.
-        on_insert_step, on_test_step: hear the operators of the two graphs.
+        rag_config: configuration of the stores, and settings of the retrieval graph for ``agentic_memory``.
+        embedding, chat: used instead of the design's models; not closed at the end.
+        on_insert_step, on_test_step: called at each operator of the two graphs.
 
     Raises:
-        ConfigError: the design lacks something it needs, or this process reads copies.
-        ModelError: a configured endpoint does not answer; asked once before anything else.
+        ConfigError: the design lacks a required setting, or this process reads copies.
+        ModelError: a configured endpoint does not answer; it is tested first.
         StoreError: a store cannot be opened.
     """
     check_writes(rag_config)
@@ -166,7 +166,7 @@ async def open_lab(
 
 
 def models_of(config: PipelineConfig, rag_config: RagConfig) -> RagConfig:
-    """The configuration with the models that the design names, and no others."""
+    """The configuration with the design's models only."""
     runtime = config.runtime
     embedding, chat = EmbeddingConfig(), ChatConfig()
     if runtime.embedding_base_url is not None:

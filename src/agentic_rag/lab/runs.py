@@ -1,4 +1,4 @@
-"""The main graph's three steps, and what a run of it holds open: a conversation, a memory, both pipelines."""
+"""The three steps of the main graph, and the resources of its runs: a conversation, a memory, both pipelines."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ class Pipelines:
         return (self.service, *self.secondary)
 
     def unkept(self) -> Pipelines:
-        """The same, its graphs without checkpoints.
+        """The same pipelines, with graphs that make no checkpoints.
 
         Inside a node that is resumed, a graph with the checkpointer of the outer one would ignore its input and
-        go on from what it was given when the node was broken off.
+        resume its own interrupted run.
         """
         without = {"checkpointer": False}
         return replace(self, insert=self.insert.copy(without), test=self.test.copy(without))
 
     async def close(self) -> None:
-        """Close what the memories hold open."""
+        """Close the memories."""
         for service in self.services:
             if isinstance(service, Closes):
                 await service.close()
@@ -59,20 +59,20 @@ class Pipelines:
 
 @dataclass(slots=True)
 class _Run:
-    """One conversation on its way through one memory."""
+    """One conversation that is inserted into one memory."""
 
     task_id: str
-    """As it was asked for."""
+    """As the caller gave it."""
     conversation: Conversation
     pipelines: Pipelines
     packets: list[Packet]
     points: dict[int, DueQuestions]
     remembered: int | None = 0
-    """Packets that are in the memory; None while one is on its way in, or where it did not get there whole."""
+    """Number of packets in the memory; None during an insert, or after one that failed."""
 
 
 MOST_OPEN = 32
-"""Runs whose memory is kept open; one that was closed is made anew where its run goes on."""
+"""Maximum number of runs with an open memory; a closed one is filled again when its run continues."""
 _COUNTED = ("inserted", "skipped_turns", "malformed_lines", "merged", "forgotten", "refused")
 _NO_INSERTS: Mapping[str, Any] = {"packets": 0, **dict.fromkeys(_COUNTED, 0), "failed": 0, "reasons": {}}
 
@@ -85,13 +85,13 @@ class Runs:
     """The runs of one process: loads a conversation, opens a fresh memory for it, keeps both until the end.
 
     Args:
-        load: file (None: the configured one) and task id to a conversation.
-        open_pipelines: a new, empty memory for it, with its graphs.
+        load: loads a conversation from a file (None: the configured one) and task id.
+        open_pipelines: makes a new, empty memory for it, with its graphs.
         segments: see ``conversation.schedule``.
         retest: ask all visible questions at each threshold.
-        parallel: questions asked at once; more than 1 helps where a chat model answers.
-        known: by task and question id: results of an earlier run that was interrupted; not asked again.
-        heard: called with the task, the packet and each new test result as soon as it is there.
+        parallel: questions asked at once; more than 1 helps if a chat model answers.
+        known: results of an interrupted run by task and question id; these questions are not asked again.
+        heard: called with the task, the packet and each new test result as soon as it exists.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Runs:
         self._runs: dict[str, _Run] = {}
 
     async def start(self, data: str | None, task_id: str, name: str | None = None) -> str:
-        """Load and open; what the run is kept under, a name of its own where none is given.
+        """Load and open; returns the key of the run, a new unique one without ``name``.
 
         Raises:
             InputError: no such conversation, or one without turns.
@@ -128,7 +128,7 @@ class Runs:
         while len(self._runs) >= MOST_OPEN:
             await self._runs.pop(next(iter(self._runs))).pipelines.close()
         pipelines = (await self._open(conversation)).unkept()
-        # Not counted: a thread that outlives the process must not go on in the memory of another run.
+        # Not a counter: a thread that outlives the process must not continue in the memory of another run.
         name = name or uuid4().hex
         self._runs[name] = _Run(
             task_id, conversation, pipelines, packets, {point.packet_idx: point for point in due}
@@ -136,13 +136,13 @@ class Runs:
         return name
 
     async def of(self, state: MainState, through: int) -> _Run:
-        """The run a state belongs to, its memory holding exactly the first ``through`` packets.
+        """The run of a state, with exactly the first ``through`` packets in its memory.
 
-        The state is what counts: where the memory is gone, with the process it was in or because many other runs
-        were begun, or holds something else, the packets are inserted anew, which gives the same memory.
+        The state decides: if the memory is gone (a new process, or too many other runs) or has other contents,
+        the packets are inserted again, which gives the same memory.
 
         Raises:
-            RunError: the conversation is no longer what it was, or a packet cannot be inserted again.
+            RunError: the conversation has changed, or a packet cannot be inserted again.
             InputError: as ``start``.
         """
         name = state["run"]
@@ -155,15 +155,15 @@ class Runs:
             except BaseException:
                 await self.finish(state)
                 raise
-        self._runs[name] = run  # the one used last
+        self._runs[name] = run  # at the end: the last used run
         return run
 
     def open_run(self, state: MainState) -> _Run | None:
-        """The run a state belongs to, where its memory is open."""
+        """The run of a state, if its memory is open."""
         return self._runs.get(state.get("run", ""))
 
     async def _restored(self, state: MainState, through: int) -> _Run:
-        """A run whose memory is filled anew, asked at the same points as before."""
+        """A run whose memory is filled again, with retrievals at the same points as before."""
         run = self._runs[await self.start(state.get("data"), state["task_id"], state["run"])]
         latest = state["packet"]
         if latest["packet_idx"] >= len(run.packets) or run.packets[latest["packet_idx"]] != latest:
@@ -190,7 +190,7 @@ class Runs:
             await run.pipelines.close()
 
     async def close(self) -> None:
-        """Close what is still open, of runs that were broken off."""
+        """Close the memories of interrupted runs."""
         runs, self._runs = list(self._runs.values()), {}
         for run in runs:
             await run.pipelines.close()
@@ -203,11 +203,10 @@ class MemorySource:
     runs: Runs
 
     async def execute(self, state: MainState) -> dict[str, Any]:
-        """The next ``packet``, and the ``run`` it is of with what it has so far: a new one where its thread is begun,
-        or begun anew.
+        """The next ``packet``, and its ``run`` with the results so far; a new run at the start or restart of a thread.
 
         Raises:
-            InputError: no ``task_id``, or none that can be loaded.
+            InputError: no ``task_id``, or an unknown one.
         """
         task_id = state.get("task_id")
         if not isinstance(task_id, str):
@@ -226,7 +225,7 @@ class MemorySource:
         }
 
     async def _goes_on(self, state: MainState, task_id: str) -> bool:
-        """Whether the packet before this one is of the same run; a thread may be begun anew at any point of one."""
+        """Whether the state's packet belongs to the same run; a thread may be restarted at any point of a run."""
         packet = state.get("packet")
         if packet is None or is_last(packet) or state["inserts"]["packets"] != packet["packet_idx"] + 1:
             return False
@@ -240,8 +239,8 @@ class MemorySource:
 class PipelineCaller:
     """Inserts the packet, then asks the questions that are due.
 
-    What fails costs its own packet or question and is recorded with the reason; the run goes on. Only wrong
-    input (a setting, a vector of another length) ends it: the next packet would fail the same way.
+    A failure affects only its own packet or question and is recorded with the reason; the run continues. Only wrong
+    input (a setting, a vector of another length) ends it, because the next packet would fail the same way.
     """
 
     runs: Runs
@@ -289,15 +288,15 @@ class MemorySink:
 
 
 async def asked_once(run: _Run, point: DueQuestions) -> None:
-    """A memory may store what it was given when it is asked: asked as often as in the run that was interrupted,
-    each is the same to the last bit. What fails here fails again where it counts."""
+    """Search each service once. A service may write its pending inserts when it is searched, so the same number of
+    searches as in the interrupted run gives an identical memory. An error here occurs again where it counts."""
     for service in run.pipelines.services:
         with suppress(Exception):
             await service.retrieve(point.questions[0].text, top_k=1)
 
 
 async def inserted(run: _Run, packet: Packet) -> dict[str, Any]:
-    """Insert a packet; status, reason and counts of it.
+    """Insert a packet; returns its status, reason and counts.
 
     Raises:
         InputError: wrong input, or a wrong setting.
@@ -335,7 +334,7 @@ def _added(counts: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, An
 
 
 async def _answered(run: _Run, question: Question, packet: Packet, now: str | None) -> dict[str, Any]:
-    """What the test graph wrote of one question, with status, reason and milliseconds by operator."""
+    """The test graph's output for one question, with status, reason and milliseconds by operator."""
     asked: dict[str, Any] = {
         "question": question.text,
         "answer": question.answer if question.answerable else None,
@@ -367,7 +366,7 @@ def _told(error: Exception) -> str:
 
 
 def _now(run: _Run, packet: Packet) -> str | None:
-    """Date of the latest turn that is in, of this packet or one before."""
+    """Date of the latest turn inserted so far."""
     return last_date(
         [dialog for earlier in run.packets[: packet["packet_idx"] + 1] for dialog in earlier["dialogs"]]
     )

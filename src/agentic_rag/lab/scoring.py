@@ -1,8 +1,8 @@
-"""Memory test, the marks: how far a predicted answer agrees with the right one, as LoCoMo counts it.
+"""Memory test, the scores: agreement of a predicted answer with the right one, by LoCoMo's rules.
 
-Lower case, without commas, punctuation and the words a, an, the, and; words by their Porter stem; Chinese,
-Japanese and Korean by character. Punctuation of every script is dropped, where the published script knows that
-of ASCII only; where nothing is left ("The The"), the words count as they stand.
+Normalisation: lower case, without commas, punctuation and the words a, an, the, and; words by their Porter stem;
+Chinese, Japanese and Korean by character. Punctuation of every script is removed; the published script removes only
+that of ASCII. If nothing is left ("The The"), the words stay unchanged.
 
 Source: Maharana et al., Evaluating Very Long-Term Conversational Memory of LLM Agents, ACL 2024
 (task_eval/evaluation.py of snap-research/locomo).
@@ -28,12 +28,12 @@ from agentic_rag.lab.conversation import ADVERSARIAL, UNANSWERABLE
 from agentic_rag.text import CJK
 
 CORRECT_FROM = 0.5
-"""F1 from which an answer may count as correct; it must have more than this share of the truth's words too."""
+"""Minimum F1 of a correct answer; it must also have more than this share of the truth's words."""
 ABSTENTIONS = ("not mentioned", "no information available")
 """Phrases that mark an answer as "not mentioned"."""
 
 CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop", ADVERSARIAL, *KINDS)
-"""Of LoCoMo, then of BEAM."""
+"""Categories of LoCoMo, then of BEAM."""
 
 _ARTICLES = frozenset({"a", "an", "the", "and"})
 _TOKEN = regex.compile(rf"[{CJK}]|[^\s{CJK}]+")
@@ -48,7 +48,7 @@ _WORDS = {
     **{han: str(number) for number, han in enumerate(_HAN, start=2)},
     "两": "2",
 }
-"""Numbers in words; 一 is left out: it is a part of too many words that count nothing."""
+"""Number words; 一 is left out, because it is part of too many other words."""
 _VALUE = re.compile(
     rf"\d+(?:,\d{{3}})*(?:\.\d+)?|[两{_HAN}]|\b(?:(?i:{'|'.join((*_SMALL, *_ORDINALS, *_DAYS))})|{'|'.join(MONTHS)})\b"
 )
@@ -63,23 +63,24 @@ _Span = tuple[datetime, datetime]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Marks of one answer."""
+    """Scores of one answer."""
 
     f1: float
     """In [0, 1], higher is better."""
     exact_match: float
-    """1.0 where the normalised words are the same, else 0.0."""
+    """1.0 if the normalised words are equal, else 0.0."""
     is_correct: bool
     """Stricter than F1: F1 of at least ``CORRECT_FROM``, more than half of the truth's words, and the same
-    affirmation or denial, dates and numbers (see ``agrees``); or an abstention that is right."""
+    affirmation or negation, dates and numbers (see ``agrees``); or a right abstention."""
 
 
 def score(category: str | None, predicted: str, truth: str) -> Scores:
-    """Marks by the rule of a question's category.
+    """Scores by the rule of a question's category.
 
-    ``multi-hop``: mean over the parts of the truth (between commas) of the best F1 that a part of the
-    prediction has; ``open-domain``: F1 with the truth up to its first ``;``; ``adversarial``, ``abstention``: 1 if the prediction says that it is not mentioned, else 0; all others: F1. An answerable question that is
-    answered so gets 0. Without a category: ``adversarial`` where the truth is an abstention, else ``single-hop``.
+    ``multi-hop``: mean over the parts of the truth (between commas) of the best F1 of any part of the prediction;
+    ``open-domain``: F1 with the truth up to its first ``;``; ``adversarial``, ``abstention``: 1 if the prediction
+    says that it is not mentioned, else 0; all others: F1. Such an answer to an answerable question gets 0.
+    Without a category: ``adversarial`` if the truth is an abstention, else ``single-hop``.
 
     Raises:
         ConfigError: the category is none of these.
@@ -115,7 +116,7 @@ def abstains(answer: str) -> bool:
 
 
 def token_f1(predicted: str, truth: str) -> float:
-    """Harmonic mean of precision and recall of the normalised words, in [0, 1]; 0 where none is shared."""
+    """Harmonic mean of precision and recall of the normalised words, in [0, 1]; 0 without shared words."""
     given, wanted = normalised(predicted), normalised(truth)
     shared = _shared(given, wanted)
     if not shared:
@@ -125,7 +126,7 @@ def token_f1(predicted: str, truth: str) -> float:
 
 
 def multi_answer_f1(predicted: str, truth: str) -> float:
-    """Mean over the parts of the truth of the best F1 of a part of the prediction; parts stand between commas."""
+    """Mean over the parts of the truth (between commas) of the best F1 of any part of the prediction."""
     parts = predicted.split(",")
     wanted = truth.split(",")
     return sum(max(token_f1(part, one) for part in parts) for one in wanted) / len(wanted)
@@ -133,15 +134,15 @@ def multi_answer_f1(predicted: str, truth: str) -> float:
 
 @lru_cache(maxsize=8192)
 def normalised(text: str) -> tuple[str, ...]:
-    """Words as they are compared."""
+    """The normalised words for comparisons."""
     import snowballstemmer
 
     lowered = text.lower().replace(",", "")
     plain = "".join(letter for letter in lowered if not unicodedata.category(letter).startswith("P"))
-    # "$", "+", "<" and their like are symbols to Unicode, and punctuation to the published script.
+    # "$", "+", "<" and the like are symbols in Unicode, but punctuation in the published script.
     words = _TOKEN.findall(re.sub(r"[$+<=>^`|~]", "", plain))
     kept = [word for word in words if word not in _ARTICLES] or words
-    # A new one each time: a stemmer is not to be shared between threads.
+    # A new stemmer each time: it is not thread-safe.
     return tuple(snowballstemmer.stemmer("porter").stemWords(kept))
 
 
@@ -150,11 +151,11 @@ def _shared(words: Sequence[str], others: Sequence[str]) -> int:
 
 
 def agrees(predicted: str, truth: str) -> bool:
-    """Whether an answer affirms or denies as the truth does, means its dates, and has all its numbers.
+    """Whether an answer has the truth's affirmation or negation, dates, and all its numbers.
 
-    Words alone do not tell "Likely yes" from "Likely no", nor 25 May from 7 May: most of them are shared.
-    A date agrees with one that lies within it: "June 2023" with "13 June 2023", and "the Friday before 23 July
-    2023" with "21 July 2023". Numbers count as figures or in words; further ones do no harm.
+    Words alone do not separate "Likely yes" from "Likely no", nor 25 May from 7 May: they share most words.
+    A date agrees with a date within it: "June 2023" with "13 June 2023", and "the Friday before 23 July 2023" with "21
+    July 2023". Numbers may be digits or words; additional numbers are accepted.
 
     >>> agrees("25 May 2023", "7 May 2023"), agrees("ten years ago", "10 years ago")
     (False, True)
@@ -190,7 +191,7 @@ def _parts_of_dates(text: str) -> frozenset[str]:
 
 
 def _times(text: str) -> list[_Span]:
-    """The dates that a text names, those beside a date ("the week before 9 June 2023") reckoned from it."""
+    """The dates named in a text; relative dates ("the week before 9 June 2023") are resolved."""
     found = named_dates(text)
     for match in _BESIDE.finditer(text):
         n = len(named_dates(text[: match.start()]))

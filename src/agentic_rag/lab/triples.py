@@ -1,4 +1,4 @@
-"""Statements as triples, between a packet and the memory: by a chat model's reply, or sentence by sentence without one."""
+"""Extracts statements as triples from a packet: from a chat model's reply, or by sentence without a model."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _MARKS = {'"': '"', "“": "”", "「": "」", "'": "'", "‘": "’", "`": "`"
 _QUOTED = "|".join(f"{opening}[^{closing}]*{closing}" for opening, closing in _MARKS.items())
 _PART = rf"(\s*(?:{_QUOTED})?+[^,，]*+)"
 _PARTS = re.compile(rf"{_PART}[,，]{_PART}[,，](.*)", re.DOTALL)
-"""Three parts at the first two commas that stand outside quotes."""
+"""Three parts, split at the first two commas outside of quotes."""
 _HAN_JOINT = regex.compile(rf"[{HAN}]{{2}}")
 
 MAX_TOKENS = 480
-"""Of a part of a turn, where facts are derived."""
+"""Maximum tokens per part of a turn in the derivation of facts."""
 MIN_WORDS = 2
-"""Telling words a sentence has beside the names in it, to be remembered for them."""
+"""Minimum content words of a sentence besides the names in it."""
 _PHOTO = re.compile(r"\[shares a photo: (?P<caption>[^\[\]]*)\]")
 _PHOTO_OF = re.compile(
     r"(?:an? |the )?(?:close up )?(?:photo|photograph|photography|picture|image)s? of ", re.IGNORECASE
@@ -54,11 +54,11 @@ _EMPTY = STOPWORDS | frozenset(
         "time day lol yes yeah good great nice best better well okay ok check thanks thank wow hey hi"
     )
 )
-"""What a courtesy is made of."""
+"""Words of courtesies."""
 
 
 class Triple(NamedTuple):
-    """Who, does or is what, to what. Each part is plain text without white space around it."""
+    """Subject, predicate, object. Each part is plain text, stripped."""
 
     subject: str
     predicate: str
@@ -67,17 +67,17 @@ class Triple(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TripleStatement:
-    """A triple and where it was said."""
+    """A triple and its source."""
 
     triple: Triple
     turn: int | None = None
-    """Place of its turn in the packet, from 0; None where that is not known."""
+    """Index of its turn in the packet, from 0; None if unknown."""
     sentence: str = ""
-    """As said; "" where only the triple is known."""
+    """The original sentence; "" if only the triple is known."""
 
 
 def refactored(triple: Triple) -> str:
-    """The triple in natural language: its parts with a space between, none between two Han characters.
+    """The triple as text: its parts joined by spaces, without a space between two Han characters.
 
     >>> refactored(Triple("Alice", "works at", "Google"))
     'Alice works at Google'
@@ -90,7 +90,7 @@ def _beside(left: str, right: str) -> str:
 
 
 def distinct(statements: list[TripleStatement]) -> list[TripleStatement]:
-    """Each triple once, the first time it was said; case aside."""
+    """Each triple once, at its first place; case is ignored."""
     first: dict[str, TripleStatement] = {}
     for statement in statements:
         first.setdefault("\n".join(statement.triple).casefold(), statement)
@@ -99,17 +99,17 @@ def distinct(statements: list[TripleStatement]) -> list[TripleStatement]:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What could be read of a model's reply."""
+    """The parsed reply of a model."""
 
     triples: tuple[Triple, ...]
     malformed: int
-    """Lines that are neither a triple nor "None"; none of them is guessed at."""
+    """Number of lines that are neither a triple nor "None"; they are ignored."""
 
 
 def read_reply(text: str) -> Reply:
     """The triples in a reply, in order, each once.
 
-    Numbering, quotes, Chinese brackets and commas are read too; further commas belong to the object.
+    Numbering, quotes, Chinese brackets and commas are accepted; further commas belong to the object.
     """
     triples: dict[Triple, None] = {}
     malformed = 0
@@ -134,7 +134,7 @@ def _triple(written: str) -> Triple | None:
 
 
 def _bare(part: str) -> str:
-    """Without white space, and without quotes that stand around the whole of it."""
+    """The part, stripped, and without quotes around the whole of it."""
     text = " ".join(part.split())
     while len(text) > 1 and _MARKS.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
         text = text[1:-1].strip()
@@ -142,10 +142,10 @@ def _bare(part: str) -> str:
 
 
 def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[TripleStatement]:
-    """What the turns say, in the order they say it, each triple once. Pure.
+    """The statements of the turns, in order, each triple once. Pure.
 
-    A sentence with a named thing in it (see ``ingest.facts``) tells who talks about what; any other one that is
-    neither a question nor a courtesy, who says it; a photo that is shared, what it shows.
+    A sentence with a named thing (see ``ingest.facts``) gives (speaker, talks about, thing); any other sentence
+    that is neither a question nor a courtesy gives a statement of its speaker; a shared photo gives its caption.
     """
     named = _named(dialogs, count_tokens)
     found: list[TripleStatement] = []
@@ -156,7 +156,7 @@ def dialog_statements(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> 
 
 
 def _said(turn: int, dialog: Dialog, about: Sequence[TripleStatement]) -> list[TripleStatement]:
-    """What a turn says besides the statements about named things, and the photo it shares."""
+    """The other statements of a turn, and that of its photo; those about named things are given."""
     speaker, text = " ".join(dialog["speaker"].split()), _without_photo(dialog["text"])
     if not speaker:
         return []
@@ -182,7 +182,7 @@ def _without_photo(text: str) -> str:
 
 
 def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[TripleStatement]:
-    """A statement for each sentence with a named thing in it: (speaker, talks about, "names: the sentence")."""
+    """A statement for each sentence with a named thing: (speaker, talks about, "names: the sentence")."""
     turns = tuple({**dialog, "dia_id": str(turn)} for turn, dialog in enumerate(dialogs))
     speakers = tuple(dict.fromkeys(dialog["speaker"] for dialog in dialogs))
     document = parse_session(RawSession("packet", 1, speakers, None, turns), path="packet")
@@ -208,7 +208,7 @@ def _named(dialogs: Sequence[Dialog], count_tokens: TokenCounter) -> list[Triple
 
 
 def _about(turn: int, speaker: str, things: Sequence[tuple[str, str]], text: str) -> TripleStatement | None:
-    """One statement for a sentence; None for a question and for one that says nothing but the names."""
+    """The statement of a sentence; None for a question, or if it has no content besides the names."""
     sentence = _without_photo(text.removeprefix(f"{speaker}:")).strip()
     about = ", ".join(name for _, name in things)
     beside = {*content_tokens(sentence)} - {*tokens(about)} - _EMPTY
@@ -222,6 +222,6 @@ def _about(turn: int, speaker: str, things: Sequence[tuple[str, str]], text: str
 
 
 def _is_called(name: str, sentence: str) -> bool:
-    """Whether a name only addresses someone ("Yeah, Gina, thanks"), who need not speak in this packet."""
+    """Whether a name is only a form of address ("Yeah, Gina, thanks"); the person need not speak in this packet."""
     called = rf"(?:\A|[,!.]\s+|\A\w+\s+){re.escape(name)}\s*(?:[,!.:]|-\s|\Z)"
     return re.search(called, sentence) is not None

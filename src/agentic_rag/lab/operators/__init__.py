@@ -1,6 +1,6 @@
-"""What stands before and behind a memory: one module an operator, each with the actions its page names.
+"""The operators before and after a memory: one module per operator, with its actions.
 
-Here is what they share: the port, the models they may use, and how an action's settings are read.
+This module has their common parts: the port, the available models, and the parsing of an action's settings.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from agentic_rag.settings.parameters import Section, validated
 S = TypeVar("S", bound=Section)
 
 StepCallback = Callable[[str, Data, Data], None]
-"""Called with an operator's name, its input and its output, where a run is verbose."""
+"""Called with an operator's name, input and output in a verbose run."""
 
 
 class Operator(Protocol):
     """A step of the insert or the test graph."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
-        """The keys it adds or replaces; the given data stay as they are.
+        """The keys that the operator adds or replaces; ``data`` is not changed.
 
         Raises:
-            InputError: the data lack what an operator before it, or the caller, gives.
+            InputError: ``data`` lacks a key that an earlier operator or the caller must give.
             ModelError, StoreError: the memory or a model failed.
         """
         ...
@@ -35,7 +35,7 @@ class Operator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OperatorTools:
-    """Models that the operators around a memory may use."""
+    """Models for the operators around a memory."""
 
     embedding: Embedding
     chat: Chat | None
@@ -43,21 +43,21 @@ class OperatorTools:
 
 
 class NoAction(Section):
-    """What comes goes on as it is."""
+    """The action none: the data stay unchanged."""
 
     action: Literal["none"] = "none"
 
 
 def parse_action(operator: str, kinds: Mapping[str, type[S]], values: Any) -> S:
-    """The settings of the named action; ``none`` where nothing is configured.
+    """The settings of the configured action; ``none`` without a configuration.
 
     Args:
-        operator: as the YAML calls it, for messages: ``pre_insert``.
-        kinds: the section of each action.
+        operator: the operator's name in the YAML, for messages: ``pre_insert``.
+        kinds: the settings class of each action.
         values: the mapping under ``operators.<operator>``, or None.
 
     Raises:
-        ConfigError: no mapping, an unknown action, a key that the action does not have, a value out of range.
+        ConfigError: no mapping, an unknown action, a key that is not of the action, a value out of range.
     """
     given = {} if values is None else values
     if not isinstance(given, Mapping):
@@ -76,10 +76,10 @@ def parse_action(operator: str, kinds: Mapping[str, type[S]], values: Any) -> S:
 
 
 def text_of(data: Data, key: str) -> str:
-    """A text that an operator needs.
+    """A required text of the data.
 
     Raises:
-        InputError: there is none.
+        InputError: it is missing.
     """
     value = data.get(key)
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Distillation, an action of PostInsert: what a new memory only says again becomes one memory with the old one."""
+"""Distillation, an action of PostInsert: merges a new memory with existing ones of the same content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentic_rag.text.prompts import DATA, fenced
 
 
 class Distillation(Section):
-    """Near-duplicates are merged, by rule or by a chat model."""
+    """Settings: near-duplicates are merged, by rule or by a chat model."""
 
     action: Literal["distillation"] = "distillation"
     distillation_topk: int = Field(10, ge=1, le=1000, description="memories compared with each new one")
@@ -39,11 +39,11 @@ class Distillation(Section):
 
 @runtime_checkable
 class DeletingMemory(MemoryService, Deletes, Protocol):
-    """A memory that can forget."""
+    """A memory that can delete entries."""
 
 
 def deleting(service: MemoryService, action: str) -> DeletingMemory:
-    """The service as one that can forget.
+    """The service, if it can delete entries.
 
     Raises:
         ConfigError: it cannot.
@@ -58,7 +58,7 @@ def deleting(service: MemoryService, action: str) -> DeletingMemory:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What to do with memories that say the same."""
+    """The decision on memories with the same content."""
 
     old: Sequence[Memory]
     new: Sequence[Memory]
@@ -66,14 +66,14 @@ class _Verdict:
 
 
 class Distiller:
-    """Merges each new memory with those that say the same.
+    """Merges each new memory with existing memories of the same content.
 
-    By rule, the text with more telling words stays (then the longer one, then the older), with the sources of
-    all and the latest timestamp; it is inserted anew, for a memory cannot be changed in place. Where
-    ``distillation_prompt`` is set, the chat model judges.
+    By rule, the text with the most content words is kept (then the longest, then the oldest), with the sources of
+    all and the latest timestamp; it is inserted again, because a memory cannot be changed in place. With a
+    ``distillation_prompt`` the chat model decides.
 
     Raises:
-        ConfigError: a prompt is set and there is no chat model.
+        ConfigError: there is a prompt but no chat model.
     """
 
     def __init__(self, settings: Distillation, memory: DeletingMemory, chat: Chat | None) -> None:
@@ -87,11 +87,12 @@ class Distiller:
         self._chat = chat
 
     async def distil(self, fresh: Sequence[Memory]) -> dict[str, Any]:
-        """Merge what was just inserted: ``merged``, each with the ``entry_ids`` that stand for what it ``replaces``;
-        ``refused``, texts a model wanted deleted that must stay: it was not shown them, or nothing would be left.
+        """Merge the new memories. ``merged``: each with the ``entry_ids`` that replace those in ``replaces``;
+        ``refused``: number of texts that the model wanted to delete but that stay, because it was not shown them
+        or nothing would be left.
 
         Raises:
-            ModelError: the chat model failed, or replied something else than the JSON it was asked for.
+            ModelError: the chat model failed, or did not reply with the requested JSON.
         """
         merged: list[dict[str, Any]] = []
         gone: set[str] = set()
@@ -100,7 +101,7 @@ class Distiller:
             same = [] if memory["entry_id"] in gone else await self._same(memory, gone)
             if not same:
                 continue
-            # By id, so oldest first: what stays does not depend on how a service breaks ties.
+            # By id, so oldest first: the result does not depend on how a service breaks ties.
             verdict = await self._judged(sorted([memory, *same], key=lambda one: one["entry_id"]))
             refused += verdict.refused
             if verdict.old or verdict.new:
@@ -109,7 +110,7 @@ class Distiller:
         return {"merged": merged, "refused": refused}
 
     async def _same(self, memory: Memory, gone: set[str]) -> list[Memory]:
-        # One more than asked for: the new memory finds itself.
+        # One more than needed, because the new memory finds itself.
         found = await self._memory.retrieve(
             query=memory["text"],
             vector=vector_of(memory.get("embedding")),
@@ -167,7 +168,7 @@ def _by_chat(verdict: ChatVerdict, group: Sequence[Memory]) -> _Verdict:
 
 
 def _joined(group: Sequence[Memory]) -> dict[str, Any]:
-    """Sources of all, oldest memory first, each once; the latest timestamp."""
+    """The sources of all memories, the oldest memory's first, each once; and the latest timestamp."""
     every = [memory["metadata"] or {} for memory in group]
     sources = merged_sources(every)
     dated = [
@@ -180,7 +181,7 @@ def _joined(group: Sequence[Memory]) -> dict[str, Any]:
 
 
 class ChatVerdict(BaseModel):
-    """What a chat model replies to ``distillation_prompt``."""
+    """A chat model's reply to ``distillation_prompt``."""
 
     model_config = ConfigDict(strict=True)
 
@@ -189,10 +190,10 @@ class ChatVerdict(BaseModel):
 
 
 def read_verdict(reply: str) -> ChatVerdict:
-    """The JSON in a model's reply; what stands around it is ignored.
+    """The JSON in a model's reply; text around it is ignored.
 
     Raises:
-        ModelError: no JSON object of these two lists of texts.
+        ModelError: the reply has no JSON object with these two lists of texts.
     """
     written = re.search(r"\{.*\}", reply, re.DOTALL)
     try:

@@ -1,4 +1,4 @@
-"""Whether two remembered texts say the same, for PostInsert: shared words, and the service's score where it has one."""
+"""Detects memories of the same content for PostInsert, by shared words and the service's score."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def overlap(one: str, other: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """All of a text that is compared, so that one that is compared with many is read once."""
+    """The features of a text for the comparison, computed once for many comparisons."""
 
     text: str
-    """Without dates in front of its lines."""
+    """Without the dates before its lines."""
     telling: frozenset[str]
     tokens: frozenset[str]
     capitalised: frozenset[str]
@@ -49,7 +49,7 @@ class Wording:
 
 
 def wording(text: str) -> Wording:
-    """The text as ``shared`` compares it."""
+    """The text in the form that ``shared`` compares."""
     said = _DATE.sub("", text)
     plain = folded(said)
     return Wording(

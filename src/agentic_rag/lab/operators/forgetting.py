@@ -1,4 +1,4 @@
-"""Forgetting, an action of PostInsert: memories fade with time unless the same is said again."""
+"""Forgetting, an action of PostInsert: memories decay with time unless they are repeated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentic_rag.settings.parameters import Section
 
 
 class Forgetting(Section):
-    """Memories are deleted whose retention has fallen under a threshold."""
+    """Settings: memories whose retention has fallen below a threshold are deleted."""
 
     action: Literal["forgetting"] = "forgetting"
     retention_threshold: float = Field(
@@ -37,17 +37,17 @@ class Forgetting(Section):
 
 @dataclass(frozen=True, slots=True)
 class _Trace:
-    """What is known of one memory's fading."""
+    """The decay state of one memory."""
 
     wording: Wording
     since: datetime
-    """When it was said last, UTC."""
+    """Time of the last repetition, UTC."""
     strength: float
     importance: float
 
 
 def retention(days: float, strength: float, *, strength_days: float = 90.0, importance: float = 0.0) -> float:
-    """How much of a memory is left, in (0, 1], higher is more: R = exp(-t / S).
+    """Retention of a memory, in (0, 1], higher is more: R = exp(-t / S).
 
     S = strength · strength_days · (1 + importance); t in days, a negative one counts as 0.
 
@@ -57,11 +57,11 @@ def retention(days: float, strength: float, *, strength_days: float = 90.0, impo
 
 
 class Forgetter:
-    """Keeps when each memory was said last and how often; one for each memory service.
+    """Records the last repetition and the strength of each memory; one object per memory service.
 
-    A memory begins with strength 1; each new memory that says the same adds 1 and sets its time to now. That
-    it was found for a question does not: testing must not change the memory. All times are those of the talk. What
-    was inserted before it was made it does not know, and never forgets.
+    A memory starts with strength 1; each new memory of the same content adds 1 and resets the time. A retrieval
+    changes nothing, because tests must not change the memory. Times are those of the conversation. Memories from
+    before this object's creation are unknown to it and never forgotten.
     """
 
     def __init__(self, settings: Forgetting, memory: Deletes) -> None:
@@ -70,7 +70,7 @@ class Forgetter:
         self._traces: dict[str, _Trace] = {}
 
     def note(self, fresh: Sequence[Memory]) -> None:
-        """Take up new memories and reinforce what they repeat; one without a date is never forgotten."""
+        """Record new memories, and reinforce those they repeat; a memory without a date is never forgotten."""
         for memory in fresh:
             since = moment_of((memory["metadata"] or {}).get("timestamp"))
             if since is None:
@@ -81,7 +81,7 @@ class Forgetter:
             self._traces[memory["entry_id"]] = _Trace(said, since, 1.0, importance)
 
     async def forget(self, now: datetime) -> list[str]:
-        """Delete the memories whose retention is under the threshold at a moment; ids of those that were there, sorted."""
+        """Delete memories whose retention at an instant is below the threshold; sorted ids of those that existed."""
         settings, forgotten = self._settings, []
         faded = [
             entry_id
@@ -109,7 +109,7 @@ class Forgetter:
 
 
 def _importance(value: Any) -> float:
-    """A number from 0 up; 0 for what is none."""
+    """The number, if it is at least 0; else 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return 0.0
     return max(float(value), 0.0)

@@ -1,4 +1,4 @@
-"""MemoryInsert, second of the insert graph: entries go into the memory, each with where it comes from."""
+"""MemoryInsert, second operator of the insert graph: inserts the entries with their provenance."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ PROVENANCE = ("task_id", "session_id", "dialog_id", "dialog_len")
 
 @dataclass(frozen=True, slots=True)
 class MemoryInsert:
-    """Inserts each entry's text (and vector) with metadata."""
+    """Inserts the text (and vector) of each entry with metadata."""
 
     parser: DataParser
-    """What of an entry is its text."""
+    """Extracts the text of an entry."""
     service: MemoryService
     secondary: Sequence[MemoryService] = ()
-    """Further memories that get everything too."""
+    """Further memories that get every insert too."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
-        """``inserted``: an id for each entry, None for one that is not kept; ``insert_stats``: the counts of both."""
+        """``inserted``: the id of each entry, None for one that was not kept; ``insert_stats``: the counts of both."""
         entries = data.get("entries") or ()
         inserted: list[str | None] = []
         for entry in entries:
@@ -43,10 +43,11 @@ class MemoryInsert:
 
 
 def memory_metadata(data: Data, entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What is remembered beside a text: of which packet it is and when that was said, and the entry's own.
+    """Metadata of an entry: its packet and time, and the entry's own metadata.
 
-    Of a single message with a role also its ``role``, ``speaker`` and ``dia_id``. ``sources`` lists [session id, dialog id, number of turns] for each place it comes from; ``timestamp`` is the
-    ISO date of the packet's latest turn. None where neither packet nor entry says anything.
+    A single message with a role also has its ``role``, ``speaker`` and ``dia_id``. ``sources`` lists [session id,
+    dialog id, number of turns] for each source; ``timestamp`` is the ISO date of the packet's latest turn. None
+    if neither packet nor entry has metadata.
     """
     metadata = {key: data[key] for key in PROVENANCE if data.get(key) is not None}
     dialogs: Sequence[Mapping[str, Any]] = data.get("dialogs") or ()

@@ -1,4 +1,4 @@
-"""PreRetrieval and MemoryRetrieval, first of the test graph: what the memory has for the question, or its vector."""
+"""PreRetrieval and MemoryRetrieval, the first operators of the test graph: embed the question, search the memory."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from agentic_rag.settings.parameters import Section
 
 
 class EmbedQuestion(Section):
-    """The question's embedding goes on with it."""
+    """Settings: the question's embedding is added."""
 
     action: Literal["embedding"] = "embedding"
 
 
 PreRetrievalSettings = NoAction | EmbedQuestion
 PRE_RETRIEVAL: Mapping[str, type[PreRetrievalSettings]] = {"none": NoAction, "embedding": EmbedQuestion}
-"""Settings by action."""
+"""Settings class by action."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreRetrieval:
-    """``none``: nothing is added. ``embedding``: ``query_embedding``, a unit vector as list of floats."""
+    """``none``: adds nothing. ``embedding``: adds ``query_embedding``, a unit vector as list of floats."""
 
     settings: PreRetrievalSettings
     tools: OperatorTools
 
     async def execute(self, data: Data) -> dict[str, Any]:
-        """The question's embedding, where the action is ``embedding``.
+        """The question's embedding, if the action is ``embedding``.
 
         Raises:
-            InputError: data without a question.
+            InputError: the data have no question.
             ModelError: the embedding failed.
         """
         question = text_of(data, "question")
@@ -46,17 +46,17 @@ class PreRetrieval:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRetrieval:
-    """Asks the memory with the question and, where PreRetrieval made one, its vector."""
+    """Searches the memory with the question and, if PreRetrieval made one, its vector."""
 
     service: MemoryService
     top_k: int | None
-    """Most memories, at least 1; None: the service's own default."""
+    """Maximum number of memories, at least 1; None: the service's own default."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``memory_data``: memories in the service's order.
 
         Raises:
-            InputError: data without a question, or a vector that does not fit the memory.
+            InputError: the data have no question, or the vector does not fit the memory.
             StoreError, ModelError: the memory failed.
         """
         memories = await self.service.retrieve(

@@ -1,4 +1,4 @@
-"""MemoryTest, the last operator of the test graph: reads the answer from the history and marks it."""
+"""MemoryTest, the last operator of the test graph: answers from the history and scores the answer."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ RUBRIC_SYSTEM = (
 )
 VERDICTS = {"CORRECT": True, "WRONG": False}
 KEPT = ("task_id", "session_id", "question_id")
-"""Passed on to the result as they came."""
+"""Keys that are passed on to the result unchanged."""
 MARKS = ("ground_truth", "is_correct", "f1", "exact_match", "judge")
-"""What takes a right answer."""
+"""Keys that need a right answer."""
 
 
 async def judged(chat: Chat, question: str, predicted: str, truth: str, system: str = JUDGE_SYSTEM) -> bool:
-    """A chat model's verdict on an answer, by the right one or, with ``RUBRIC_SYSTEM``, by a requirement.
+    """A chat model's verdict on an answer, by the right answer or, with ``RUBRIC_SYSTEM``, by a requirement.
 
     Raises:
         ModelError: the model failed, or replied anything but CORRECT or WRONG.
@@ -47,7 +47,7 @@ async def judged(chat: Chat, question: str, predicted: str, truth: str, system: 
 
 
 async def rubric_met(chat: Chat, question: str, predicted: str, rubric: Sequence[str]) -> float:
-    """Share of the requirements that an answer meets by a chat model's verdicts; raises as ``judged``."""
+    """Share of the requirements that an answer meets, by a chat model's verdicts; raises as ``judged``."""
     verdicts = [await judged(chat, question, predicted, item, RUBRIC_SYSTEM) for item in rubric]
     return sum(verdicts) / len(verdicts)
 
@@ -56,21 +56,20 @@ async def rubric_met(chat: Chat, question: str, predicted: str, rubric: Sequence
 class MemoryTest:
     """``Operator`` that answers the question and compares the answer with the right one."""
 
-    __test__ = False  # the name is the source document's; it is no test class
+    __test__ = False  # no test class; the name is from the source document
 
     reader: Reader
     """Answers from ``history_text``."""
     judge: Chat | None = None
-    """Decides ``is_correct``; None: the marks do."""
+    """Decides ``is_correct``; None: ``score`` does."""
 
     async def execute(self, data: Data) -> dict[str, Any]:
         """``question``, ``predicted_answer``, ``ground_truth``, ``is_correct``, ``task_id``, ``session_id``,
-        ``question_id`` (those three where they are given), ``f1``, ``exact_match`` and ``judge`` (None without one).
+        ``question_id`` (these three if given), ``f1``, ``exact_match`` and ``judge`` (None without one).
 
-        A question with a ``rubric`` is not judged by its right answer but by the share of the rubric that is met:
-        ``rubric_met``, only there with such a question and a judge.
-        ``ground_truth`` is ``NOT_MENTIONED`` where ``answer`` is None or the category says so. Data without
-        ``answer`` are a question that is just asked: nothing is compared, and all marks are None.
+        A question with a ``rubric`` is judged by the share of its rubric that is met, not by its right answer:
+        ``rubric_met``, present only with such a question and a judge. ``ground_truth`` is ``NOT_MENTIONED`` if
+        ``answer`` is None or the category says so. Data without ``answer`` are not scored: all scores are None.
         """
         question, history = text_of(data, "question"), text_of(data, "history_text")
         truth = _truth(data)
@@ -97,7 +96,7 @@ class MemoryTest:
 
 
 def _truth(data: Data) -> str | None:
-    """The right answer; None where none is given."""
+    """The right answer; None if none is given."""
     if data.get("category") in UNANSWERABLE:
         return NOT_MENTIONED
     if "answer" not in data:

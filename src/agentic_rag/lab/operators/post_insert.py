@@ -1,4 +1,4 @@
-"""PostInsert, last of the insert graph: the memory is tidied after each packet, by merging or by forgetting."""
+"""PostInsert, last operator of the insert graph: merges or forgets memories after each packet."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ POST_INSERT: Mapping[str, type[PostInsertSettings]] = {
     "distillation": Distillation,
     "forgetting": Forgetting,
 }
-"""Settings by action."""
+"""Settings class by action."""
 
 
 class PostInsert:
-    """``none``: nothing. ``distillation``: near-duplicates are merged. ``forgetting``: old memories fade.
+    """``none``: nothing. ``distillation``: near-duplicates are merged. ``forgetting``: old memories are deleted.
 
-    ``forgetting`` keeps its record here, so an operator belongs to one memory, from its first packet on.
+    ``forgetting`` keeps its state here, so an operator belongs to one memory, from its first packet on.
 
     Raises:
-        ConfigError: the action needs a memory that can delete, or a chat model, and there is none.
+        ConfigError: the action needs a memory that can delete, or a chat model, and it is missing.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class PostInsert:
             self._forgetter = Forgetter(settings, deleting(service, settings.action))
 
     async def execute(self, data: Data) -> dict[str, Any]:
-        """``post_insert``: ``action``, ``merged`` and ``forgotten``; nothing under ``none``.
+        """``post_insert``: ``action``, ``merged`` and ``forgotten``; nothing for ``none``.
 
-        ``merged`` has ``{"entry_ids": those that stand now, "replaces": those that are gone}``, ``forgotten`` ids;
-        ``reason`` says why nothing could be judged, and is None where it could.
+        ``merged`` contains ``{"entry_ids": new ids, "replaces": deleted ids}``, ``forgotten`` ids; ``reason`` says why
+        nothing could be decided, else None.
         """
         if self._distiller is not None:
             return _told("distillation", **await self._distiller.distil(self._fresh(data)))
@@ -63,7 +63,7 @@ class PostInsert:
         return {}
 
     def _fresh(self, data: Data) -> list[Memory]:
-        """What MemoryInsert has just inserted, of what the memory keeps."""
+        """The memories that MemoryInsert has just inserted and the memory kept."""
         fresh: list[Memory] = []
         for entry_id, entry in zip(data.get("inserted") or (), data.get("entries") or (), strict=True):
             if entry_id is None:

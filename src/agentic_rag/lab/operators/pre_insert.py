@@ -1,4 +1,4 @@
-"""PreInsert, first of the insert graph: a packet becomes the entries that are to be remembered."""
+"""PreInsert, first operator of the insert graph: makes the entries of a packet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from agentic_rag.text.prompts import DATA, fenced
 
 
 class TriEmbed(Section):
-    """An entry for every statement of the packet, as a triple with its embedding."""
+    """Settings: an entry for every statement of the packet, as a triple with its embedding."""
 
     action: Literal["tri_embed"] = "tri_embed"
     triple_extraction_prompt: str = Field(
@@ -38,12 +38,12 @@ class TriEmbed(Section):
 
 PreInsertSettings = NoAction | TriEmbed
 PRE_INSERT: Mapping[str, type[PreInsertSettings]] = {"none": NoAction, "tri_embed": TriEmbed}
-"""Settings by action."""
+"""Settings class by action."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreInsert:
-    """A packet to entries, by action.
+    """Makes the entries of a packet, by action.
 
     ``none``: one entry ``{"data": packet}``. ``tri_embed``: for each statement an entry of ``dialogs`` (the
     packet's turns), ``triple``, ``refactor`` (the triple in natural language), ``embedding`` (of ``refactor``,
@@ -57,12 +57,13 @@ class PreInsert:
     tools: OperatorTools
 
     async def execute(self, data: Data) -> dict[str, Any]:
-        """``entries``: list, or None where nothing is to be remembered; ``skipped_turns``: turns without a triple.
+        """``entries``: list, or None if there is nothing to remember; ``skipped_turns``: number of turns without
+        a triple.
 
-        ``malformed_lines`` counts what of a chat model's reply could not be read.
+        ``malformed_lines`` counts the unreadable lines of a chat model's reply.
 
         Raises:
-            InputError: data without ``dialogs``.
+            InputError: the data have no ``dialogs``.
             ModelError: the chat model or the embedding failed.
         """
         dialogs = data.get("dialogs")
@@ -88,7 +89,7 @@ class PreInsert:
         told = {statement.turn for statement in statements}
         return {
             "entries": await self._embedded(statements, data, dialogs),
-            # A triple whose turn is not known counts for all of them.
+            # A triple with an unknown turn counts for all turns.
             "skipped_turns": 0 if None in told else len(dialogs) - len(told),
             "malformed_lines": malformed,
         }
@@ -113,7 +114,7 @@ class PreInsert:
 
 
 def _turn_of(subject: str, dialogs: Sequence[Dialog]) -> int | None:
-    """The turn of the one who is the subject; None where that is nobody, or one with several turns."""
+    """The turn of the subject; None if the subject does not speak, or speaks in several turns."""
     turns = [
         turn
         for turn, dialog in enumerate(dialogs)
@@ -123,7 +124,7 @@ def _turn_of(subject: str, dialogs: Sequence[Dialog]) -> int | None:
 
 
 def _names(subject: str, speaker: str) -> bool:
-    """Whether a subject is the speaker, or something of theirs ("Alice's dog", "小明的狗")."""
+    """Whether a subject is the speaker, or something of the speaker's ("Alice's dog", "小明的狗")."""
     told, name = subject.casefold(), " ".join(speaker.casefold().split())
     return told == name or told.startswith((f"{name}'s ", f"{name}’s ", f"{name}的"))
 
@@ -136,6 +137,6 @@ def _metadata(turn: int | None, data: Data, dialogs: Sequence[Dialog]) -> dict[s
     metadata["speaker"] = dialogs[turn]["speaker"]
     session, first = data.get("session_id"), data.get("dialog_id")
     if session is not None and isinstance(first, int):
-        # Narrower than the packet, so that evidence is told by the turn.
+        # One turn instead of the packet, so that evidence is measured by turn.
         metadata["sources"] = [[session, first + turn, 1]]
     return metadata

@@ -1,4 +1,4 @@
-"""Readers: they answer a question from the history that a memory gave."""
+"""Readers: they answer a question from the history retrieved from a memory."""
 
 from agentic_rag.lab.reading.extractive import ExtractiveReader
 from agentic_rag.lab.reading.reader import NOT_MENTIONED, PROMPT_TEMPLATE, ChatReader, Reader

@@ -1,8 +1,8 @@
-"""Answers to "when": the time that the best sentence names, else one its turn names, else the turn's own day.
+"""Answers to "when": the time named by the best sentence, else one named in its turn, else the date of the turn.
 
-A time is told from the date of its line as people write it: a day as a day ("7 May 2023"), a week or weekday as one
-before the day of the line ("The week before 9 June 2023", "The sunday before 25 May 2023"), months, seasons and years
-by name ("June 2023", "2022"): no answer says more than the sentence does.
+Relative times are resolved by the date of their line, with the sentence's own precision: a day as a day ("7 May
+2023"), a week or weekday relative to the line's date ("The week before 9 June 2023", "The sunday before 25 May
+2023"), months, seasons and years by name ("June 2023", "2022").
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from agentic_rag.lab.reading.questions import ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
 
 FIRST, LAST = date(1000, 1, 1), date(9998, 12, 31)
-"""Days from which can be counted; any other is taken for unknown."""
+"""Range of days for date arithmetic; other days count as unknown."""
 NAMED = 1.0
-"""What it counts that a sentence itself names a time, beside its support."""
+"""Points for a sentence that itself names a time, added to its support."""
 NEAR = 0.5
-"""What it counts that another sentence of its turn does."""
+"""Points if another sentence of its turn names a time."""
 CONSIDERED = 12
-"""Sentences."""
+"""Maximum number of sentences considered."""
 
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SMALL = "one two three four five six seven eight nine ten eleven twelve".split()
@@ -39,20 +39,20 @@ _YEAR = r"(?P<year>(?:19|20)\d{2})"
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """A time that a sentence names."""
+    """A time named in a sentence."""
 
     start: int
-    """Where the words that name it stand in the sentence."""
+    """Position of its words in the sentence."""
     end: int
     text: str
-    """As an answer."""
+    """The time as an answer."""
     day: date | None
-    """The day, or a day within the period; None if it cannot be determined."""
+    """The day, or a day within the period; None if unknown."""
 
 
 def times_of(sentence: str, said: date | None) -> list[Time]:
-    """The times that a sentence names, in order of place; where it is not known on which day it was ``said``, only
-    those that need no such day."""
+    """The times named in a sentence, in order of place; if the date on which it was ``said`` is unknown, only those
+    that do not need it."""
     if said is not None and not FIRST <= said <= LAST:
         said = None
     found: list[Time] = []
@@ -78,7 +78,7 @@ _HAN: _Texts = {
     "month": lambda day: f"{day.year}年{day.month}月",
     "year": lambda day: f"{day.year}年",
 }
-"""Dates of Chinese sentences are written in Chinese."""
+"""Chinese date formats, for Chinese sentences."""
 
 Telling = tuple[str, date | None]
 _Tell = Callable[[re.Match[str], date | None], Telling | None]
@@ -108,7 +108,7 @@ def _written_year(match: re.Match[str], said: date | None) -> Telling | None:
 
 
 def _moved(said: date, unit: str, count: int) -> date:
-    """A day so many days on, or the first day of the month or year so many on."""
+    """A day ``count`` days later, or the first day of the month or year ``count`` later."""
     if unit == "day":
         return said + timedelta(days=count)
     if unit == "year":
@@ -118,7 +118,7 @@ def _moved(said: date, unit: str, count: int) -> date:
 
 
 def _off(unit: str, count: int, texts: _Texts = _ENGLISH) -> _Tell:
-    """The day, month or year so many before or after that in which it was said."""
+    """The day, month or year ``count`` before or after the one in which it was said."""
 
     def tell(match: re.Match[str], said: date | None) -> Telling | None:
         if said is None:
@@ -130,7 +130,7 @@ def _off(unit: str, count: int, texts: _Texts = _ENGLISH) -> _Tell:
 
 
 def _beside(form: str, days: int, texts: _Texts = _ENGLISH) -> _Tell:
-    """A week or weekend, told by the day on which it was said."""
+    """A week or weekend, described relative to the day on which it was said."""
 
     def tell(match: re.Match[str], said: date | None) -> Telling | None:
         return None if said is None else (form.format(texts["day"](said)), said + timedelta(days=days))
@@ -139,7 +139,7 @@ def _beside(form: str, days: int, texts: _Texts = _ENGLISH) -> _Tell:
 
 
 def _weekday(match: re.Match[str], said: date | None) -> Telling | None:
-    """``last Friday``, ``on Friday``, ``next Friday``: beside the day on which it was said."""
+    """``last Friday``, ``on Friday``, ``next Friday``: relative to the day on which it was said."""
     if said is None:
         return None
     day, wanted = match["day"].lower(), _DAYS.index(match["day"].lower())
@@ -236,7 +236,7 @@ _RULES: Sequence[tuple[re.Pattern[str], _Tell]] = [
 
 
 def moment_answer(question: ParsedQuestion, statements: Sequence[Statement], history: History) -> str:
-    """When it was, by the statements of a history, best first; "" where no time and no day is known."""
+    """The time of an event, from the statements of a history, best first; "" if no time or day is known."""
     answers: list[tuple[float, str]] = []
     for statement in statements[:CONSIDERED]:
         time, counts = _time(statement, history)
@@ -247,7 +247,7 @@ def moment_answer(question: ParsedQuestion, statements: Sequence[Statement], his
 
 
 def _time(statement: Statement, history: History) -> tuple[Time | None, float]:
-    """The time nearest to a statement, and what it counts."""
+    """The time nearest to a statement, and its points."""
     line = statement.sentence.line
     own = times_of(statement.sentence.text, line.date)
     if own:

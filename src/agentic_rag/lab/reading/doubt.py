@@ -1,4 +1,4 @@
-"""Whether the history answers at all: what matches a question may have been said by, and of, somebody else."""
+"""Decides whether the history answers at all: a matching sentence may be by, or about, somebody else."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from agentic_rag.lab.reading.questions import Kind, ParsedQuestion
 from agentic_rag.lab.reading.statements import Statement
 
 FILE = Path(__file__).with_name("weights.json")
-"""What was learned, fitted by ``evaluation/fit_reader.py``."""
+"""The learned weights, fitted by ``evaluation/fit_reader.py``."""
 SURER: frozenset[Kind] = frozenset({"when", "year", "choice", "likely", "yes_no"})
-"""Kinds whose answers are right more often than a sentence."""
+"""Question kinds whose answers are right more often than a quoted sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +23,18 @@ class ReaderWeights:
     """Coefficients of the offline reader."""
 
     doubt: Mapping[str, float]
-    """By sign (see ``signs``), in log-odds: positive speaks for there being no answer."""
+    """Weight of each feature (see ``signs``), in log-odds: positive is evidence for no answer."""
     abstain_from: float
-    """Log-odds from which a sentence is withheld: it is right so seldom that little doubt outweighs it."""
+    """Log-odds from which a sentence is withheld; low, because a sentence is seldom right."""
     abstain_surer_from: float
     """The same for times and for one of a few offered answers, which are right more often."""
     fitted_on: tuple[str, ...]
-    """Conversations; what the reader scores on them is not held out."""
+    """Conversations of the fit; the reader's scores on them are not held out."""
 
 
 @lru_cache(maxsize=1)
 def shipped() -> ReaderWeights:
-    """The weights in the package."""
+    """The weights included in the package."""
     values = json.loads(FILE.read_text(encoding="utf-8"))
     return ReaderWeights(**{**values, "fitted_on": tuple(values["fitted_on"])})
 
@@ -53,7 +53,7 @@ def doubtful(
 def doubt(
     question: ParsedQuestion, statements: Sequence[Statement], history: History, weights: ReaderWeights
 ) -> float:
-    """Log-odds that nothing in the history answers; higher is more doubtful."""
+    """Log-odds that the history does not answer; higher is more doubtful."""
     found = signs(question, statements, history)
     return sum(weights.doubt.get(name, 0.0) * value for name, value in found.items())
 

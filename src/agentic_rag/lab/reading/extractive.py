@@ -1,4 +1,4 @@
-"""The extractive reader: the sentence of the history that answers, or the time it names, without any chat model."""
+"""The extractive reader: answers with a sentence of the history, or the time it names, without a chat model."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agentic_rag.text import script
 from agentic_rag.text.cache import TextCache
 
 REMEMBERED = 8192
-"""Texts; with 384 dimensions some 12 MB."""
+"""Maximum number of cached texts; with 384 dimensions about 12 MB."""
 READ = 6
-"""Sentences that are read for a clause."""
+"""Number of sentences searched for a clause."""
 COMPARED = 8
-"""Sentences that are compared with what is offered."""
+"""Number of sentences compared with the offered answers."""
 
 _CLAUSE = re.compile(r"[^，,。.！!？?；;：:、\n]+")
 _SPOKEN_OF = "我我们咱你您的了是就在"
@@ -35,13 +35,13 @@ _OFFER = re.compile(r"(?P<left>[^,:?]+?),?\s+or\s+(?P<right>[^,?]+)\??\s*$", re.
 class ExtractiveReader:
     """``Reader`` that quotes: offline, deterministic, without a key.
 
-    It reads the question's kind, ranks the history's sentences by shared rare words, meaning, speaker and
-    date, and answers with a time, a verdict or the best one; where what matches was said by somebody
-    else than the question asks about, or nothing matches, with ``NOT_MENTIONED``.
+    It determines the question's kind, ranks the history's sentences by shared rare words, meaning, speaker and
+    date, and answers with a time, a yes or no, or the best sentence; with ``NOT_MENTIONED`` if nothing matches,
+    or the matching sentence is by another person than the question asks about.
 
     Args:
-        embedding: for meaning; None: sentences are ranked by words alone.
-        weights: what it has learned; None: the package's own.
+        embedding: for the comparison by meaning; None: sentences are ranked by words alone.
+        weights: the learned weights; None: the package's own.
     """
 
     def __init__(self, embedding: Embedding | None = None, weights: ReaderWeights | None = None) -> None:
@@ -62,7 +62,7 @@ class ExtractiveReader:
         return await self.answer(asked, statements, history) or NOT_MENTIONED
 
     async def answer(self, question: ParsedQuestion, statements: list[Statement], history: History) -> str:
-        """The answer by the statements of a history, best first, without any doubt; "" where no words can be one."""
+        """The answer from the statements of a history, best first, without the test for doubt; "" if there is none."""
         if question.kind in {"when", "year"}:
             told = moment_answer(question, statements, history)
             if told:
@@ -81,16 +81,16 @@ class ExtractiveReader:
 
 
 def _told(question: ParsedQuestion, sentence: Sentence) -> str:
-    """A sentence without what the question says too, and without function words, at both its ends."""
+    """A sentence without words of the question and function words at both its ends."""
     known = question.terms | {stem(word) for name in question.people for word in name.split()}
     says = [word for word in sentence.words if not word.function and word.stem not in known]
     return sentence.text[says[0].start : says[-1].end] if says else sentence.text
 
 
 class RememberedEmbedding:
-    """``ports.Embedding`` that embeds a passage once, as long as it is among the ``REMEMBERED`` last used.
+    """``ports.Embedding`` that caches the vectors of the ``REMEMBERED`` last used passages.
 
-    Vectors depend on the text alone, as the port has it: so nothing changes but the time.
+    A vector depends on its text alone, as the port requires, so only the time changes.
     """
 
     def __init__(self, embedding: Embedding) -> None:
@@ -115,7 +115,7 @@ class RememberedEmbedding:
 
 
 def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
-    """The clause without the words of the question: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" where there is none."""
+    """The clause without the question's words: 谷歌 of 我在谷歌工作 for 他在哪里工作？ "" without a clause."""
     clauses = [
         (_covered(question.terms, clause) + statement.support / 10, clause.strip())
         for statement in statements[:READ]
@@ -129,20 +129,20 @@ def clause_answer(question: ParsedQuestion, statements: Sequence[Statement]) -> 
 
 
 def _covered(terms: frozenset[str], clause: str) -> float:
-    """Share of some terms that a clause has."""
+    """Share of some terms in a clause."""
     return len(terms & telling(words_of(clause))) / len(terms) if terms else 0.0
 
 
 def verdict(question: ParsedQuestion, statements: Sequence[Statement]) -> str:
-    """``Yes`` or ``No``, for what only is supposed ``Likely yes`` or ``Likely no``: whether the best sentence
-    says that something is not so, and the question does not."""
+    """``Yes`` or ``No``; for questions about a likelihood ``Likely yes`` or ``Likely no``. "No" if the best sentence
+    is negated and the question is not."""
     denied = bool(_NOT.search(statements[0].sentence.text)) != bool(_NOT.search(question.text))
     word = "no" if denied else "yes"
     return f"Likely {word}" if question.kind == "likely" else word.capitalize()
 
 
 def speaker_answer(statement: Statement) -> str:
-    """Who speaks of themselves in the sentence; "" where nobody does."""
+    """The speaker, if the sentence is about themselves; else ""."""
     own = any(word.lower in _FIRST for word in statement.sentence.words)
     return statement.sentence.line.speaker if own else ""
 
@@ -150,13 +150,13 @@ def speaker_answer(statement: Statement) -> str:
 async def choice(
     question: ParsedQuestion, statements: Sequence[Statement], embedding: Embedding | None
 ) -> str:
-    """The offered thing that the best sentences speak of, the first where both are alike; ``Yes`` or ``No`` where
-    the question does not end in an offer."""
+    """The offered answer that the best sentences support, the first one in a tie; ``Yes`` or ``No`` if the question
+    does not end with an offer."""
     match = _OFFER.search(question.text)
     if match is None:
         return verdict(question, statements)
     right = match["right"].strip()
-    # Without what the question says before it: what is offered first has as many words as the other.
+    # The first offer without the words of the question before it: as many words as the second offer.
     left = " ".join(match["left"].split()[-max(1, len(right.split())) :])
     sentences = [statement.sentence.text for statement in statements[:COMPARED]]
     for_left, for_right = (float(_shared(offer, sentences)) for offer in (left, right))
@@ -168,6 +168,6 @@ async def choice(
 
 
 def _shared(offer: str, sentences: Sequence[str]) -> int:
-    """Telling words of an offer in the sentence that has most of them."""
+    """Number of an offer's content words in the sentence with the most of them."""
     wanted = telling(words_of(offer))
     return max((len(wanted & telling(words_of(sentence))) for sentence in sentences), default=0)

@@ -1,4 +1,4 @@
-"""A history text as lines (date, speaker, what was said) and their sentences, whatever format it came in."""
+"""Parses a history text, in any of its formats, into lines (date, speaker, text) and their sentences."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Line:
     """A turn, or a line of plain text."""
 
     index: int
-    """From 0, in the history's order."""
+    """Index in the history, from 0."""
     date: date | None
     speaker: str
-    """"" where nobody is named."""
+    """"" without a speaker."""
     text: str
 
     @property
     def terms(self) -> frozenset[str]:
-        """Telling stems."""
+        """Stems of its content words."""
         return _terms(self.text)
 
 
@@ -48,7 +48,7 @@ class Sentence:
 
     line: Line
     place: int
-    """In its line, from 0."""
+    """Index in its line, from 0."""
     text: str
     caption: bool = False
 
@@ -58,7 +58,7 @@ class Sentence:
 
     @property
     def terms(self) -> frozenset[str]:
-        """Telling stems."""
+        """Stems of its content words."""
         return _terms(self.text)
 
     @property
@@ -69,26 +69,26 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A history, read."""
+    """A parsed history."""
 
     lines: tuple[Line, ...]
     sentences: tuple[Sentence, ...]
-    """Of all lines, in order."""
+    """The sentences of all lines, in order."""
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Everybody who speaks, in order of first appearance; where nobody does, the names that lines begin with:
-        of whom plain statements are."""
+        """All speakers, in order of first appearance; without speakers, the names that lines begin with, whom plain
+        statements are about."""
         named = dict.fromkeys(line.speaker for line in self.lines if line.speaker)
         return tuple(named or dict.fromkeys(filter(None, map(_opening_name, self.lines))))
 
 
 @lru_cache(maxsize=8)
 def read_history(text: str) -> History:
-    """Lines and sentences; tags, bullets, headings and an opening "The following is …" are left out, a line that
-    comes twice counts once.
+    """Lines and sentences. Tags, bullets, headings and an opening "The following is …" are left out; a repeated line
+    counts once.
 
-    A line's date stands in front of it, in a heading above (``2023-05-08:``) or in the tag around it.
+    The date of a line is before it, in a heading above (``2023-05-08:``) or in the tag around it.
     """
     lines: list[Line] = []
     seen: set[tuple[date | None, str, str]] = set()
@@ -116,7 +116,7 @@ def read_history(text: str) -> History:
 
 
 def _line(index: int, written: str, standing: date | None) -> Line:
-    """A line taken apart; several dates in front of it (one added to what has one) count as the last."""
+    """Parses a line; of several dates before it (one added to an existing one) the last counts."""
     found = None
     while (dated := _DATED.match(written)) is not None and (when := _date(dated["date"])) is not None:
         found, written = when, written[dated.end() :]
@@ -138,7 +138,8 @@ def _date(written: str) -> date | None:
 
 @lru_cache(maxsize=4096)
 def _parts(text: str) -> tuple[tuple[str, bool], ...]:
-    """Sentences, then captions of photos; of each whether it is one. Remembered: a history grows line by line."""
+    """Sentences, then captions of photos, each with whether it is a caption. Cached, because a history grows by
+    lines."""
     captions = [match["caption"].strip() for match in _PHOTO.finditer(text)]
     said = _PHOTO.sub(" ", text)
     spoken = [(said[start:end], False) for start, end in split_sentences(said)]

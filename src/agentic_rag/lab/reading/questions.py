@@ -1,4 +1,4 @@
-"""What a question asks for: its kind, whom and what it names, the time it states."""
+"""Parses a question: its kind, the people and names in it, the time it states."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ _TIME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """A question, taken apart."""
+    """A parsed question."""
 
     text: str
     kind: Kind
     people: tuple[str, ...]
-    """Speakers that it names, in order."""
+    """Speakers named in it, in order."""
     subject: str
-    """Whose words or deeds are asked for: "" where nobody is named, or two together."""
+    """The person it asks about; "" if nobody is named, or two people together."""
     terms: frozenset[str]
-    """Stems of its telling words, without people."""
+    """Stems of its content words, without people."""
     names: frozenset[str]
-    """Stems of its words with a capital, without people and the first word: places, titles, others."""
+    """Stems of its capitalised words, without people and the first word: places, titles, others."""
     interval: Interval | None
-    """The time that it states."""
+    """The time stated in it."""
 
 
 def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
-    """The question as the reader needs it; who of the history's speakers is named is who it is about."""
+    """The parsed question; a speaker of the history who is named is the person it is about."""
     words = words_of(text)
     named = _named(words, speakers)
     people = tuple(dict.fromkeys(name for _, name in named)) or _written_in(text, speakers)
@@ -83,20 +83,19 @@ def read_question(text: str, speakers: Sequence[str]) -> ParsedQuestion:
 
 
 def _named(words: Sequence[Word], speakers: Sequence[str]) -> list[tuple[int, str]]:
-    """Positions of words that name a speaker by the first name or the whole one."""
+    """Positions of words that name a speaker by first or full name."""
     by_first = {stem(name.split()[0]): name for name in reversed(speakers) if name.split()}
     return [(n, by_first[word.stem]) for n, word in enumerate(words) if word.stem in by_first]
 
 
 def _written_in(text: str, speakers: Sequence[str]) -> tuple[str, ...]:
-    """Speakers whose names are written without spaces around them, in order."""
+    """Speakers whose names occur without spaces around them, in order."""
     found = [(text.find(name), name) for name in speakers if starts_cjk(name) and name in text]
     return tuple(name for _, name in sorted(found))
 
 
 def _told(text: str, people: Sequence[str]) -> str:
-    """A question without the Chinese words that ask and the names written among them: what is left of 小明在哪里工作？
-    is 工作."""
+    """A question without Chinese question words and names: 小明在哪里工作？ becomes 工作."""
     for name in people:
         text = text.replace(name, " ") if starts_cjk(name) else text
     return _ASKING_HAN.sub(" ", text)
@@ -105,7 +104,7 @@ def _told(text: str, people: Sequence[str]) -> str:
 def _subject(
     text: str, words: Sequence[Word], named: Sequence[tuple[int, str]], people: Sequence[str]
 ) -> str:
-    """The person named as the source of what was said, else the one named first, unless two stand together."""
+    """The person named as the source of a statement, else the first one named, unless two are named together."""
     source = _ACCORDING.search(text)
     if source is not None:
         for name in people:

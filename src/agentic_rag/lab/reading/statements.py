@@ -1,4 +1,4 @@
-"""Which sentences of a history bear on a question: shared rare words, meaning, who speaks, when."""
+"""Ranks the sentences of a history for a question: by shared rare words, meaning, speaker, time."""
 
 from __future__ import annotations
 
@@ -15,37 +15,36 @@ from agentic_rag.lab.reading.words import stem
 from agentic_rag.text import starts_cjk
 
 COMPARED = 24
-"""Sentences that are compared with the question by meaning, at some milliseconds each."""
+"""Number of sentences compared with the question by meaning, at some milliseconds each."""
 COMPARED_LETTERS = 200
-"""Of a sentence compared by meaning: what a long one says is said by then."""
+"""Maximum characters of a sentence compared by meaning; the rest of a long one adds little."""
 COSINE_UNIT = 0.05
-"""A cosine this far below the best counts as one."""
+"""Difference of cosine from the best that counts as one point."""
 LATE = timedelta(days=10)
-"""How long after a time people speak of it as of something recent."""
+"""Time after an event during which people still speak of it as recent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence with what speaks for it."""
+    """A sentence with its match features."""
 
     sentence: Sentence
     own: float
-    """Share of the question's terms that it has itself, each by its rarity, in [0, 1]."""
+    """Share of the question's terms in the sentence, weighted by rarity, in [0, 1]."""
     turn: float
     """Share that only the rest of its line has."""
     before: float
     """Share that only the line before has."""
     about: bool
-    """Whether the person asked about says it, or it names them; True where nobody is asked about."""
+    """Whether the person asked about says it, or it names them; True if the question is about nobody."""
     timely: bool
-    """Whether its line has the date that the question states; True where it states none."""
+    """Whether its line has the question's date; True if the question states none."""
     cosine: float = 0.0
-    """With the question, less that of the nearest sentence, so at most 0; 0 for all where none was compared."""
+    """Cosine with the question minus the highest such cosine, so at most 0; 0 for all if none was computed."""
 
     @property
     def by_words(self) -> float:
-        """How well it matches by words alone, higher is better; what is asked back or is a mere exclamation
-        less."""
+        """Match by words alone, higher is better; lower for a return question or a mere exclamation."""
         count = len(self.sentence.words)
         return (
             2.5 * self.own
@@ -60,14 +59,14 @@ class Statement:
 
     @property
     def support(self) -> float:
-        """How well it matches by words and by meaning."""
+        """Match by words and by meaning."""
         return self.by_words + self.cosine / COSINE_UNIT
 
 
 async def bearing_statements(
     question: ParsedQuestion, history: History, embedding: Embedding | None
 ) -> list[Statement]:
-    """The sentences that match best, by support, then in the history's order; at most ``COMPARED``. Without an
+    """The best matching sentences by support, then in the history's order; at most ``COMPARED``. Without an
     embedding they are ranked by words alone."""
     rarity = term_rarity(question, history)
     scored = [_statement(question, history, rarity, sentence) for sentence in history.sentences]
@@ -79,7 +78,7 @@ async def bearing_statements(
 
 
 def term_rarity(question: ParsedQuestion, history: History) -> dict[str, float]:
-    """How much each term of the question says: the rarer in the history the more; together 1."""
+    """Weight of each term of the question by its rarity in the history; the sum is 1."""
     frequency = Counter(term for line in history.lines for term in line.terms)
     every = len(history.lines) + 1
     raw = {term: math.log(1 + every / (frequency[term] + 1)) for term in sorted(question.terms)}
@@ -111,8 +110,8 @@ def _weight(terms: frozenset[str], rarity: dict[str, float]) -> float:
 
 
 def is_about(sentence: Sentence, person: str) -> bool:
-    """Whether a person says a sentence; whether it names them, where nobody is known to say it. True where no
-    person is given."""
+    """Whether the person says the sentence, or, without a known speaker, it names them. True if no person is
+    given."""
     if not person:
         return True
     if sentence.line.speaker:

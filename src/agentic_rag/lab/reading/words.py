@@ -1,4 +1,4 @@
-"""Words of a sentence for the extractive reader: where they stand, and the stem they are compared by."""
+"""Words of a sentence for the extractive reader, with position and stem."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ FUNCTION = STOPWORDS | frozenset(
     "i'm i've i'd i'll you're you've it's that's there's we're we've they're he's she's let's don't didn't isn't "
     "wasn't can't couldn't won't wouldn't really yeah yes no oh hey hi thanks thank wow got get been".split()
 )
-"""Words that no short answer is made of alone."""
+"""Words that cannot make a short answer by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word where it stands: ``text[start:end]``."""
+    """A word and its position: ``text[start:end]``."""
 
     text: str
     start: int
@@ -59,7 +59,7 @@ class Word:
 
     @property
     def function(self) -> bool:
-        """Whether it says nothing alone."""
+        """Whether it is a function word."""
         return self.lower in FUNCTION
 
 
@@ -71,7 +71,7 @@ def words_of(text: str) -> tuple[Word, ...]:
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """What a word is compared by; irregular verbs by their present: ``went`` is ``go``."""
+    """The stem for comparisons; irregular verbs in the present: ``went`` is ``go``."""
     lowered = word.lower().replace("’", "'").removesuffix("'s")
     plain = _IRREGULAR.get(lowered, lowered)
     found = tokens(plain)
@@ -79,8 +79,7 @@ def stem(word: str) -> str:
 
 
 def telling(words: Iterable[Word]) -> frozenset[str]:
-    """Stems of the words that say something; of a run of Han, kana or Hangul its characters and
-    pairs of them."""
+    """Stems of the content words; for a run of Han, kana or Hangul its characters and pairs of them."""
     found: set[str] = set()
     for word in words:
         if not word.function:

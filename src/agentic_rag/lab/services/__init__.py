@@ -1,8 +1,8 @@
-"""Memories by name: what a configuration calls ``register_memory_service`` is built of the parts that are handed in.
+"""Memory services by name: builds the service named in ``register_memory_service`` from given parts.
 
-``short_term_memory``, ``full_context`` and ``no_memory`` keep texts; ``vector_hash_memory`` keeps signatures of
-their vectors; ``vector_memory`` keeps vectors in the chunk store; ``graph_memory`` and ``agentic_memory`` keep
-sessions in both stores (``session_memory``) and differ in what searches them; ``orchestrated_memory`` is the product's
+``short_term_memory``, ``full_context`` and ``no_memory`` store texts; ``vector_hash_memory`` stores signatures of
+their vectors; ``vector_memory`` stores vectors in the chunk store; ``graph_memory`` and ``agentic_memory`` store
+sessions in both stores (``session_memory``) and differ in the search; ``orchestrated_memory`` uses the product's
 memory agents.
 """
 
@@ -26,7 +26,7 @@ from agentic_rag.lab.services.vector_memory import VectorMemory
 from agentic_rag.settings.parameters import Section, validated
 
 Build = Callable[[Any, ServiceParts], MemoryService]
-"""Called with the service's own settings, checked, and the parts."""
+"""Called with the service's validated settings and the parts."""
 
 
 _SERVICES: dict[str, tuple[Build, type[Section]]] = {
@@ -44,16 +44,16 @@ _SERVICES: dict[str, tuple[Build, type[Section]]] = {
 def register_service(
     name: str, build: Build, settings: type[Section] = Section, *, replace: bool = False
 ) -> None:
-    """Make a service known by a name, for configurations and ``build_service``; nothing else is needed.
+    """Register a service by name, for configurations and ``build_service``.
 
     Args:
         name: letters, digits and ``_``, as a Python name.
         build: makes the service.
-        settings: what can be set, each with its default; none by default.
-        replace: take the place of a service of that name.
+        settings: settings class, every setting with a default; empty by default.
+        replace: replace an existing service of that name.
 
     Raises:
-        ConfigError: the name is taken, or cannot be one.
+        ConfigError: the name is taken or invalid.
     """
     if not name.isidentifier() or name.startswith("_"):
         raise ConfigError(f"a service needs a name of letters, digits and _, not {name!r}")
@@ -63,17 +63,17 @@ def register_service(
 
 
 def unregister_service(name: str) -> None:
-    """Take a name back.
+    """Unregister a service.
 
     Raises:
-        ConfigError: there is no service of that name.
+        ConfigError: no service has this name.
     """
     _registered(name)
     del _SERVICES[name]
 
 
 def known_services() -> tuple[str, ...]:
-    """Names, in the order they were registered."""
+    """Registered names, in order of registration."""
     return tuple(_SERVICES)
 
 
@@ -81,18 +81,18 @@ def build_service(name: str, settings: Mapping[str, Any] | None, parts: ServiceP
     """An empty memory; ``settings`` are the service's own, None or {} for the defaults.
 
     Raises:
-        ConfigError: no such service, a setting that cannot be used, or a part that the service needs is missing.
-        InputError: a namespace that no store can hold.
+        ConfigError: an unknown service, an invalid setting, or a missing part that the service needs.
+        InputError: a namespace that the stores do not support.
     """
     build, _ = _registered(name)
     return build(check_settings(name, settings), parts)
 
 
 def check_settings(name: str, settings: Mapping[str, Any] | None) -> Section:
-    """The settings of a service, as it reads them; None or {} for the defaults.
+    """The validated settings of a service; None or {} for the defaults.
 
     Raises:
-        ConfigError: no such service, or a setting that is unknown or cannot be.
+        ConfigError: an unknown service, or an unknown or invalid setting.
     """
     _, kind = _registered(name)
     if settings is not None and not isinstance(settings, Mapping):

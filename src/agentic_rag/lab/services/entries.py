@@ -1,4 +1,4 @@
-"""What a service holds: texts as they were inserted, in order, and what of them is not stored yet; the checks all share."""
+"""The entries of a service, in order of insertion; deferred writes to a store; checks shared by all services."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentic_rag.domain.ports import FloatArray
 from agentic_rag.errors import InputError
 
 BATCH_DOCUMENTS = 64
-"""Documents a write; bounds one transaction of a store."""
+"""Documents per write; limits the size of a store's transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +23,20 @@ class Entry:
     """One inserted text."""
 
     id: str
-    """Numbered from 1 and padded, so that text order is order of insertion."""
+    """Numbered from 1 and padded, so that sorting the ids gives the order of insertion."""
     text: str
     metadata: Mapping[str, Any] | None
 
 
 class Entries(dict[str, Entry]):
-    """The entries of one service by id, oldest first; an id is never given twice."""
+    """The entries of one service by id, oldest first; ids are never reused."""
 
     def __init__(self) -> None:
         super().__init__()
         self._given = 0
 
     def add(self, text: str, metadata: Mapping[str, Any] | None) -> Entry:
-        """Keep a text; what the caller does to its metadata later changes nothing."""
+        """Add a text; later changes to the caller's metadata have no effect."""
         self._given += 1
         held = None if metadata is None else deepcopy(dict(metadata))
         entry = Entry(f"m{self._given:08d}", text, held)
@@ -44,21 +44,21 @@ class Entries(dict[str, Entry]):
         return entry
 
     def matching(self, wanted: Mapping[str, Any] | None) -> list[Entry]:
-        """Those whose metadata have these values, oldest first."""
+        """Entries whose metadata have these values, oldest first."""
         return [entry for entry in self.values() if matches_metadata(entry.metadata, wanted)]
 
 
 def memory_of(entry: Entry, score: float | None) -> Memory:
-    """The entry as it is given back: a copy, for the caller to do with as it likes."""
+    """The entry as a service returns it: a copy that the caller may change."""
     metadata = None if entry.metadata is None else deepcopy(dict(entry.metadata))
     return Memory(text=entry.text, metadata=metadata, entry_id=entry.id, score=score)
 
 
 def checked_top_k(top_k: int | None, default: int) -> int:
-    """How many memories are wanted.
+    """The validated number of requested memories.
 
     Raises:
-        InputError: no whole number of at least 1.
+        InputError: not a whole number of at least 1.
     """
     if top_k is None:
         return default
@@ -68,10 +68,10 @@ def checked_top_k(top_k: int | None, default: int) -> int:
 
 
 def checked_vector(vector: FloatArray, dimension: int, cure: str) -> FloatArray:
-    """The vector as float32, shape (dimension,); ``cure`` is what to do about another length.
+    """The vector as float32, shape (dimension,); ``cure`` is the remedy for another length in the error.
 
     Raises:
-        InputError: it has another shape, is all zero, or holds what is no number.
+        InputError: it has another shape, is all zero, or contains NaN or infinity.
     """
     made = np.asarray(vector, dtype=np.float32)
     if made.shape != (dimension,):
@@ -83,16 +83,16 @@ def checked_vector(vector: FloatArray, dimension: int, cure: str) -> FloatArray:
 
 
 class WriteBehind:
-    """Which documents of a namespace differ from what is stored: noted, and stored together before the next reading.
+    """Documents of a namespace that differ from the store; they are written together before the next read.
 
-    A store takes a hundred documents in about the time of one, and conversations are inserted turn by turn. It
-    is safe because the store is only a projection of what the service holds: nobody else reads the namespace,
-    every reading of the service stores what is noted first, and a run that is killed inserts anew from the start
-    (the namespace is cleared before the first write).
+    A store writes a hundred documents in about the time of one, and conversations are inserted turn by turn. This
+    is safe because the store is only a projection of the service: nobody else reads the namespace, every read of
+    the service writes pending documents first, and a killed run inserts again from the start (the namespace is
+    cleared before the first write).
 
     Args:
-        clear: removes what the namespace holds from an earlier run; called once, before the first write.
-        write: makes the stores hold these documents as they are now, or no longer; given again after a failure.
+        clear: removes the namespace's contents from an earlier run; called once, before the first write.
+        write: makes the stores match these documents, or deletes them; called again after a failure.
     """
 
     def __init__(
@@ -105,14 +105,14 @@ class WriteBehind:
         self._writing = asyncio.Lock()
 
     def note(self, document_id: str) -> None:
-        """The document has changed, or is gone."""
+        """Mark the document as changed or deleted."""
         self._noted[document_id] = None
 
     async def flush(self) -> None:
-        """Store what is noted; it stays noted until it is stored.
+        """Write the marked documents; each stays marked until it is written.
 
         Raises:
-            StoreError, ModelError: what the store or the model behind ``write`` raised; the next call tries again.
+            StoreError, ModelError: ``write`` raised it; the next call tries again.
         """
         async with self._writing:
             if self._noted and not self._cleared:
@@ -120,7 +120,7 @@ class WriteBehind:
                 self._cleared = True
             while self._noted:
                 batch = dict.fromkeys(list(self._noted)[:BATCH_DOCUMENTS])
-                # Taken out before: what changes while it is written is noted again.
+                # Removed first: a change during the write marks the document again.
                 self._noted = {key: None for key in self._noted if key not in batch}
                 try:
                     await self._write(list(batch))

@@ -1,4 +1,4 @@
-"""Service ``orchestrated_memory``: the product's memory agents, every turn remembered, all agents asked together."""
+"""Service ``orchestrated_memory``: the product's memory agents; remembers every turn, asks all agents together."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from agentic_rag.post_retrieval.items import turns_of
 
 NAME = "orchestrated_memory"
 TURNS_PER_ENTRY = 3
-"""Memories asked for, for each entry wanted: several of the best are often of one entry."""
+"""Factor on the memories requested, because several of the best may belong to one entry."""
 MOST = 1000
 _ENTRY = "entry"
 
 
 class OrchestratedMemory:
-    """``MemoryService`` whose entries are remembered turn by turn as a user's, under the namespace as the user's id.
+    """``MemoryService`` that remembers the turns of its entries as those of a user with the namespace as id.
 
-    An entry is given back whole, at the place of its best turn. Vectors are not used.
+    An entry is returned whole, ranked by its best turn. Vectors are not used.
     """
 
     def __init__(self, memories: Memories, namespace: str, topk: int) -> None:
@@ -40,7 +40,7 @@ class OrchestratedMemory:
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> str:
-        """Remember a text, each of its turns by who says it."""
+        """Remember a text, each of its turns with its speaker."""
         async with self._writing:
             if not self._cleared:
                 await self._memories.forget(self._user_id)
@@ -64,7 +64,7 @@ class OrchestratedMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """Entries by their best memory's score, then id; [] without a question in words."""
+        """Entries by their best memory's score, then id; [] without a text query."""
         wanted = checked_top_k(top_k, self._topk)
         matching = {entry.id: entry for entry in self._entries.matching(metadata)}
         if query is None or not query.strip() or not matching:
@@ -78,7 +78,7 @@ class OrchestratedMemory:
             limit *= TURNS_PER_ENTRY
 
     async def delete(self, entry_id: str) -> bool:
-        """Forget an entry, with all that was derived from it."""
+        """Forget an entry, and all memories derived from it."""
         async with self._writing:
             if self._entries.pop(entry_id, None) is None:
                 return False
@@ -89,10 +89,10 @@ class OrchestratedMemory:
             return True
 
     async def _best(self, query: str, limit: int) -> tuple[dict[str, float], bool]:
-        """By entry its best score, best first; and whether asking for more might give more."""
+        """Best score by entry, best first; and whether a larger limit might find more."""
         response = await self._memories.search(query, self._user_id, max_results=limit)
         if response.degraded:
-            # A memory has no way to say that a part of it did not answer.
+            # A memory service cannot report a partial failure.
             raise StoreError(
                 f"{NAME} was searched in part only: {', '.join(response.degraded)} failed; ask again"
             )

@@ -1,4 +1,4 @@
-"""What a memory service may be built of: the stores, engines and models that are handed in."""
+"""The parts for memory services: stores, engines and models."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from agentic_rag.settings.parameters import Section
 
 
 class AskGraph(Protocol):
-    """The whole compiled retrieval graph."""
+    """The compiled retrieval graph."""
 
     async def ainvoke(self, state: Any, config: Any = None, /, *, context: Any = None) -> dict[str, Any]:
-        """Run it on the caller's keys; the state at the end."""
+        """Run it on the caller's keys; returns the final state."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceParts:
-    """What there is to build services of; each takes what it needs.
+    """The available parts; each service uses those it needs.
 
-    The engines and the ask graph must stand on the same stores as ``chunks`` and ``knowledge``.
+    The engines and the ask graph must use the same stores as ``chunks`` and ``knowledge``.
     """
 
     namespace: str
-    """Dataset of its own in the stores; what it holds from before is removed before the first write."""
+    """The service's own dataset in the stores; earlier contents are removed before the first write."""
     embedding: Embedding
     chunks: ChunkStore
     knowledge: GraphStore
     graph_engine: GraphEngine
     ask: AskGraph
     count_tokens: TokenCounter
-    """Tokens of the embedding model."""
+    """Counts tokens of the embedding model."""
     memories: Memories | None = None
     """The product's memory agents."""
     seed: int = 0
-    """Of what a service draws at random: the same seed, the same memory."""
+    """Seed of a service's random numbers: the same seed gives the same memory."""
 
 
 class RankedSettings(Section):
-    """Of a service that ranks what it gives back."""
+    """Settings of a service with ranked results."""
 
     topk: int = Field(DEFAULT_TOP_K, ge=1, description="memories given back where a call does not say")

@@ -1,7 +1,7 @@
-"""Services ``graph_memory`` and ``agentic_memory``: sessions in both stores, searched turn by turn.
+"""Services ``graph_memory`` and ``agentic_memory``: sessions in both stores, searched by turn.
 
-``graph_memory`` searches by the knowledge graph's own search, ``agentic_memory`` by the whole retrieval graph, both
-sources fused and reranked.
+``graph_memory`` searches by the knowledge graph's own search, ``agentic_memory`` by the whole retrieval graph, with
+both sources fused and reranked.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from agentic_rag.state import in_full
 
 NAME = "agentic_memory"
 MOST = 1000
-"""Results that the retrieval graph can be asked for."""
+"""Maximum results of the retrieval graph."""
 
 SCORE_DIGITS = 9
-"""Scores that differ by less are equal: sums of the same numbers in another order do."""
+"""Digits of scores; smaller differences come from the order of floating-point sums."""
 TURNS_PER_ENTRY = 4
-"""Turns asked for, for each memory wanted: several of the best are often of one memory."""
+"""Factor on the turns requested, because several of the best may belong to one memory."""
 
 
 Found = tuple[Sequence[tuple[object, float]], bool]
-"""What a search gave: turns, each with the ``dia_id`` that the chunk's metadata have (None for what is of no turn) and
-its score; and whether asking for more might give more."""
+"""Result of a search: turns, each as the ``dia_id`` in the chunk's metadata (None without a turn) and its score; and
+whether a larger limit might find more."""
 TurnSearch = Callable[[str, int, Comparison | None], Awaitable[Found]]
-"""Finds the turns of a namespace that a question needs: about so many, only those whose metadata pass; raises
-``StoreError`` or ``ModelError``."""
+"""Finds about this number of turns of a namespace for a question, restricted by metadata; raises ``StoreError`` or
+``ModelError``."""
 
 
 class SessionMemory:
-    """``MemoryService`` whose entries are turns of documents, one a session (see ``sessions``).
+    """``MemoryService`` whose entries are turns of documents, one document per session (see ``sessions``).
 
-    A memory is given back whole, at the place of its best turn, with that turn's score. Changes are written
-    behind (see ``WriteBehind``): a session that has grown is stored anew, its old turns keep their vectors.
-    A text of white space alone is kept, but nothing finds it. Vectors are not used: each turn has its own.
+    A memory is returned whole, ranked by its best turn, with that turn's score. Writes are deferred (see
+    ``WriteBehind``): a session that has grown is stored again, and its old turns keep their vectors. A text of
+    only white space is kept, but never found. Given vectors are not used: each turn has its own.
     """
 
     def __init__(self, parts: ServiceParts, search: TurnSearch, topk: int) -> None:
@@ -73,7 +73,7 @@ class SessionMemory:
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> str:
-        """Remember a text; it is stored before the next thing that is asked."""
+        """Remember a text; it is stored before the next search."""
         entry = self._entries.add(text, metadata)
         changed = self._sessions.add(entry)
         if changed is not None:
@@ -88,7 +88,7 @@ class SessionMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """Memories by their best turn's score, then entry id; [] without a question in words."""
+        """Memories by their best turn's score, then entry id; [] without a text query."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
         matching = self._entries.matching(metadata)
@@ -101,7 +101,7 @@ class SessionMemory:
         return [memory_of(entry, best[entry.id]) for entry in ordered[:wanted] if entry.id in best]
 
     async def delete(self, entry_id: str) -> bool:
-        """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
+        """Raises ``StoreError`` or ``ModelError`` if earlier inserts cannot be written."""
         await self._behind.flush()
         if self._entries.pop(entry_id, None) is None:
             return False
@@ -111,7 +111,7 @@ class SessionMemory:
         return True
 
     async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
-        """Memories that speak of the same things; see ``SharedEntities`` for the strength of a link."""
+        """Memories that mention the same things; see ``SharedEntities`` for the strength of a link."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
         linked = await asyncio.to_thread(self._shared.linked, entry_id, len(self._entries))
@@ -119,13 +119,13 @@ class SessionMemory:
         return [memory_of(entry, strength) for entry, strength in held if entry is not None][:wanted]
 
     async def close(self) -> None:
-        """Write what is not written yet."""
+        """Write pending changes."""
         await self._behind.flush()
 
     async def _best(
         self, query: str, among: Comparison | None, entry_ids: frozenset[str], wanted: int
     ) -> dict[str, float]:
-        """Each memory that was found with its best turn's score; more than wanted, or all there are."""
+        """The best turn's score of each memory found; more than ``wanted``, or all there are."""
         limit = TURNS_PER_ENTRY * wanted
         while True:
             turns, more = await self._search(query, limit, among)
@@ -158,7 +158,7 @@ class SessionMemory:
 
 
 def build_graph_memory(settings: RankedSettings, parts: ServiceParts) -> SessionMemory:
-    """Turns by relevance in [0, 1]: the passage's own, and more where the walk comes by."""
+    """Searches turns by relevance in [0, 1]: that of the passage, raised if the walk visits it."""
 
     async def search(query: str, limit: int, among: Comparison | None) -> Found:
         found, nearest = await asyncio.gather(
@@ -181,9 +181,9 @@ class AgenticMemorySettings(RankedSettings):
 
 
 def build_agentic_memory(settings: AgenticMemorySettings, parts: ServiceParts) -> SessionMemory:
-    """Turns in the order of the graph's rerank, with its score; with the fused one where nothing was reranked.
+    """Returns turns in the order of the graph's rerank, with its score; with the fused score without a rerank.
 
-    A memory has no way to say that half of it did not answer, so a source that failed is an error here.
+    A memory service cannot report a partial failure, so a failed source is an error here.
     """
     try:
         operation = parse_operation(settings.operation).value
@@ -230,5 +230,5 @@ def _check(state: Mapping[str, Any]) -> None:
 def _turns(results: list[dict[str, Any]]) -> list[tuple[object, float]]:
     reranked = [result for result in results if result.get("rerank_score") is not None]
     key = "rerank_score" if reranked else "fused_score"
-    # Beyond the rerank's depth there is nothing but fused scores, which cannot be compared with its own.
+    # Results beyond the rerank's depth have only fused scores, which are on another scale.
     return [(result["metadata"].get("dia_id"), result[key]) for result in reranked or results]

@@ -1,7 +1,8 @@
-"""Entries as documents: one a session, one block a turn, just as a LoCoMo conversation is ingested; their links; no I/O.
+"""Entries as documents: one per session, one block per turn, as a LoCoMo conversation is ingested; their links;
+no I/O.
 
-What becomes of an entry depends on the inserts alone, never on when they are written: a session's title names
-the speakers that were known when it began, and a turn keeps its key whatever is inserted or forgotten later.
+The documents depend on the inserts alone, not on the time of the write: a session's title names the speakers known at
+its beginning, and a turn keeps its key whatever is inserted or forgotten later.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from agentic_rag.lab.services.entries import Entry
 from agentic_rag.post_retrieval.items import MemoryLine, turns_of
 
 LOOSE_ENTRIES = 50
-"""Entries without a ``session_id`` that make a document."""
+"""Entries without a ``session_id`` per document."""
 TITLE_SPEAKERS = 4
 NO_SPEAKER = "Notes"
-"""Stands in the title of a session without speakers."""
+"""Title of a session without speakers."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A session so far."""
+    """A session under construction."""
 
     number: int
     speakers: tuple[str, ...]
     date_text: str | None
     said: int = 0
-    """Turns it was ever given, from which keys are made."""
+    """Number of turns ever added; used for keys."""
     turns: dict[str, MemoryLine] = field(default_factory=dict)
-    """By ``dia_id``, in order."""
+    """Turns by ``dia_id``, in order."""
 
 
 class SessionDocuments:
@@ -54,7 +55,7 @@ class SessionDocuments:
         self._entry_of: dict[str, str] = {}
 
     def add(self, entry: Entry) -> str | None:
-        """The document that the entry changes; None where it says nothing that could be found."""
+        """Id of the document that the entry changes; None if the entry has no searchable text."""
         turns = turns_of(valid_unicode(entry.text))
         if not turns:
             return None
@@ -73,7 +74,7 @@ class SessionDocuments:
         return document_id
 
     def remove(self, entry_id: str) -> str | None:
-        """The document that loses the entry; None where it was in none."""
+        """Id of the document that loses the entry; None if it was in none."""
         document_id, keys = self._turns.pop(entry_id, (None, ()))
         if document_id is None:
             return None
@@ -83,16 +84,16 @@ class SessionDocuments:
         return document_id
 
     def document(self, document_id: str) -> Document | None:
-        """As it is now; None where none of its entries is left."""
+        """The current document; None without entries."""
         session = self._by_document[document_id]
         if not session.turns:
             return None
         parsed = parse_session(self._unparsed(session), path=document_id)
-        # "Notes, session 7" before each of them would say nothing and blur what they say.
+        # A title such as "Notes, session 7" before each turn would add nothing and dilute the text.
         return parsed if session.speakers or parsed.date is not None else replace(parsed, title="")
 
     def entry_of(self, dia_id: object) -> str | None:
-        """The entry that a turn is of; None for a turn that is gone."""
+        """The entry of a turn; None for a deleted turn."""
         return self._entry_of.get(dia_id) if isinstance(dia_id, str) else None
 
     def turns_of(self, entry_ids: Iterable[str]) -> list[str]:
@@ -100,7 +101,7 @@ class SessionDocuments:
         return [key for entry_id in entry_ids for key in self._turns.get(entry_id, ("", ()))[1]]
 
     def __len__(self) -> int:
-        """Turns."""
+        """Number of turns."""
         return len(self._entry_of)
 
     def _session(self, entry: Entry, date_text: str) -> _Open:
@@ -117,7 +118,7 @@ class SessionDocuments:
         return self._sessions[key]
 
     def _number(self, given: object) -> int:
-        """The session's own number where it has one that is free, else the next above all."""
+        """The session's own number if it is free, else the next one above all."""
         taken = {session.number for session in self._sessions.values()}
         free = isinstance(given, int) and not isinstance(given, bool) and given >= 0 and given not in taken
         return given if free and isinstance(given, int) else max(taken, default=0) + 1
@@ -131,7 +132,7 @@ class SessionDocuments:
 
 
 def _date(entry: Entry, turns: Iterable[MemoryLine]) -> str:
-    """The entry's date as ISO text; as written where it is none, "" where there is nothing."""
+    """The entry's date as ISO text; as written if it is no date, "" without one."""
     timestamp = (entry.metadata or {}).get("timestamp")
     written = [turn.date for turn in turns] + [timestamp if isinstance(timestamp, str) else ""]
     text = next((text for text in written if text), "")
@@ -140,25 +141,25 @@ def _date(entry: Entry, turns: Iterable[MemoryLine]) -> str:
 
 
 class SharedEntities:
-    """Which memories speak of the same things: the links of a memory that has a knowledge graph.
+    """Links between memories that mention the same things, for a memory with a knowledge graph.
 
-    It is computed from the graphs that the memory wrote itself, not read back from the store, so a link is there
-    as soon as both its ends are, and is the same on every machine.
+    They are computed from the graphs that the memory wrote, not read from the store, so a link exists as soon as
+    both its memories do, and is equal on every machine.
 
-    The strength of a link is the weight of the entities both memories mention over the weight of those
-    that either does, with log(1 + N / df) the weight of an entity that df of N memories mention: in [0, 1], the
-    same both ways, 1 where both mention the same things. Source: the weighted Jaccard similarity, weights
-    after Spärck Jones, "A statistical interpretation of term specificity", 1972.
+    The strength of a link is the weight of the entities that both memories mention divided by the weight of those
+    that at least one mentions; an entity mentioned by df of N memories weighs log(1 + N / df). It is in [0, 1],
+    symmetric, and 1 if both mention the same things. Source: the weighted Jaccard similarity, weights after
+    Spärck Jones, "A statistical interpretation of term specificity", 1972.
     """
 
     def __init__(self) -> None:
         self._mentioned: Mapping[str, Mapping[str, set[str]]] = {}
-        """Entities by entry, by document. Never changed in place: links are computed off the event loop."""
+        """Entities by entry, by document. Never changed in place, because links are computed off the event loop."""
 
     def replace(self, graph: DocumentGraph, entry_of: Mapping[str, str]) -> None:
-        """Make a document's memories (``entry_of``: by chunk id) mention what its graph says.
+        """Set the entities mentioned by a document's memories (``entry_of``: by chunk id) from its graph.
 
-        The session itself, which all its chunks mention, is nothing they speak of.
+        The session itself is left out, because all its chunks mention it.
         """
         sessions = {entity.key for entity in graph.entities if "Session" in entity.labels}
         mentioned: dict[str, set[str]] = defaultdict(set)
@@ -168,16 +169,17 @@ class SharedEntities:
         self._mentioned = {**self._mentioned, graph.document_id: mentioned}
 
     def remove(self, document_id: str) -> None:
-        """Forget a document's memories."""
+        """Remove a document's memories."""
         self._mentioned = {key: value for key, value in self._mentioned.items() if key != document_id}
 
     def linked(self, entry_id: str, total: int) -> list[tuple[str, float]]:
-        """Memories that share an entity with one of ``total``, with the link's strength; descending, then by id."""
+        """Memories that share an entity with this one, of ``total``, with the link's strength; descending, then
+        by id."""
         every = {entry: named for document in self._mentioned.values() for entry, named in document.items()}
         frequency = Counter(entity for named in every.values() for entity in named)
 
         def weight(entities: set[str]) -> float:
-            # fsum: the same sum in whatever order a set gives its members.
+            # fsum: the same sum for any iteration order of the set.
             return math.fsum(math.log(1 + total / frequency[entity]) for entity in entities)
 
         own = every.pop(entry_id, set())

@@ -1,4 +1,5 @@
-"""Services that keep texts and rank nothing: ``short_term_memory``, and the controls ``full_context`` and ``no_memory``."""
+"""Services that store texts without ranking: ``short_term_memory``, and the controls ``full_context`` and
+``no_memory``."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ class ShortTermMemorySettings(Section):
 
 
 class TextMemory:
-    """``MemoryService`` of the last entries, oldest first; nothing is scored, vectors are not used.
+    """``MemoryService`` of the last entries, oldest first; without scores or vectors.
 
-    An entry that has fallen out is gone, by metadata too.
+    A dropped entry is gone, also for searches by metadata.
 
     Args:
-        max_dialog: entries that are kept, first in, first out; None: all, and ``top_k`` cuts nothing.
+        max_dialog: number of entries kept, first in, first out; None: all are kept, and ``top_k`` is ignored.
     """
 
     def __init__(self, max_dialog: int | None) -> None:
@@ -53,7 +54,7 @@ class TextMemory:
         return [memory_of(entry, None) for entry in self._entries.matching(metadata)[first:]]
 
     async def delete(self, entry_id: str) -> bool:
-        """Forget one; what fell out before does not come back."""
+        """Forget one entry; entries dropped before do not return."""
         return self._entries.pop(entry_id, None) is not None
 
 
@@ -69,12 +70,12 @@ class FullContext(TextMemory):
 
 
 class NoMemory:
-    """``MemoryService`` that keeps nothing and finds nothing: what a reader answers that was told nothing."""
+    """``MemoryService`` that stores and finds nothing: the control for a reader without a memory."""
 
     async def insert(
         self, text: str, vector: FloatArray | None = None, metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
     async def retrieve(
         self,

@@ -20,7 +20,7 @@ WRONG_LENGTH = "set services.vector_hash_memory.dim to the length of your vector
 
 
 Bits = NDArray[np.uint8]
-"""A signature, packed, shape (nbits / 8,)."""
+"""A packed signature, shape (nbits / 8,)."""
 
 
 class VectorHashMemorySettings(RankedSettings):
@@ -31,13 +31,13 @@ class VectorHashMemorySettings(RankedSettings):
 
 
 class Hyperplanes:
-    """Locality-sensitive hashing for cosine: a bit says on which side of a random hyperplane a vector lies.
+    """Locality-sensitive hashing for cosine: each bit is the side of a random hyperplane on which a vector lies.
 
     bit_i(v) = [r_i · v ≥ 0] with r_i drawn from N(0, I); two vectors at angle θ differ in a bit with probability θ / π.
 
     Args:
         nbits: bits of a signature, a multiple of 8.
-        dimension: of the vectors.
+        dimension: dimension of the vectors.
         seed: the same seed draws the same hyperplanes.
 
     Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002, section 3.
@@ -48,13 +48,13 @@ class Hyperplanes:
         self._normals: FloatArray = drawn.astype(np.float32)
 
     def signature(self, vector: FloatArray) -> Bits:
-        """Of a vector, shape (dimension,); its length does not matter."""
+        """The signature of a vector, shape (dimension,); its norm does not matter."""
         return np.packbits(self._normals @ vector >= 0)
 
 
 def nearest(bits: Bits, table: bytes, *, limit: int) -> list[tuple[int, float]]:
-    """Places in a table (signatures, one behind the other) with their Hamming similarity 1 - distance / nbits in
-    [0, 1], descending, then by place; at most ``limit``."""
+    """Indices in a table (concatenated signatures) with their Hamming similarity 1 - distance / nbits in [0, 1],
+    descending, then by index; at most ``limit``."""
     signatures = np.frombuffer(table, dtype=np.uint8).reshape(-1, len(bits))
     distances = np.bitwise_count(signatures ^ bits).sum(axis=1, dtype=np.int64)
     order = np.argsort(distances, kind="stable")[:limit]
@@ -62,10 +62,10 @@ def nearest(bits: Bits, table: bytes, *, limit: int) -> list[tuple[int, float]]:
 
 
 class VectorHashMemory:
-    """``MemoryService`` by locality-sensitive hashing (see ``Hyperplanes``); the vectors are not kept.
+    """``MemoryService`` by locality-sensitive hashing (see ``Hyperplanes``); the vectors are not stored.
 
-    ``score`` is Hamming similarity in [0, 1]: 1 for the same signature, about 0.5 for vectors at a right
-    angle. A text inserted without its vector is embedded right away, a question when it is asked.
+    ``score`` is Hamming similarity in [0, 1]: 1 for the same signature, about 0.5 for orthogonal vectors. A text
+    without a vector is embedded at the insert, a question at the search.
     """
 
     def __init__(self, settings: VectorHashMemorySettings, parts: ServiceParts) -> None:
@@ -75,7 +75,7 @@ class VectorHashMemory:
         self._planes = Hyperplanes(settings.nbits, self._dimension, parts.seed)
         self._entries = Entries()
         self._signatures: dict[str, bytes] = {}
-        # Embedding waits; in line, the same inserts get the same ids.
+        # Embedding is asynchronous; the lock gives the same inserts the same ids.
         self._inserting = asyncio.Lock()
 
     async def insert(
@@ -98,7 +98,7 @@ class VectorHashMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """The most similar signatures; [] for neither a vector nor a question with anything in it."""
+        """The most similar signatures; [] without a vector and without a non-blank question."""
         wanted = checked_top_k(top_k, self._topk)
         if vector is None:
             if query is None or not query.strip() or not len(self._entries):

@@ -1,4 +1,4 @@
-"""Service ``vector_memory``: one vector an entry in the chunk store, nearest by cosine."""
+"""Service ``vector_memory``: one vector per entry in the chunk store, searched by cosine."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from agentic_rag.lab.services.parts import RankedSettings, ServiceParts
 
 WRONG_LENGTH = "give vectors of the configured embedding model"
 WIDENING = 4
-"""How much more is asked for where the metadata left too little of what was found."""
+"""Factor on the limit if the metadata filter left too few results."""
 
 
 class VectorMemory:
-    """``MemoryService`` by dense search; ``score`` is cosine in [-1, 1], each memory comes with its vector.
+    """``MemoryService`` by dense search; ``score`` is cosine in [-1, 1], each memory is returned with its vector.
 
-    Inserts are written behind (see ``WriteBehind``); texts without a vector are embedded then, many at once.
+    Writes are deferred (see ``WriteBehind``); texts without a vector are then embedded together.
     """
 
     def __init__(self, settings: RankedSettings, parts: ServiceParts) -> None:
@@ -68,7 +68,7 @@ class VectorMemory:
         *,
         top_k: int | None = None,
     ) -> list[Memory]:
-        """The nearest by cosine; [] for neither a vector nor a question with anything in it."""
+        """The nearest by cosine; [] without a vector and without a non-blank question."""
         wanted = checked_top_k(top_k, self._topk)
         asked = None if vector is None else self._unit(vector)
         await self._behind.flush()
@@ -82,7 +82,7 @@ class VectorMemory:
         return await self._nearest(asked, matching, wanted)
 
     async def delete(self, entry_id: str) -> bool:
-        """Raises ``StoreError`` or ``ModelError`` where what was inserted before cannot be written."""
+        """Raises ``StoreError`` or ``ModelError`` if earlier inserts cannot be written."""
         await self._behind.flush()
         if self._entries.pop(entry_id, None) is None:
             return False
@@ -90,7 +90,7 @@ class VectorMemory:
         return True
 
     async def neighbours(self, entry_id: str, *, top_k: int | None = None) -> list[Memory]:
-        """The nearest others; ``score`` is their cosine, 0 for what points the other way."""
+        """The nearest other entries; ``score`` is their cosine, 0 if it is negative."""
         wanted = checked_top_k(top_k, self._topk)
         await self._behind.flush()
         own = chunk_id(entry_id, "0")
@@ -104,7 +104,7 @@ class VectorMemory:
         return sorted(found, key=lambda memory: (-(memory["score"] or 0.0), memory["entry_id"]))
 
     async def close(self) -> None:
-        """Write what is not written yet."""
+        """Write pending changes."""
         await self._behind.flush()
 
     async def _nearest(self, vector: FloatArray, among: Mapping[str, Entry], limit: int) -> list[Memory]:
