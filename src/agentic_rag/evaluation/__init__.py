@@ -1,1 +1,1 @@
-"""Evaluation: judged queries, ranking measures, and how sure their differences are."""
+"""Evaluation: judged queries, ranking measures, and significance of their differences."""

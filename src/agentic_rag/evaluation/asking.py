@@ -1,4 +1,4 @@
-"""Evaluation, the asking: a system's answer to a query as a record, here or by a worker of a Ray cluster."""
+"""Evaluation, asking: runs a system on a query and records its answer, locally or in a worker of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Results = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a system."""
+    """A question for a system."""
 
     system: str
     task: Task
     unit: str
-    """Of the ranking: ``document`` or ``chunk``."""
+    """Unit of the ranking: ``document`` or ``chunk``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The systems that are asked, and which of them were."""
+    """The open systems, and the names of those already warmed up."""
 
     systems: Systems
     warm: set[str] = field(default_factory=set)
 
     async def record(self, question: Question) -> Record:
-        """Each embeds the question itself, as a reader would ask it."""
+        """Run the system; it embeds the question itself, as for a reader."""
         name, task = question.system, question.task
-        if name not in self.warm:  # the first question opens tables and loads models
+        if name not in self.warm:  # the first question would include opening tables and loading models
             self.warm.add(name)
             await self.systems.run(name, task)
         self.systems.forget()
@@ -57,18 +57,18 @@ class Asked:
 
 @asynccontextmanager
 async def asked(config: RagConfig, embedding: Embedding | None) -> AsyncIterator[Asked]:
-    """For a worker, on stores and models of its own."""
+    """The systems of a worker, on its own stores and models."""
     async with open_rag(config, embedding=embedding) as rag:
         yield Asked(Systems(rag))
 
 
 async def records(asked: Asked, questions: Sequence[Question]) -> list[Record]:
-    """A worker's share."""
+    """The records of a worker's share."""
     return [await asked.record(question) for question in questions]
 
 
 def ranking_of(results: Results, unit: str) -> list[str]:
-    """Ids of documents, or of chunks, each at its best place; all parts of a long turn are that turn."""
+    """Ids of documents or chunks, each at its best rank; all parts of a long turn count as that turn."""
     if unit == "document":
         return document_ranking(results)
     ranking: dict[str, None] = {}

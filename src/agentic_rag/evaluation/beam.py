@@ -1,4 +1,4 @@
-"""Evaluation, the questions: BEAM's, from the published folders, with what their sources get wrong put right and told.
+"""Evaluation, the questions of BEAM: from the published folders, with errors in their sources corrected and reported.
 
 A conversation is a folder ``TIER/N`` with ``chat.json`` and ``probing_questions/probing_questions.json``: ten kinds of
 question. Evidence (``source_chat_ids``) are message ids, a list or named sets.
@@ -52,16 +52,16 @@ __all__ = [
 
 
 QUESTIONS = Path("probing_questions", "probing_questions.json")
-"""Of a conversation, beneath its folder."""
+"""Path of the questions in a conversation's folder."""
 
 _ANSWERS = ("answer", "ideal_answer", "ideal_response", "ideal_summary", "expected_compliance")
-"""What the right answer is called, by kind."""
+"""Names of the right answer, by kind."""
 _NUMBER = re.compile(r"\d+|\D+")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question on a conversation."""
+    """One question about a conversation."""
 
     id: str
     """``100K/1/knowledge_update-1``, from 1 within its kind."""
@@ -70,14 +70,14 @@ class Question:
     """One of ``KINDS``."""
     text: str
     answer: str | None
-    """The right answer, or what a right answer does; None where the file has none."""
+    """The right answer, or a description of it; None if the file has none."""
     sources: tuple[str, ...] = ()
-    """Ids of messages, each once, in the conversation's order."""
+    """Message ids, each once, in the conversation's order."""
     source_sets: tuple[tuple[str, ...], ...] = ()
-    """The named sets that the sources fall into, the one that ends first in front: the last is what is newer.
-    Empty for a question whose sources are a list, or of which one set alone is left."""
+    """The named sets of the sources, ordered by their last message: the last set is the newest information.
+    Empty if the sources are a list, or only one set remains."""
     rubric: tuple[str, ...] = ()
-    """What a good answer holds, each judged by itself."""
+    """Requirements for a good answer, each judged separately."""
 
     @property
     def answerable(self) -> bool:
@@ -112,13 +112,13 @@ def is_beam(path: Path) -> bool:
 
 
 def find_conversations(path: Path) -> dict[str, Path]:
-    """The folders of the conversations at a path, by name, in the order of their numbers.
+    """The folders of the conversations at a path, by name, in numerical order.
 
     Args:
-        path: of one conversation or its ``chat.json``, of a tier (``chats/100K``), or of all (``chats``).
+        path: folder of a conversation or its ``chat.json``, of a tier (``chats/100K``), or of all (``chats``).
 
     Raises:
-        InputError: there is none.
+        InputError: there is no conversation.
     """
     files = [path] if path.is_file() and path.name == CHAT else list(_chat_files(path))
     found = {name_of(file): file.parent for file in files}
@@ -132,15 +132,15 @@ def find_conversations(path: Path) -> dict[str, Path]:
 def load_conversation(folder: str | Path, *, control: bool = False) -> Conversation:
     """A conversation as published.
 
-    Repairs tell of each message left out or said again, and of each question without text or kind, id that names no
-    message or comes twice, set that is empty or shares a source, and answerable question without sources.
+    Repairs list each message left out or repeated, each question without text or kind, each unknown or repeated
+    message id, each set that is empty or shares a source, and each answerable question without sources.
 
     Args:
         folder: ``chats/100K/1``, or its ``chat.json``.
-        control: take the words "always" and "never" out of the messages, see ``without_control_words``.
+        control: remove the words "always" and "never" from the messages, see ``without_control_words``.
 
     Raises:
-        InputError: a file is missing, broken, or no BEAM file; or there is no message.
+        InputError: a file is missing, broken, or no BEAM file, or there is no message.
     """
     place = Path(folder)
     place = place.parent if place.name == CHAT else place
@@ -161,16 +161,16 @@ def load_conversation(folder: str | Path, *, control: bool = False) -> Conversat
 def read_questions(
     data: Any, conversation: str, places: Mapping[str, int], where: str
 ) -> tuple[tuple[Question, ...], tuple[Repair, ...]]:
-    """The questions of a parsed ``probing_questions.json``, kind by kind as in ``KINDS``, and the repairs.
+    """The questions of a parsed ``probing_questions.json``, by kind in the order of ``KINDS``, and the repairs.
 
     Args:
         data: the JSON value.
         conversation: its name.
-        places: by message id, its place in the conversation.
-        where: named in errors.
+        places: index of each message in the conversation, by id.
+        where: location for errors.
 
     Raises:
-        InputError: it is no object of kinds to lists of questions.
+        InputError: it is no object from kinds to lists of questions.
     """
     if not isinstance(data, Mapping) or not all(isinstance(items, list) for items in data.values()):
         raise InputError(f"{where}: expected an object of kinds of question to lists of questions")
@@ -222,7 +222,7 @@ def _question(
 
 
 class _Sources:
-    """Reads the sources of one question and tells what was wrong with them."""
+    """Parses the sources of one question and records their errors."""
 
     def __init__(self, question: str, places: Mapping[str, int], *, is_ordered: bool) -> None:
         self._question = question
@@ -231,7 +231,7 @@ class _Sources:
         self.repairs: list[Repair] = []
 
     def read(self, written: Any) -> dict[str, tuple[str, ...]]:
-        """Ids by the name of their set, in the conversation's order; "" names what is a list. No set is empty."""
+        """Ids by the name of their set, in the conversation's order; "" is the name of a list. No set is empty."""
         if written is None:
             return {}
         given = written if isinstance(written, Mapping) else {"": written}
@@ -278,7 +278,7 @@ class _Sources:
 
 
 def _in_time(named: Mapping[str, tuple[str, ...]], places: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
-    """The sets, by where each ends; of two that end alike the one that the file names first is the older."""
+    """The sets, ordered by their last message; of two sets with the same one, the first in the file is the older."""
     return tuple(sorted(named.values(), key=lambda ids: places[ids[-1]]))
 
 
@@ -287,7 +287,7 @@ def _repair(conversation: str, oddity: Oddity) -> Repair:
 
 
 def _chat_files(path: Path) -> Iterator[Path]:
-    """Of one conversation, or of a folder or two folders over conversations."""
+    """The ``chat.json`` files of a conversation, or one or two folder levels below the path."""
     for pattern in (CHAT, f"*/{CHAT}", f"*/*/{CHAT}"):
         files = list(path.glob(pattern))
         if files:
@@ -296,7 +296,7 @@ def _chat_files(path: Path) -> Iterator[Path]:
 
 
 def _by_number(name: str) -> list[tuple[bool, int, str]]:
-    """100K/2 before 100K/10 before 1M/1, whose letters count a thousand times as much."""
+    """Sort key: 100K/2 before 100K/10 before 1M/1; M is a thousand times K."""
     sized = re.sub(r"\b(\d+)M\b", r"\g<1>000K", name)
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _NUMBER.findall(sized)]
 

@@ -1,7 +1,7 @@
-"""Evaluation, BEAM's figures: from the messages found for each question to recall by kind, without any model.
+"""Evaluation, BEAM's scores: from the messages found for each question to recall by kind, without a model.
 
-A figure of a kind is the mean over the conversations of the mean over a conversation's questions of that kind, so that
-each conversation counts alike (macro). A question without sources has no figure; one without results has 0.
+The score of a kind is the mean over conversations of the mean over a conversation's questions of that kind (macro
+average). A question without sources has no score; one without results has 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agentic_rag.evaluation.beam import EVENT_ORDERING, KINDS, SIX_KINDS, Questi
 from agentic_rag.evaluation.metrics import recall
 
 SHORT, LONG = 10, 20
-"""Messages looked at; ordering and summarisation have up to twenty sources."""
+"""Cut-offs in messages; ordering and summarisation have up to twenty sources."""
 DIGITS = 6
 
 Value = Callable[[Question, Sequence[str]], float | None]
@@ -46,7 +46,7 @@ def order(question: Question, ranking: Sequence[str], k: int = LONG) -> float | 
     """Kendall's tau-b, in [-1, 1], between the order in which sources are found and that of the conversation.
 
     Over the sources among the first k messages of a question about the order of events; None for other questions,
-    and where fewer than two are found.
+    and if fewer than two sources are found.
 
     Source: Kendall, The Treatment of Ties in Ranking Problems, Biometrika 1945, as ``scipy.stats.kendalltau``.
     """
@@ -63,7 +63,7 @@ MEASURES: Mapping[str, Value] = {
     "newer@10": newer_found,
     "tau": order,
 }
-"""By name: the value of one question and its ranking; None where it has none."""
+"""Function of a question and its ranking, by measure name; None if the measure does not apply."""
 
 
 def score(
@@ -71,21 +71,20 @@ def score(
     rankings: Sequence[Sequence[str]],
     abstained: Sequence[bool] | None = None,
 ) -> dict[str, Any]:
-    """Everything that is judged without a model.
+    """All scores that need no model.
 
     Args:
         questions: of one or several conversations.
-        rankings: of each question the ids of the messages found, best first; of an id that comes twice the first
-            counts.
-        abstained: of each question whether it was answered with "not mentioned"; None where nobody answers.
+        rankings: message ids found for each question, best first; the first occurrence of an id counts.
+        abstained: whether each question was answered with "not mentioned"; None without answers.
 
     Returns:
-        ``six_kinds``: each of ``MEASURES`` over ``SIX_KINDS``, the mean of a conversation's kinds (``both@10`` and
-        ``newer@10``: of its questions with two named sets) before that of the conversations. ``by_kind``: each
-        measure of each kind there is. ``by_conversation``: ``six_kinds`` of each. ``abstention``: shares of the
-        unanswerable questions that were not answered (``abstained``) and of the answerable ones that were not
-        (``refused``); None without ``abstained``. A figure is None where no question has it; counts are
-        ``questions``, ``with_sources`` and of ``tau`` ``ordered``.
+        ``six_kinds``: each of ``MEASURES`` over ``SIX_KINDS``, averaged over a conversation's kinds (``both@10``
+            and ``newer@10``: over its questions with two named sets), then over the conversations. ``by_kind``:
+            each measure by kind. ``by_conversation``: ``six_kinds`` of each. ``abstention``: share of the
+            unanswerable questions that were not answered (``abstained``) and of the answerable ones that were not
+            (``refused``); None without ``abstained``. A score is None if no question has it. Counts are
+            ``questions``, ``with_sources``, and ``ordered`` for ``tau``.
     """
     asked = [
         (question, list(dict.fromkeys(ranking)))
@@ -112,7 +111,7 @@ _BY_SETS = frozenset({"both@10", "newer@10"})
 
 
 def _six(pairs: _Asked) -> dict[str, float | None]:
-    """Of one conversation."""
+    """The scores of one conversation."""
     of_kinds = [[pair for pair in pairs if pair[0].kind == kind] for kind in SIX_KINDS]
     together = [pair for chosen in of_kinds for pair in chosen]
     return {
@@ -152,6 +151,6 @@ def _abstention(questions: Sequence[Question], abstained: Sequence[bool]) -> dic
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Of those that there are."""
+    """The mean of the values that are not None."""
     there = [value for value in values if value is not None]
     return round(fmean(there), DIGITS) if there else None

@@ -1,4 +1,5 @@
-"""Evaluation, the questions: judged queries from a BEIR directory, a LoCoMo file or a BEAM conversation, with what was repaired."""
+"""Evaluation, the questions: judged queries from a BEIR directory, a LoCoMo file or a BEAM conversation, with a
+list of repairs."""
 
 from __future__ import annotations
 
@@ -31,16 +32,16 @@ class EvalQuery:
     """Unique in the dataset."""
     text: str
     relevant: Mapping[str, int]
-    """Document or chunk id (``EvalDataset.unit``) to grade, relevant from 1; empty where nothing answers it."""
+    """From document or chunk id (``EvalDataset.unit``) to grade, relevant from 1; empty for an unanswerable query."""
     operation: str | None = None
-    """Canvas operation the query asks for; None leaves it to the caller."""
+    """Canvas operation of the query; None: the caller decides."""
     category: str | None = None
     dataset_key: str = ""
-    """The search space it belongs to: a conversation, else the dataset's name."""
+    """Its search space: a conversation, else the dataset's name."""
     answerable: bool = True
-    """False: the right answer is that the documents do not say."""
+    """False: the right answer is that the documents do not contain it."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What else the file says of it (``answers``, ``type``, …)."""
+    """Other fields of the query in the file (``answers``, ``type``, …)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +51,28 @@ class EvalDataset:
     name: str
     queries: tuple[EvalQuery, ...]
     unit: Literal["document", "chunk"]
-    """What ``EvalQuery.relevant`` names."""
+    """Unit of ``EvalQuery.relevant``."""
     source: Path
-    """What to ingest: the BEIR directory, the corpus its ``dataset.json`` names, or the file of conversations."""
+    """Path to ingest: the BEIR directory, the corpus named in its ``dataset.json``, or the conversations' file."""
     repairs: tuple[Repair, ...] = ()
-    """Everything in the file that could not be taken as it stood."""
+    """Changes to invalid data of the file."""
     kind: SourceKind = "auto"
-    """As what to ingest the source."""
+    """Kind of the source for the ingest."""
     questions: Path | None = None
-    """The file the queries' texts stand in; None where it is the source."""
+    """File of the query texts; None if it is the source."""
     sessions: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
-    """Of conversations, by ``dataset_key``: the chunk ids of each session's turns, as they were said."""
+    """For conversations, by ``dataset_key``: chunk ids of each session's turns, in order."""
     beam: Mapping[str, Question] = field(default_factory=dict)
-    """Of a BEAM conversation, by query id: the question with its kind and the sets of its sources."""
+    """For a BEAM conversation, by query id: the question with its kind and source sets."""
 
     @property
     def ranked_queries(self) -> tuple[EvalQuery, ...]:
-        """The queries that ranking measures are taken over: answerable, with something relevant."""
+        """The queries for ranking measures: answerable, with relevant items."""
         return tuple(query for query in self.queries if query.answerable and query.relevant)
 
     @property
     def unanswerable_queries(self) -> tuple[EvalQuery, ...]:
-        """The queries whose right answer is that there is none."""
+        """The unanswerable queries."""
         return tuple(query for query in self.queries if not query.answerable)
 
     @property
@@ -80,14 +81,14 @@ class EvalDataset:
         return tuple(dict.fromkeys(query.dataset_key for query in self.queries))
 
     def filters(self, query: EvalQuery) -> dict[str, Any] | None:
-        """What a search for the query is confined to: of conversations, its own."""
+        """The filter of a search for the query; for conversations, restricted to its own."""
         return {"conversation": query.dataset_key} if self.sessions else None
 
     def selected(self, *, half: str | None = None, limit: int | None = None) -> EvalDataset:
-        """Fewer queries: one half, by a hash of the query's id, then the first ``limit`` of those.
+        """A part of the queries: one half, by a hash of the query's id, then the first ``limit`` of it.
 
         Raises:
-            InputError: another half than ``first`` or ``second``, or a limit below 1.
+            InputError: a half other than ``first`` or ``second``, or a limit below 1.
         """
         if limit is not None and limit < 1:
             raise InputError(f"limit is {limit!r}; give a whole number of at least 1")
@@ -99,26 +100,26 @@ class EvalDataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which queries of a labelled set are asked, and as what."""
+    """A selection of queries of a labelled set, and their operation."""
 
     operation: str | None = None
-    """For every query; None: the query's own, else ``document_retrieval``."""
+    """Operation of every query; None: the query's own, else ``document_retrieval``."""
     limit: int | None = None
-    """Only the first queries, of the half if there is one."""
+    """Number of first queries, of the half if one is selected."""
     split: str | None = None
-    """Of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
+    """Split of a directory with ``qrels/<split>.tsv``; None: its ``qrels.tsv``, else ``test``."""
     half: str | None = None
-    """``first`` or ``second``: what is tuned on the one is reported on the other."""
+    """``first`` or ``second``: settings tuned on one half are reported on the other."""
     corrections: Path | None = None
-    """Overlay of a LoCoMo file."""
+    """Correction file of a LoCoMo file."""
     control: bool = False
-    """Of a BEAM conversation: without the words "always" and "never" in its messages."""
+    """For a BEAM conversation: remove the words "always" and "never" from the messages."""
 
     def load(self, source: Path) -> tuple[EvalDataset, EvalDataset]:
-        """The whole set, and the same with the selected queries alone.
+        """The whole set, and the same with only the selected queries.
 
         Raises:
-            InputError: as ``load_dataset`` and ``EvalDataset.selected`` do; or no such operation.
+            InputError: as ``load_dataset`` and ``EvalDataset.selected``; or an unknown operation.
         """
         if self.operation is not None:
             parse_operation(self.operation)
@@ -127,7 +128,7 @@ class Selection:
 
 
 def half_of(query_id: str) -> str:
-    """``first`` or ``second``: which half a query belongs to, the same whatever else is in the dataset."""
+    """``first`` or ``second``: the half of a query, which depends on its id alone."""
     return HALVES[sha256(query_id.encode("utf-8", "surrogatepass")).digest()[-1] % 2]
 
 
@@ -138,11 +139,11 @@ def load_dataset(
     corrections: str | Path | None = None,
     control: bool = False,
 ) -> EvalDataset:
-    """The dataset at a path: ``chat.json``, or the folder of one, is BEAM, another directory BEIR, another ``.json``
-    file LoCoMo.
+    """The dataset at a path: ``chat.json``, or its folder, is BEAM, another directory BEIR, another ``.json`` file
+    LoCoMo.
 
     Raises:
-        InputError: it is none of these, or broken; or corrections or a control are given for what has none.
+        InputError: the path is none of these, or invalid; or corrections or a control are given for other data.
     """
     place = Path(path)
     if is_beam(place) and not (place / "queries.jsonl").is_file():
@@ -161,11 +162,11 @@ def load_dataset(
 
 
 def load_beam(path: str | Path, *, control: bool = False) -> EvalDataset:
-    """A BEAM conversation as published; relevant are the chunk ids of messages, ``100K/1/batch_2#58``.
+    """A BEAM conversation as published; relevant items are chunk ids of messages, ``100K/1/batch_2#58``.
 
     Args:
         path: the folder, or its ``chat.json``.
-        control: take the words "always" and "never" out of the messages.
+        control: remove the words "always" and "never" from the messages.
 
     Raises:
         InputError: a file is missing or broken, or the folder holds several conversations.
@@ -201,14 +202,14 @@ def _beam_query(question: Question, chunks: Mapping[str, str]) -> EvalQuery:
 
 
 def load_locomo(path: str | Path, corrections: str | Path | None = None) -> EvalDataset:
-    """A LoCoMo file as published. Each conversation is its own search space; relevant are chunk ids.
+    """A LoCoMo file as published. Each conversation is its own search space; relevant items are chunk ids.
 
-    A relevant id is ``<conversation>/session_<n>#<dia_id>``. Adversarial questions are not answerable
-    and have nothing relevant: their evidence marks the trap.
+    A relevant id is ``<conversation>/session_<n>#<dia_id>``. Adversarial questions are unanswerable and have nothing
+    relevant, because their evidence is misleading.
 
     Args:
         path: the file.
-        corrections: overlay file, see ``corrections``.
+        corrections: correction file, see ``corrections``.
 
     Raises:
         InputError: the file cannot be read or is no LoCoMo file, or a correction does not fit it.
@@ -237,13 +238,13 @@ def _locomo_query(question: LoCoMoQuestion) -> EvalQuery:
 def load_beir(directory: str | Path, *, split: str | None = None) -> EvalDataset:
     """A directory with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv`` or ``qrels/<split>.tsv``.
 
-    Without a split it is ``qrels.tsv``, and where there is none ``qrels/test.tsv``.
+    Without a split, ``qrels.tsv`` is read, else ``qrels/test.tsv``.
 
-    Without ``corpus.jsonl`` a ``dataset.json`` says what the documents are:
+    Without ``corpus.jsonl`` a ``dataset.json`` describes the documents:
     ``{"name": …, "corpus": path relative to the directory, "kind": "vault", "unit": "document"}``; their
-    ids are those that ingest gives them. Queries may carry ``operation`` (checked), ``category``,
-    ``answerable`` and any other field. A query that nobody judged is left out and reported, unless it
-    says ``"answerable": false``; so is one with no text. Grades below 1 mean irrelevant and are dropped.
+    ids are those of the ingest. Queries may have ``operation`` (validated), ``category``,
+    ``answerable`` and any other field. A query without judgements is left out and reported, unless it has
+    ``"answerable": false``; so is one without text. Grades below 1 mean irrelevant and are dropped.
 
     Raises:
         InputError: a file is missing or broken (path and line are named), or a query id comes twice.
@@ -283,7 +284,7 @@ def load_beir(directory: str | Path, *, split: str | None = None) -> EvalDataset
 
 
 def absent(queries: Iterable[EvalQuery], there: set[str], note: str) -> list[Repair]:
-    """A repair for each relevant id that is not among those that are there; it counts as not found."""
+    """A repair for each relevant id that was not ingested; it counts as not found."""
     return [
         Repair(query.id, relevant, (), note)
         for query in queries
@@ -293,7 +294,7 @@ def absent(queries: Iterable[EvalQuery], there: set[str], note: str) -> list[Rep
 
 
 def _described(place: Path) -> EvalDataset:
-    """The dataset without its queries: name and corpus."""
+    """The dataset without queries: name and corpus."""
     questions = place / "queries.jsonl"
     description = place / DESCRIPTION
     if (place / "corpus.jsonl").is_file() or not description.is_file():
@@ -349,6 +350,6 @@ def _qrels_path(place: Path, split: str | None) -> Path:
 
 
 def _name(place: Path) -> str:
-    """Name of the directory; one that is called after a split is told apart by its parent's name."""
+    """Name of the directory; a directory named like a split is prefixed by its parent's name."""
     place = place.resolve()
     return f"{place.parent.name}-{place.name}" if place.name in _SPLITS else place.name

@@ -1,4 +1,4 @@
-"""Evaluation, the files: what is read is refused with its place where it is broken, what is to be written is looked at before."""
+"""Evaluation, the files: reading with errors that name the place, and checks of output paths before a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentic_rag.stores.whole_file import write_whole
 
 
 def read_json(path: Path) -> Any:
-    """The JSON value in a file; ``InputError`` names the file that has none."""
+    """The JSON value in a file; ``InputError`` names an invalid file."""
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
@@ -22,7 +22,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each record with ``path:line``; blank lines are skipped.
+    """Each record with its ``path:line``; blank lines are skipped.
 
     Raises:
         InputError: the file cannot be read, or a line is no JSON object.
@@ -41,28 +41,28 @@ def read_jsonl(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 HEADS = frozenset({"score", "relevance", "rel", "grade", "label"})
-"""What the last column is called, where a head names it."""
+"""Header names of the last column."""
 
 
 _ITERATIONS = frozenset({"0", "q0"})
-"""TREC's second column: query, iteration, document, grade."""
+"""Values of the second column in TREC's format: query, iteration, document, grade."""
 
 
 @dataclass(frozen=True, slots=True)
 class Qrels:
-    """Judgements, and which of them the file contradicts."""
+    """Judgements, and those with contradictory grades."""
 
     grades: Mapping[str, Mapping[str, int]]
-    """Query id to document id to grade; the last of several."""
+    """Query id to document id to grade; the last one counts."""
     disputed: tuple[tuple[str, str, tuple[int, ...]], ...]
-    """Query, document, and all grades they have, in the file's order; where these differ."""
+    """Query, document, and all its grades in the file's order, for contradictory grades."""
 
 
 def read_qrels(path: Path) -> Qrels:
-    """Judgements of lines of three cells between tabs, or of TREC's four between blanks; with or without a head.
+    """Judgements from lines with three tab-separated cells, or four in TREC's format, with or without a header.
 
     Raises:
-        InputError: the file cannot be read, or a line has other cells.
+        InputError: the file cannot be read, or a line has another number of cells.
     """
     given: dict[str, dict[str, list[int]]] = {}
     for number, line in enumerate(_lines(path), start=1):
@@ -114,7 +114,7 @@ def text_of(record: Mapping[str, Any], name: str, where: str, *, empty: bool = F
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Lines as ``\\n`` ends them: other separators may stand inside a text."""
+    """Lines separated by ``\\n`` only, because a text may contain other separators."""
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             yield from file
@@ -126,10 +126,10 @@ _INPUTS = ("corpus.jsonl", "queries.jsonl", "qrels.tsv", "dataset.json")
 
 
 def check_writable(path: Path, *, source: Path | None = None, folder: bool = False) -> None:
-    """Make the folder of a file, or the folder itself, that a run is to write.
+    """Create the output folder, or the folder of an output file, before a run.
 
     Raises:
-        InputError: it cannot be made, is of the other kind, is not writable, or is a file of the labelled ``source``.
+        InputError: it cannot be created or written, is of the other kind, or is a file of the labelled ``source``.
     """
     if source is not None and path.resolve() in _labelled(source):
         raise _unwritable(path, "it is what is evaluated; name another file")
@@ -144,7 +144,7 @@ def check_writable(path: Path, *, source: Path | None = None, folder: bool = Fal
 
 
 def write_text(path: Path, text: str) -> None:
-    """The whole file or nothing, in a folder that is made where there is none.
+    """Write a file atomically; a missing folder is created.
 
     Raises:
         InputError: it cannot be written.

@@ -1,4 +1,4 @@
-"""Evaluation, the questions: LoCoMo's, from the published JSON, with their evidence repaired and wrong keys put right.
+"""Evaluation, the questions of LoCoMo: from the published JSON, with repaired evidence and optional corrections.
 
 Corrections are an overlay file:
 {"conv-26/q3": {"evidence": ["D1:3"], "answer": "2022", "category": "temporal"},
@@ -34,20 +34,20 @@ _TURN = re.compile(r"D:?0*(\d+):0*(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Something that a file says and that could not be taken as it stood."""
+    """A change to invalid data of a file."""
 
     query_id: str
-    """The question; or the conversation or file, where it is not about one question."""
+    """The question; or the conversation or file, if the repair is not about one question."""
     written: str
-    """As the file has it."""
+    """The text in the file."""
     read: tuple[str, ...]
-    """What it was taken for; empty where it was dropped."""
+    """The interpretation; empty if it was dropped."""
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class LoCoMoQuestion:
-    """A question on one conversation."""
+    """A question about one conversation."""
 
     id: str
     """``<conversation>/q<n>``, n from 1 in the file's order."""
@@ -55,39 +55,39 @@ class LoCoMoQuestion:
     text: str
     category: str
     evidence: tuple[str, ...]
-    """Chunk ids of turns, each once, in the order written."""
+    """Chunk ids of turns, each once, in the order of the file."""
     answerable: bool
     answer: str | None
-    """As text; None where the file has none."""
+    """As text; None if the file has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoCoMoFile:
-    """All questions of a file, what they are about, and each repair."""
+    """All questions of a file, the turns of their conversations, and each repair."""
 
     questions: tuple[LoCoMoQuestion, ...]
     sessions: Mapping[str, tuple[tuple[str, ...], ...]]
-    """By conversation: the chunk ids of each session's turns, in the order they were said."""
+    """By conversation: chunk ids of each session's turns, in order."""
     repairs: tuple[Repair, ...]
 
 
 def read_locomo(
     data: Any, where: str = "LoCoMo", corrections: Mapping[str, Correction] | None = None
 ) -> LoCoMoFile:
-    """Questions of every conversation.
+    """The questions of all conversations.
 
-    Evidence is looked up among the conversation's turns. Several ids in one string are taken apart, a
-    colon too many and leading zeros are removed; what still names no turn is dropped. Each such step is
-    reported, and each correction, each question without a text, each answer that is no text, each answerable
-    question left without evidence, each date without a session.
+    Evidence is looked up among the conversation's turns. Several ids in one string are separated, surplus colons
+    and leading zeros are removed; ids without a turn are dropped. Each such repair is reported, and each
+    correction, each question without text, each answer that is no text, each answerable question left without
+    evidence, each date without a session.
 
     Args:
         data: the parsed file: a list of conversations, or one of them.
-        where: named in errors.
+        where: location for errors.
         corrections: by question id; applied before anything is repaired.
 
     Raises:
-        InputError: it is no LoCoMo data, or a correction is for no question of it or names no turn.
+        InputError: the data are not LoCoMo, or a correction names no question or no turn of the file.
     """
     samples = [data] if isinstance(data, Mapping) else data
     if not isinstance(samples, list) or not samples:
@@ -124,7 +124,7 @@ def read_locomo(
 
 
 def _conversation(sample: Any, where: str) -> tuple[str, list[dict[str, str]], list[Repair]]:
-    """Name of a conversation; its sessions by number, each ``dia_id`` to chunk id; what was odd."""
+    """Name of a conversation; from ``dia_id`` to chunk id for each session; the repairs."""
     if not isinstance(sample, Mapping):
         raise InputError(f"{where}: a conversation is an object, not {sample!r:.80}")
     name, conversation, qa = sample.get("sample_id"), sample.get("conversation"), sample.get("qa")
@@ -165,7 +165,7 @@ def _question(
     where: str,
     correction: Correction | None,
 ) -> tuple[LoCoMoQuestion | None, list[Repair]]:
-    """The question, None where it has no text or a correction drops it, and what was done to it."""
+    """The question, None if it has no text or a correction drops it; and the repairs."""
     if not isinstance(item, Mapping) or item.get("category") not in CATEGORIES or "question" not in item:
         raise InputError(f"{where}: {identity} needs a question and a category from 1 to 5: {item!r:.120}")
     if correction is not None and correction.drop is not None:
@@ -202,7 +202,7 @@ def _question(
 def _corrected(
     item: Mapping[str, Any], identity: str, turns: Mapping[str, str], where: str, correction: Correction
 ) -> tuple[Mapping[str, Any], list[Repair]]:
-    """The question as the correction has it; a repair for each field that it gives."""
+    """The corrected question, and a repair for each field of the correction."""
     missing = [turn for turn in correction.evidence or () if turn not in turns]
     if missing:
         raise InputError(f"{where}: the correction of {identity} names no turn: {', '.join(missing)}")
@@ -221,7 +221,7 @@ def _corrected(
 
 
 def _evidence(entry: str, turns: Mapping[str, str]) -> tuple[tuple[str, ...], str | None]:
-    """Chunk ids that an evidence string names, and what was done to it (None: nothing)."""
+    """Chunk ids in an evidence string, and a description of its repair (None: no repair)."""
     if entry in turns:
         return (turns[entry],), None
     named = [f"D{session}:{turn}" for session, turn in _TURN.findall(entry)]
@@ -235,7 +235,7 @@ def _evidence(entry: str, turns: Mapping[str, str]) -> tuple[tuple[str, ...], st
 
 
 def repair_lines(repairs: Iterable[Repair]) -> list[str]:
-    """One readable line a repair."""
+    """One readable line per repair."""
     return [
         f"{repair.query_id}: "
         + (
@@ -256,14 +256,14 @@ class Correction:
     """Turns (``D1:3``) of the question's conversation."""
     category: int | None = None
     drop: str | None = None
-    """Why the question is left out altogether."""
+    """Reason for leaving out the question."""
 
 
 def read_corrections(path: Path) -> dict[str, Correction]:
-    """The corrections of an overlay file, by question id; a category is given by its number or its name.
+    """The corrections in a file, by question id; a category is given by number or name.
 
     Raises:
-        InputError: the file cannot be read, or an entry is not one of the kinds above; it is named.
+        InputError: the file cannot be read, or an entry has another form; the message names it.
     """
     data = read_json(path)
     if not isinstance(data, Mapping):
@@ -308,4 +308,4 @@ _FIELDS: Mapping[str, tuple[Callable[[Any], Any], str]] = {
     "category": (_category, f"use one of: {_KNOWN}"),
     "drop": (_reason, "give the reason"),
 }
-"""What a correction may give: as what it is taken (None: it cannot be), and what to give instead."""
+"""Fields of a correction: conversion (None: invalid), and a description of valid values."""

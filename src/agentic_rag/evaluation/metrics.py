@@ -1,7 +1,7 @@
-"""Evaluation, the measures: how well one ranked list of document ids answers one judged query.
+"""Evaluation, the measures: quality of one ranked list of document ids for one judged query.
 
 Every list is best first and without repeats; relevance grades are whole numbers, relevant from 1.
-The definitions are trec_eval's. A query without results counts 0 and never vanishes from a mean.
+The definitions are trec_eval's. A query without results counts 0 in every mean.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def success(ranked: Sequence[str], relevant: Judged, k: int = 1) -> float:
 
 
 def all_gold(ranked: Sequence[str], relevant: Judged, k: int = 10) -> float:
-    """1 if every relevant document is in the first k, else 0: what a question of several hops needs."""
+    """1 if every relevant document is in the first k, else 0; for multi-hop questions."""
     return float(_gold(relevant).keys() <= set(ranked[:k]))
 
 
@@ -86,7 +86,7 @@ def evaluate_run(
 ) -> dict[str, dict[str, float]]:
     """Each measure's value for each judged query, in the judgements' order.
 
-    A judged query that the run lacks counts 0; one that only the run has is left out.
+    A judged query missing from the run counts 0; an unjudged query of the run is left out.
     """
     return {
         name: {query: measure(name, run.get(query, ()), relevant) for query, relevant in judgements.items()}
@@ -97,8 +97,8 @@ def evaluate_run(
 def document_ranking(results: Iterable[UnifiedResult | Mapping[str, Any]]) -> list[str]:
     """Document ids in the order of each document's best chunk.
 
-    The document is the result's metadata ``document_id``; a result without one (a graph thing that no
-    chunk stands behind) keeps its own id, and so takes up a place.
+    The document is the result's metadata ``document_id``; a result without one (a graph item without a chunk)
+    keeps its own id and so takes up a rank.
     """
     ranking: dict[str, None] = {}
     for result in results:

@@ -1,6 +1,6 @@
-"""Evaluation, the pictures: of an evaluation, of memory benchmarks, and what all pictures share.
+"""Evaluation, the charts: of an evaluation, of memory benchmarks, and their common parts.
 
-Needs the extra ``charts`` (matplotlib). Drawn on figures of their own, without pyplot's global state.
+Needs the extra ``charts`` (matplotlib). Drawn on separate figures, without pyplot's global state.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ CJK_FONTS = (
     "SimHei", "Arial Unicode MS",
 )  # fmt: skip
 BASE_FONT = "DejaVu Sans"
-"""Comes with matplotlib."""
+"""Included in matplotlib."""
 ROW = 0.27
-"""Inches of a row of dots."""
+"""Height of a row of dots in inches."""
 MOST_POWERS, MOST_NAMED = 9, 7
-"""Of ten on a logarithmic axis, and of its numbers that have room beside each other."""
+"""Maximum number of powers of ten on a logarithmic axis, and of other labels that fit beside each other."""
 
 
 def check_charts() -> None:
-    """Raises ``MissingExtra`` where matplotlib is not installed: before an evaluation, not after it."""
+    """Raises ``MissingExtra`` if matplotlib is not installed; called before an evaluation, not after it."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -50,7 +50,7 @@ def check_charts() -> None:
 
 
 def save(made: Mapping[str, Callable[[], Figure]], folder: Path) -> list[Path]:
-    """Draw each picture and write it under its file name.
+    """Draw each chart and write it under its file name.
 
     Raises:
         MissingExtra: matplotlib is not installed.
@@ -111,7 +111,7 @@ def _grouped(
     *,
     in_legend: bool = True,
 ) -> None:
-    """A group of rows for each label, a row and colour for each member; None leaves a row empty."""
+    """A group of rows per label, a row and colour per member; None leaves a row empty."""
     size = len(members) + 1
     for place, ((name, figures), style) in enumerate(zip(members, styles(len(members)), strict=True)):
         for group, found in enumerate(figures):
@@ -124,14 +124,14 @@ def _grouped(
 
 
 def _grouped_height(members: int, groups: int, columns: int) -> float:
-    """Inches of all rows, and of a legend below them in so many columns."""
+    """Height in inches of all rows, and of a legend below them with this number of columns."""
     return 0.15 * (members + 1) * groups + 0.2 * math.ceil(members / columns)
 
 
 def _at_cost(
     panel: Axes, found: Mapping[str, float], cost: float, style: tuple[str, str], label: str | None = None
 ) -> None:
-    """A figure with its interval upright, at what it costs."""
+    """A value with its vertical interval, at its cost."""
     colour, marker = style
     panel.plot([cost, cost], [found["low"], found["high"]], color=colour, linewidth=1, alpha=0.7)
     panel.plot([cost], [found["value"]], marker, color=colour, label=label)
@@ -144,15 +144,16 @@ def _scattered(panel: Axes, label: str) -> None:
 
 
 def _entitled(figure: Figure, title: str, columns: int) -> None:
-    """A title above, the legend below in so many columns."""
+    """A title above, the legend below with this number of columns."""
     figure.suptitle(title, x=0.01, ha="left")
     figure.legend(loc="outside lower center", ncols=columns, frameon=False)
 
 
 def logarithmic(panel: Axes, values: Sequence[float]) -> None:
-    """Costs from 0 along the bottom, on a logarithmic scale named 0, 1, 2, 5, 10, …, or by powers of ten alone if many.
+    """Costs from 0 along the bottom, on a logarithmic scale with labels 0, 1, 2, 5, 10, …, or only powers of ten
+    if there are many.
 
-    It ends at a named number on both sides: costs within one power of ten would stand over an axis without any.
+    Both ends are labels: an axis within one power of ten would otherwise have none.
     """
     steps = [0.0, *(digit * 10.0**power for power in range(MOST_POWERS) for digit in (1, 2, 5))]
     low = max((step for step in steps if step < min(values)), default=0.0)
@@ -167,7 +168,7 @@ def logarithmic(panel: Axes, values: Sequence[float]) -> None:
 
 
 def styles(count: int) -> list[tuple[str, str]]:
-    """Colour and marker of each system; the marker changes where the colours begin anew."""
+    """Colour and marker of each system; the marker changes when the colours repeat."""
     return [
         (COLOURS[place % len(COLOURS)], MARKERS[place // len(COLOURS) % len(MARKERS)])
         for place in range(count)
@@ -175,7 +176,7 @@ def styles(count: int) -> list[tuple[str, str]]:
 
 
 def _families() -> list[str]:
-    """Fonts to draw with: matplotlib takes each letter from the first that has it."""
+    """Fonts in order; matplotlib takes each letter from the first font that has it."""
     from matplotlib.font_manager import fontManager
 
     installed = {font.name for font in fontManager.ttflist}
@@ -183,10 +184,10 @@ def _families() -> list[str]:
 
 
 def drawable(kinds: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Every name as it is to be drawn.
+    """The drawable form of every name.
 
-    One with a letter that no font here has is drawn as its number among the names of its kind, in their
-    order; ``$`` would begin a formula.
+    A name with a letter that no font has is replaced by its number among the names of its kind; ``$`` is escaped,
+    because it would begin a formula.
     """
     letters = _letters(_families())
     drawn: dict[str, str] = {}
@@ -208,11 +209,11 @@ def _letters(families: Sequence[str]) -> set[int]:
 
 
 MEASURE = MEASURES[0]
-"""The one measure of the pictures that show one."""
+"""The measure of charts that show only one."""
 
 
 def draw(report: EvalReport, folder: Path) -> list[Path]:
-    """Write ``quality.png``, ``latency.png`` and, where queries have categories, ``categories.png``.
+    """Write ``quality.png``, ``latency.png`` and, if queries have categories, ``categories.png``.
 
     Raises:
         MissingExtra: matplotlib is not installed.
@@ -226,7 +227,7 @@ def draw(report: EvalReport, folder: Path) -> list[Path]:
 
 
 def _quality(report: EvalReport, names: Mapping[str, str]) -> Figure:
-    """A panel a measure, a row a system, and below them in grey what does not search."""
+    """One panel per measure, one row per system, and below them in grey the baselines without a search."""
     rows = [(names[name], figures, COLOURS[0]) for name, figures in report.systems.items()]
     baselines = report.degenerate.get("ranking", {})
     rows += [(f"{names[name]} (no search)", figures, GREY) for name, figures in baselines.items()]
@@ -281,7 +282,7 @@ def _latency(report: EvalReport, names: Mapping[str, str]) -> Figure:
 
 
 def _categories(report: EvalReport, names: Mapping[str, str]) -> Figure:
-    """A group of rows a category, a colour a system."""
+    """One group of rows per category, one colour per system."""
     by_system = {name: figures["by_category"] for name, figures in report.systems.items()}
     counts = next(iter(by_system.values()))
     columns = 4
@@ -298,7 +299,7 @@ def _categories(report: EvalReport, names: Mapping[str, str]) -> Figure:
 
 
 def _round_milliseconds(value: float, _: float | None = None) -> str:
-    """1, 2, 5, 10, 20, 50, …; the lines between them are not named."""
+    """1, 2, 5, 10, 20, 50, …; other grid lines have no label."""
     return f"{value:g}" if f"{value:.0e}"[0] in "125" else ""
 
 
@@ -317,7 +318,7 @@ def _drawable(report: EvalReport) -> dict[str, str]:
 
 
 TITLES = {"f1": "F1", RECALL: "evidence recall@10"}
-"""Of the measures that are drawn of a memory benchmark."""
+"""Titles of the measures in a memory benchmark's charts."""
 COSTS: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
     "history tokens a question": lambda cost: float(cost["history_tokens"]),
     "milliseconds a question (p50)": lambda cost: float(cost["milliseconds"]["p50"]),
@@ -337,7 +338,7 @@ def draw_runs(runs: Sequence[Run], folder: Path) -> list[Path]:
 
 
 def _run_categories(runs: Sequence[Run]) -> Figure:
-    """A panel a measure, a group of rows a category, a colour a run."""
+    """One panel per measure, one group of rows per category, one colour per run."""
     groups = ["overall", *dict.fromkeys(name for run in runs for name in run.summary["by_category"])]
     names = drawable({"run": [short_name(run.name) for run in runs], "category": groups})
     first = runs[0].summary
@@ -361,7 +362,7 @@ def _run_categories(runs: Sequence[Run]) -> Figure:
 
 
 def _run_costs(runs: Sequence[Run]) -> Figure:
-    """F1 and evidence recall against the tokens a reader is given and the time a question takes."""
+    """F1 and evidence recall against the tokens given to a reader, and the time of a question."""
     names = drawable({"run": [short_name(run.name) for run in runs]})
     figure = new_figure(9.0, 6.2)
     panels = figure.subplots(len(TITLES), len(COSTS), sharey="row", squeeze=False)
@@ -382,7 +383,7 @@ def _run_costs(runs: Sequence[Run]) -> Figure:
 
 
 def _figure_of(summary: Mapping[str, Any], group: str, measure: str) -> dict[str, float] | None:
-    """Value with its interval; a category has none, its interval is the value."""
+    """Value with its interval; for a category, which has none, the interval is the value."""
     figures = summary["overall"] if group == "overall" else summary["by_category"].get(group)
     if figures is None or figures[measure] is None:
         return None

@@ -1,4 +1,4 @@
-"""Evaluation, the memory: each answer is kept as soon as it is there, so that an interrupted run goes on."""
+"""Evaluation, the records: each answer is stored at once, so that an interrupted run can resume."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from agentic_rag.ingest.sources import discover
 
 
 class RecordFile:
-    """First the fingerprint of all that a row depends on, then one row a line.
+    """A file with the fingerprint in its first line, then one row per line.
 
     Args:
-        path: made with its folder at the first row.
-        fingerprint: of what the rows are of.
-        fresh: start anew.
+        path: created with its folder at the first row.
+        fingerprint: digest of everything that a row depends on.
+        fresh: discard existing rows.
 
     Raises:
-        InputError: the file holds something else, which stays as it is; or it has another fingerprint, or a line
-            is no JSON object. A line that was cut off at the end is removed instead.
+        InputError: the file has other contents, which stay unchanged; or it has another fingerprint, or a line is no
+            JSON object. A truncated last line is removed instead.
         StoreError: the file cannot be read.
     """
 
@@ -48,10 +48,10 @@ class RecordFile:
                 "or name another place for them"
             )
         self.rows = _rows(path, lines)
-        """What the file held when it was opened."""
+        """The rows in the file when it was opened."""
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Write a row to the disk."""
+        """Write a row to disk."""
         line = json.dumps(row) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ class RecordFile:
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of records, whatever its fingerprint; a line that was cut off is left out.
+    """The rows of a record file with any fingerprint; a truncated line is left out.
 
     Raises:
         InputError: a line is no JSON object.
@@ -75,12 +75,12 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _lines(raw: bytes) -> list[str]:
-    """Lines that were written to their end."""
+    """Complete lines."""
     return raw.decode("ascii", "replace").split("\n")[:-1]
 
 
 def _rows(path: Path, lines: Sequence[str]) -> list[dict[str, Any]]:
-    """What stands below the head."""
+    """The rows below the header."""
     return [_object(line, f"{path}:{number}") for number, line in enumerate(lines[1:], start=2)]
 
 
@@ -98,17 +98,17 @@ _BEGINNING = b'{"fingerprint": "'
 
 
 def _check_ours(path: Path) -> None:
-    """Somebody's own file is neither cut off nor begun anew."""
+    """Raises ``InputError`` for a file of other contents, which is neither truncated nor replaced."""
     if not path.exists():
         return
     with path.open("rb") as file:
         begins = file.read(len(_BEGINNING))
-    if not _BEGINNING.startswith(begins):  # of a head that was cut off there is only a part
+    if not _BEGINNING.startswith(begins):  # a truncated header is only a part of it
         raise InputError(f"{path} holds no records but something else; name another place for them")
 
 
 def _whole_lines(path: Path) -> list[str]:
-    """Lines that were written to their end; what follows them is cut off in the file too."""
+    """Complete lines; an incomplete end is also removed from the file."""
     if not path.is_file():
         return []
     raw = path.read_bytes()
@@ -120,21 +120,21 @@ def _whole_lines(path: Path) -> list[str]:
 
 
 DEPTH = 20
-"""How many of a ranking's first ids are kept: as many as the measures look at, those of BEAM most."""
+"""Number of first ids of a ranking that are stored: the largest cut-off of the measures, which is BEAM's."""
 _TELLS = frozenset({"figures", "pictures", "report", "scores", "statistics"})
-"""Modules of this folder that work on answers and change none."""
+"""Modules of this folder that process answers without changing them."""
 _ANSWERS = frozenset({".json", ".model", ".onnx", ".py"})
 """Files that determine the answers: code, coefficients, tokens, projection, model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one system answered to one query; see ``systems.Scored``."""
+    """The answer of one system to one query; see ``systems.Scored``."""
 
     system: str
     query: str
     ranking: tuple[str, ...]
-    """Ids that the dataset's judgements use, best first, as many as the measures look at."""
+    """Ids of the dataset's unit, best first, up to DEPTH."""
     milliseconds: float
     model_calls: int = 0
     confidence: float | None = None
@@ -147,11 +147,11 @@ class Records:
 
     Args:
         path, fingerprint: of the file; see ``RecordFile`` and ``fingerprint``.
-        fresh: know none of the answers. They stay in the file for a run that asks something else, if they are of
-            this fingerprint; of what is asked again the last answer counts.
+        fresh: ignore the stored answers. They stay in the file for runs with other questions, if they have this
+            fingerprint; of a repeated question the last answer counts.
 
     Raises:
-        InputError, StoreError: as ``RecordFile`` does; a row is no record.
+        InputError, StoreError: as ``RecordFile``; or a row is no record.
     """
 
     def __init__(self, path: Path, fingerprint: str, *, fresh: bool = False) -> None:
@@ -167,37 +167,37 @@ class Records:
         self._kept = {} if fresh else kept
 
     def get(self, system: str, query: str) -> Record | None:
-        """What is kept of that system and query."""
+        """The stored answer of the system to the query."""
         return self._kept.get((system, query))
 
     def settled(self, system: str, query: str) -> bool:
-        """Whether an answer is kept that no failure of a source or model had a part in."""
+        """Whether an answer is stored that no failure of a source or model affected."""
         record = self.get(system, query)
         return record is not None and not record.degraded
 
     def add(self, record: Record) -> None:
-        """Keep a record, on the disk too."""
+        """Store a record, also on disk."""
         self._journal.add(asdict(record))
         self._kept[record.system, record.query] = record
 
 
 def fingerprint(dataset: EvalDataset, settings: Mapping[str, Any]) -> str:
-    """Digest of all that an answer depends on.
+    """Digest of everything that an answer depends on.
 
-    That is: the documents, the questions, the settings, versions, and the package's code, models and
-    coefficients, but for what only reports. The systems, and which of the questions are asked, change no answer.
+    It covers the documents, the questions, the settings, versions, and the package's code, models and coefficients,
+    without modules that only report. The choice of systems and questions changes no answer and is left out.
     """
     said = json.dumps([dict(settings), versions()], sort_keys=True)
     return digest(*_content(dataset), said, code_digest(), size=8)
 
 
 def versions() -> dict[str, str]:
-    """Of this package and of those that search for it."""
+    """Versions of this package and of the libraries that it searches with."""
     return {name: version(name) for name in ("agentic-rag", "graphiti-core", "lancedb", "langgraph")}
 
 
 def file_name(dataset: str, mark: str) -> str:
-    """``<dataset>-<fingerprint>.jsonl``, with what a file name should not have replaced."""
+    """``<dataset>-<fingerprint>.jsonl``, with characters replaced that a file name should not have."""
     plain = re.sub(r"[^\w.-]+", "_", dataset)
     return f"{plain[:80]}-{mark}.jsonl"
 
@@ -215,7 +215,7 @@ def _read(said: Mapping[str, Any], where: str) -> Record:
 
 
 def _content(dataset: EvalDataset) -> Iterator[str]:
-    """What is judged, and digests of the questions and of each document."""
+    """The judgements, and digests of the questions and of each document."""
     yield dataset.unit
     yield dataset.kind
     if dataset.questions is not None:
@@ -230,12 +230,12 @@ def _content(dataset: EvalDataset) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """Of the files that an answer depends on: a version is worked on before it is released."""
+    """Digest of the files that an answer depends on, because the code changes between releases."""
     return digest(*(part for name, path in answering_files() for part in (name, digest_of_file(path))))
 
 
 def answering_files() -> list[tuple[str, Path]]:
-    """The package's files that an answer depends on, by their place in it: code, models and coefficients."""
+    """The package's files that an answer depends on, by relative path: code, models and coefficients."""
     root = Path(__file__).parents[1]
     files = sorted(path for path in root.rglob("*") if path.suffix in _ANSWERS)
     named = [(path.relative_to(root), path) for path in files]

@@ -1,4 +1,4 @@
-"""Evaluation, the report: the contract's JSON, and the same as Markdown to be read."""
+"""Evaluation, the report: as JSON, and as Markdown for readers."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ LATENCY = ("p50", "p95")
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """Figures of every system on the same queries."""
+    """Scores of every system on the same queries."""
 
     dataset: str
     queries: int
-    """Over which the ranking measures are taken; the unanswerable ones are counted under ``abstention``."""
+    """Number of queries for the ranking measures; unanswerable ones are counted in ``abstention``."""
     baseline: str
     systems: dict[str, dict[str, Any]]
     """See ``scores.system_figures``."""
     abstention: dict[str, Any]
     """``answerable``, ``unanswerable``, ``systems``: see ``abstention_figures``; empty without unanswerable queries."""
     degenerate: dict[str, Any]
-    """``ranking`` and ``abstention`` of systems that do not search; see ``baselines``."""
+    """``ranking`` and ``abstention`` of baselines without a search; see ``baselines``."""
     repairs: tuple[str, ...]
-    """A line for everything that could not be taken as it stood."""
+    """One line per change to invalid data."""
     settings: dict[str, Any]
     versions: dict[str, str]
     records: Path
-    """Where the answers are kept."""
+    """File of the stored answers."""
     kept: int
-    """Answers that were there from an earlier run."""
+    """Number of answers from an earlier run."""
     beam: dict[str, Any] = field(default_factory=dict)
-    """By system, of a BEAM conversation: see ``beam_scores.score``; empty for other data."""
+    """By system, for a BEAM conversation: see ``beam_scores.score``; empty for other data."""
 
     usage: dict[str, Any] = field(default_factory=dict)
-    """What the endpoints of models used in this run (see ``domain.usage``); empty where none was asked."""
+    """Usage of the model endpoints in this run (see ``domain.usage``); empty without a call."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The contract's JSON; nothing in it but ``latency_ms`` depends on the machine's speed."""
+        """JSON values; only ``latency_ms`` depends on the machine's speed."""
         named = "dataset queries systems baseline abstention degenerate repairs settings versions".split()
         named += [name for name in ("beam", "usage") if getattr(self, name)]
         return {**{name: getattr(self, name) for name in named}, "repairs": list(self.repairs)}
@@ -62,14 +62,14 @@ class EvalReport:
 
 
 def mark(comparison: Mapping[str, float] | None) -> str:
-    """`` ▲`` where a system is surely better than the baseline, `` ▼`` where it is worse, else nothing."""
+    """`` ▲`` if a system is significantly better than the baseline, `` ▼`` if worse, else nothing."""
     if comparison is None or comparison["p_holm"] >= SIGNIFICANT:
         return ""
     return " ▲" if comparison["difference"] > 0 else " ▼"
 
 
 def markdown(report: EvalReport) -> str:
-    """All figures as tables, then every repair and the settings."""
+    """All scores as tables, then every repair and the settings."""
     parts = [
         f"# {report.dataset}: {report.queries} queries",
         "Mean over queries with its 95 % bootstrap interval; a query without results counts 0. "
@@ -193,7 +193,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Names and texts of a file, so that they cannot become part of the page's structure."""
+    """Escapes names and texts of a file for a table cell."""
     escaped = text.replace("\\", "\\\\")
     for sign in "|<>`*_[]":
         escaped = escaped.replace(sign, f"\\{sign}")

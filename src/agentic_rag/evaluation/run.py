@@ -1,4 +1,4 @@
-"""Evaluation, the run: ingest what the queries are about, ask every system, score with intervals."""
+"""Evaluation, the run: ingest the documents of the queries, run every system, score with intervals."""
 
 from __future__ import annotations
 
@@ -39,41 +39,42 @@ from agentic_rag.settings.config import ChatConfig, EmbeddingConfig
 from agentic_rag.settings.parameters import Parameters
 
 ASKED_TOGETHER = 8
-"""Questions that a worker is given at a time."""
+"""Questions per task of a worker."""
 RECORDS = "evaluation"
-"""Folder of the records, in the data folder."""
+"""Subfolder of the data folder with the records."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions(Selection):
-    """What is to be evaluated, and how."""
+    """The options of an evaluation."""
 
     systems: Sequence[str]
     """See ``systems``; at least one."""
     baseline: str | None = None
-    """System the others are compared with; None: the first."""
+    """System for comparisons; None: the first."""
     records: Path | None = None
-    """File of the records; None: in the data folder, named after all they depend on."""
+    """File of the records; None: in the data folder, named after the fingerprint."""
     fresh: bool = False
     """Run all questions again, including those with saved answers."""
     engine: str = "local"
-    """What ingests and asks; see ``Rag.ingest``. Answers of several workers at once take longer each."""
+    """Engine for ingest and questions; see ``Rag.ingest``. With concurrent workers each answer takes longer."""
     address: str | None = None
-    """Of a Ray cluster's head."""
+    """Address of a Ray cluster's head."""
 
 
 async def evaluate(
     rag: Rag, source: Path, options: EvalOptions, progress: Progress | None = None
 ) -> EvalReport:
-    """Score systems on a BEIR directory, LoCoMo file or BEAM conversation; what it holds is ingested (incrementally) first.
+    """Score systems on a BEIR directory, LoCoMo file or BEAM conversation; its documents are ingested
+    (incrementally) first.
 
-    Each answer is kept in the records as soon as it is there; run again after an interrupt, it goes on.
-    The same input gives the same report, but for ``latency_ms``.
+    Each answer is stored at once; after an interruption the same call resumes. The same input gives the same
+    report, except for ``latency_ms``.
 
     Args:
-        rag: open; the data go to a dataset of their own, named after the source's path.
+        rag: open; the documents go to a separate dataset, named after the source's path.
         source: see ``load_dataset``.
-        options: what to run.
+        options: options of the run.
         progress: called with stage, done, total.
 
     Raises:
@@ -126,7 +127,7 @@ async def evaluate(
 
 
 def first_repairs(loaded: EvalDataset) -> str:
-    """What may be why too few queries could be taken: how many repairs there are, and the first of each kind."""
+    """A possible reason for too few queries: the number of repairs, and the first of each kind."""
     if not loaded.repairs:
         return ""
     kinds = {repair.note: repair for repair in reversed(loaded.repairs)}
@@ -135,7 +136,7 @@ def first_repairs(loaded: EvalDataset) -> str:
 
 
 def _checked(systems: Systems, names: Sequence[str], options: EvalOptions) -> str:
-    """The baseline; raises on options that do not fit."""
+    """The baseline; raises ``InputError`` for invalid options."""
     systems.check(names)
     baseline = names[0] if options.baseline is None else options.baseline
     if baseline not in names:
@@ -157,7 +158,7 @@ async def ingested(
     engine: str = "local",
     address: str | None = None,
 ) -> list[Repair]:
-    """Ingest; what could not be, and which relevant things are not there to be found."""
+    """Ingest the documents; repairs for those that failed, and for relevant ids that do not exist."""
     report = await rag.ingest(
         loaded.source, dataset=dataset, kind=loaded.kind, progress=progress, engine=engine, address=address
     )
@@ -185,7 +186,7 @@ async def ingested(
 
 
 def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
-    """What the figures depend on besides the data; plain values without secrets or places on this machine."""
+    """Settings that the scores depend on; plain values without secrets or local paths."""
     config, limitless = rag.config, rag.config.overridden(NO_CLOCK)
     sections = {name: getattr(limitless, name).model_dump(mode="json") for name in Parameters.model_fields}
     return {
@@ -204,33 +205,33 @@ def _settings(rag: Rag, options: EvalOptions) -> dict[str, Any]:
 
 
 def _within(path: str, source: Path) -> str:
-    """A file's place in the source; the source itself by its name."""
+    """Path relative to the source; the source itself by its name."""
     inner = path.removeprefix(str(source)).lstrip("/")
     return inner if inner and inner != path.lstrip("/") else Path(path).name
 
 
 def _reranker(rag: Rag) -> str | None:
-    """The model that ``rerank.method`` asks; it may have been handed over, and then no setting names it."""
+    """The model of ``rerank.method``; a model passed by the caller is not in the settings."""
     if rag.config.rerank.method not in BY_MODEL or rag.parts.rerankers is None:
         return None
     return _called(rag.parts.rerankers.model(rag.config.rerank))
 
 
 def _called(model: object) -> str:
-    """A model's ``name``; of one that has none all that is known is its class."""
+    """The model's ``name``; else the name of its class."""
     name = getattr(model, "name", None)
     return name if isinstance(name, str) else type(model).__name__
 
 
 def _of_model(section: EmbeddingConfig | ChatConfig) -> dict[str, Any]:
-    """What its answers depend on."""
+    """The settings that a model's output depends on."""
     how_called = {"timeout_seconds", "max_retries", "max_concurrency", "requests_per_minute"}
     without = {"base_url", "model", "api_key", "price", "input_price", "output_price", *how_called}
     return section.model_dump(mode="json", exclude=without)
 
 
 def _records(rag: Rag, loaded: EvalDataset, options: EvalOptions, settings: Mapping[str, Any]) -> Records:
-    """Which of the queries are asked changes no answer, so runs over more and fewer share their records."""
+    """The records. The choice of queries changes no answer, so runs over different numbers share their records."""
     lasting = {name: value for name, value in settings.items() if name not in ("split", "half", "limit")}
     servers = [section.base_url for section in (rag.config.embedding, rag.config.chat)]
     mark = fingerprint(loaded, {**lasting, "servers": servers})
@@ -243,7 +244,7 @@ def _task(query: EvalQuery, chosen: EvalDataset, dataset: str, operation: str | 
 
 
 class _Told:
-    """How many answers there are."""
+    """Reports the number of answers."""
 
     def __init__(self, progress: Progress, known: int, total: int) -> None:
         self._progress, self._done, self._total = progress, known, total
@@ -262,9 +263,9 @@ async def _ask(
     told: _Told,
     cluster: Cluster | None,
 ) -> None:
-    """Ask what is not kept yet, or was answered while something failed.
+    """Ask questions without a stored answer, or with one that a failure affected.
 
-    Systems take turns, so that a busy minute of the machine is all of theirs.
+    Systems take turns, so that other load on the machine affects all of them.
     """
     if cluster is None:
         here = Asked(systems)
@@ -288,7 +289,7 @@ def _of(kept: Records, name: str, queries: Sequence[EvalQuery]) -> list[Record]:
 def _abstention(
     names: Sequence[str], kept: Records, ranked: Sequence[EvalQuery], unanswerable: Sequence[EvalQuery]
 ) -> dict[str, Any]:
-    """Figures of each system that can abstain; nothing where every query has an answer."""
+    """Abstention scores of each system that can abstain; empty if every query is answerable."""
     if not unanswerable:
         return {}
     figures = {
@@ -300,7 +301,7 @@ def _abstention(
 
 
 def _beam(chosen: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> dict[str, Any]:
-    """By system: ``beam_scores.score`` of the ranked questions; nothing for other data."""
+    """By system: ``beam_scores.score`` of the ranked questions; empty for other data."""
     questions = [chosen.beam[query.id] for query in chosen.ranked_queries if query.id in chosen.beam]
     if not questions:
         return {}
@@ -311,12 +312,12 @@ def _beam(chosen: EvalDataset, answers: Mapping[str, Sequence[Record]]) -> dict[
 
 
 def _message(chunk: str) -> str:
-    """The message that a chunk is (a part) of."""
+    """The message of a chunk, which may be a part of it."""
     return chunk.rpartition("#")[2]
 
 
 def _degenerate(chosen: EvalDataset) -> dict[str, Any]:
-    """What one gets without searching; see ``baselines``."""
+    """Scores of baselines without a search; see ``baselines``."""
     ranked, unanswerable = chosen.ranked_queries, chosen.unanswerable_queries
     found: dict[str, Any] = {}
     rankings = degenerate_rankings(ranked, chosen.sessions, depth=DEPTH)

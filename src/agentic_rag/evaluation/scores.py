@@ -1,4 +1,5 @@
-"""Evaluation, the figures: from answers to means, intervals, comparisons and abstention, beside what takes no search."""
+"""Evaluation, the scores: from answers to means, intervals, comparisons and abstention, and baselines without a
+search."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ Values = dict[str, list[float]]
 
 
 def measured(queries: Sequence[EvalQuery], rankings: Sequence[Sequence[str]]) -> Values:
-    """Every measure of every query; a ranking each, in the queries' order."""
+    """Every measure of every query; one ranking per query, in the queries' order."""
     pairs = list(zip(queries, rankings, strict=True))
     return {name: [measure(name, ranking, query.relevant) for query, ranking in pairs] for name in MEASURES}
 
@@ -35,12 +36,12 @@ def mean_figures(values: Values) -> dict[str, Any]:
 def system_figures(
     queries: Sequence[EvalQuery], answers: Mapping[str, Sequence[Record]], baseline: str
 ) -> dict[str, dict[str, Any]]:
-    """Everything the report says of each system's ranking.
+    """All scores of each system's ranking in the report.
 
     Args:
         queries: answerable, judged; at least one.
-        answers: by system a record for each query, in the queries' order.
-        baseline: the system that the others are compared with.
+        answers: by system, a record for each query, in the queries' order.
+        baseline: system for comparisons.
 
     Returns:
         By system: each measure, ``latency_ms`` (``p50``, ``p95``), ``model_calls`` (``mean`` a query,
@@ -67,8 +68,8 @@ def system_figures(
 def comparisons(values: Mapping[str, Values], baseline: str) -> dict[str, dict[str, dict[str, float]]]:
     """By system and measure: mean paired difference from the baseline with its interval, ``p``, ``p_holm``.
 
-    The family that Holm's correction is over is every other system times every measure, over all queries
-    together; categories are not tested.
+    The family of Holm's correction consists of every other system times every measure, over all queries together;
+    categories are not tested.
     """
     pairs = {
         (name, measure_name): (of_queries, values[baseline][measure_name])
@@ -86,7 +87,7 @@ def comparisons(values: Mapping[str, Values], baseline: str) -> dict[str, dict[s
 
 
 def _by_category(queries: Sequence[EvalQuery], values: Values) -> dict[str, Any]:
-    """In the order of each category's name; nothing where no query has one."""
+    """Scores by category, sorted by name; empty if no query has one."""
     names = [query.category or UNCATEGORISED for query in queries]
     if all(query.category is None for query in queries):
         return {}
@@ -108,17 +109,17 @@ def _calls(calls: Sequence[int]) -> dict[str, float]:
 
 
 MOST_REFUSED = 0.10
-"""Share of the answerable questions that may be refused when a threshold is chosen."""
+"""Maximum share of refused answerable questions for the choice of a threshold."""
 
 
 def abstention_figures(answerable: Sequence[Record], unanswerable: Sequence[Record]) -> dict[str, Any]:
-    """How one whole graph abstained.
+    """Abstention scores of one whole graph.
 
-    ``as_run``: shares of the unanswerable questions it abstained on and of the answerable ones it refused.
-    ``at_refused_10``: the same at the threshold of its confidence that refuses at most a tenth of the
-    answerable ones. The threshold is chosen on these very questions, so this tells how well the confidence
-    orders them, not how well a threshold fixed beforehand would do. ``roc_area``: how often an answerable
-    question has more confidence than an unanswerable one.
+    ``as_run``: share of the unanswerable questions on which it abstained, and of the answerable ones it refused.
+    ``at_refused_10``: the same at the confidence threshold that refuses at most a tenth of the answerable ones.
+    The threshold is chosen on these questions, so this measures how well the confidence separates them, not the
+    quality of a threshold chosen beforehand. ``roc_area``: probability that an answerable question has a higher
+    confidence than an unanswerable one.
 
     Args:
         answerable, unanswerable: records of a system that abstains; at least one each.
@@ -147,7 +148,7 @@ def abstention_figures(answerable: Sequence[Record], unanswerable: Sequence[Reco
 
 
 def refusal_threshold(confidences: Sequence[float], most_refused: float = MOST_REFUSED) -> float:
-    """The highest threshold below which no more than that share of the confidences lies.
+    """The highest threshold with at most this share of the confidences below it.
 
     >>> refusal_threshold([0.1, 0.5, 0.6, 0.9], 0.25)
     0.5
@@ -157,7 +158,7 @@ def refusal_threshold(confidences: Sequence[float], most_refused: float = MOST_R
 
 
 def as_figure(interval: Interval) -> dict[str, float]:
-    """An interval as reports have it: six decimals."""
+    """An interval in the form of reports, rounded to six decimals."""
     return {name: round(value, 6) for name, value in interval._asdict().items()}
 
 
@@ -175,19 +176,18 @@ Sessions = Mapping[str, Sequence[Sequence[str]]]
 def degenerate_rankings(
     queries: Sequence[EvalQuery], sessions: Sessions, *, depth: int = 10
 ) -> dict[str, list[list[str]]]:
-    """Rankings of a conversation's turns that do not look at the question.
+    """Rankings of a conversation's turns that ignore the question.
 
-    ``last_session``: the turns of the last session that has any, newest first. ``full_context``: all turns
-    in the order they were said, as a model that is given the whole conversation reads them. ``random``:
-    all turns in a random order that depends on the query's id alone.
+    ``last_session``: the turns of the last non-empty session, newest first. ``full_context``: all turns in order,
+    as in a model's full context. ``random``: all turns in a random order seeded by the query's id.
 
     Args:
         queries: each asks about the conversation ``dataset_key``.
         sessions: chunk ids of each conversation's turns, session by session.
-        depth: how many of the first turns to give.
+        depth: number of turns per ranking.
 
     Returns:
-        By baseline a ranking for each query, in the queries' order; nothing without sessions.
+        By baseline a ranking for each query, in the queries' order; empty without sessions.
     """
     if not sessions:
         return {}
@@ -201,9 +201,9 @@ def degenerate_rankings(
 
 
 def not_mentioned(answerable: int, unanswerable: int) -> dict[str, float]:
-    """Shares of a system that answers every question with "not mentioned".
+    """Scores of a system that answers every question with "not mentioned".
 
-    ``right`` is the share of all questions for which that is the right thing to say.
+    ``right`` is the share of all questions for which this is the right answer.
     """
     return {
         "unanswerable_abstained": 1.0,

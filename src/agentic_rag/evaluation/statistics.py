@@ -1,6 +1,6 @@
-"""Evaluation, the doubt: how far a mean over queries could be chance.
+"""Evaluation, the statistics: confidence intervals and significance tests of means over queries.
 
-Every random draw comes from one seed, so the same values give the same answer.
+All random numbers come from one seed, so the same values give the same result.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from agentic_rag.errors import InputError
 Numbers = NDArray[np.float64]
 Name = TypeVar("Name", bound=Hashable)
 LEVEL, SEED = 0.95, 0
-"""Coverage of every interval; seed of every draw."""
+"""Coverage of all intervals; seed of all random numbers."""
 _CELLS = 4_000_000
-"""Values held at once while resampling (32 MB)."""
+"""Maximum number of values held in resampling (32 MB)."""
 
 
 class Interval(NamedTuple):
@@ -31,7 +31,7 @@ class Interval(NamedTuple):
 
 
 class PairedTest(NamedTuple):
-    """How likely a difference at least as large is by chance, by itself and among all that are tested."""
+    """The probability of a difference at least as large by chance, for this test alone and after Holm's correction."""
 
     p: float
     p_holm: float
@@ -45,12 +45,12 @@ def bootstrap_interval(
 ) -> Interval:
     """95 % percentile bootstrap interval of the mean over queries.
 
-    For the interval of a difference give the paired differences.
+    For the interval of a difference, pass the paired differences.
 
     Args:
         values: one per query.
-        kinds: what each query is; as many of each kind are drawn as there are. None: all are one kind.
-        samples: resamples of the queries, with replacement.
+        kinds: stratum of each query; each stratum is resampled with its own size. None: one stratum.
+        samples: number of resamples of the queries, with replacement.
 
     Raises:
         InputError: no values, one that is not finite, or samples below 1.
@@ -71,12 +71,12 @@ def bootstrap_interval(
 def randomisation_test(first: Sequence[float], second: Sequence[float], *, samples: int = 20_000) -> float:
     """Two-sided p-value of "both systems are equally good", by swapping their values query by query.
 
-    Where ``samples`` allows every pattern of swaps (up to 14 queries that differ), p is exact; otherwise
-    the rarer tail, observed value included, counts twice, so that p is never 0.
+    If ``samples`` covers every pattern of swaps (up to 14 queries that differ), p is exact; otherwise the rarer tail,
+    observed value included, counts twice, so that p is never 0.
 
     Args:
         first, second: one value per query, in the same order.
-        samples: random patterns where not all are tried.
+        samples: number of random patterns if not all are tried.
 
     Raises:
         InputError: different lengths, no values, one that is not finite, or samples below 1.
@@ -90,7 +90,7 @@ def randomisation_test(first: Sequence[float], second: Sequence[float], *, sampl
     _check_samples(samples)
     differences = left - right
     differences = differences[differences != 0]
-    if differences.size < 2:  # both patterns are as far from 0
+    if differences.size < 2:  # both patterns have the same distance from 0
         return 1.0
     test = permutation_test(
         (differences,),
@@ -122,21 +122,21 @@ def holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
             raise InputError(f"p-value of {name!r} is {p_value!r}; it lies between 0 and 1")
     adjusted: dict[Name, float] = {}
     highest = 0.0
-    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):  # equal ones end up equal
+    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):  # equal p-values stay equal
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[name]))
         adjusted[name] = highest
     return {name: adjusted[name] for name in p_values}
 
 
 def paired_tests(pairs: Mapping[Name, tuple[Sequence[float], Sequence[float]]]) -> dict[Name, PairedTest]:
-    """``randomisation_test`` of each pair of systems, and all of them together by ``holm``."""
+    """``randomisation_test`` of each pair of systems, with ``holm`` over all of them."""
     p_values = {name: randomisation_test(*pair) for name, pair in pairs.items()}
     adjusted = holm(p_values)
     return {name: PairedTest(p_values[name], adjusted[name]) for name in pairs}
 
 
 def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """How often a positive lies above a negative, ties one half; ``roc_area`` without the interval.
+    """Probability that a positive scores above a negative, ties one half; ``roc_area`` without the interval.
 
     Raises:
         InputError: no values on one side, or one that is not finite.
@@ -145,10 +145,10 @@ def area_under_roc(positive: Sequence[float], negative: Sequence[float]) -> floa
 
 
 def roc_area(positive: Sequence[float], negative: Sequence[float]) -> Interval:
-    """Area under the ROC curve: how often a positive lies above a negative, ties one half.
+    """Area under the ROC curve: probability that a positive scores above a negative, ties one half.
 
-    0.5 is chance, 1 a perfect order. The interval is a 95 % percentile bootstrap of 2,000 resamples, of positives
-    and of negatives each among themselves.
+    0.5 is chance, 1 a perfect order. The interval is a 95 % percentile bootstrap of 2,000 resamples; positives and
+    negatives are resampled separately.
 
     Args:
         positive, negative: scores, higher for what should be positive.
@@ -169,7 +169,7 @@ def _area(positive: Numbers, negative: Numbers, axis: int = -1) -> Numbers:
 
 
 def _bootstrap(parts: Sequence[Numbers], statistic: Callable[..., Numbers], samples: int) -> Interval:
-    """The percentile interval of a statistic; each part is resampled by itself."""
+    """The percentile interval of a statistic; each part is resampled separately."""
     _check_samples(samples)
     interval = bootstrap(
         [np.repeat(part, 2) if part.size == 1 else part for part in parts],  # scipy refuses a single value

@@ -1,4 +1,4 @@
-"""Evaluation, the systems: every source, fusion and reranking of the graph as something to be scored.
+"""Evaluation, the systems: every source, fusion and rerank of the graph, as systems to be scored.
 
 Names: ``graphiti``, ``lancedb`` (each source as the graph runs it), ``dense``, ``sparse``; ``rrf``,
 ``weighted_graphiti``, ``weighted_lancedb``, ``cascade`` (fused, not reranked), ``fused`` (by the
@@ -33,29 +33,29 @@ _WHOLE: Mapping[str, Mapping[str, Any]] = {
     "full-graphiti": {
         "graphiti_weight": 0.0,
         "lancedb_weight": 1.0,
-        # The cascade must not be content with the graph that is left out.
+        # The cascade must not stop at the graph source, which is left out.
         "graphiti_threshold": 1_000_000,
         "use_lancedb_fallback": True,
     },
     "full-lancedb": {"graphiti_weight": 1.0, "lancedb_weight": 0.0, "use_lancedb_fallback": False},
 }
-"""What each whole graph fuses by."""
+"""Parameters of each whole graph's fusion."""
 NO_CLOCK = {"quality": {"deadline_seconds": 86_400.0}, "retrieval": {"timeout_seconds": 86_400.0}}
-"""Limits in seconds are lifted, so that what is found does not depend on how busy the machine is."""
+"""Time limits are lifted, so that the results do not depend on the load of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of the graph as a system: up to the fusion."""
+    """A part of the graph, up to the fusion, as a system."""
 
     source: str | None = None
-    """The one that is searched; None: those that the graph would search."""
+    """The only source that is searched; None: those that the graph would search."""
     retrieval: Mapping[str, Any] = field(default_factory=dict)
     fusion: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def runtime(self) -> Runtime[Any]:
-        """What LangGraph would give its nodes."""
+        """The runtime that LangGraph would pass to its nodes."""
         context: Any = {"retrieval": {**NO_CLOCK["retrieval"], **self.retrieval}, "fusion": dict(self.fusion)}
         return Runtime(context=context)
 
@@ -75,7 +75,7 @@ Results = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A query as a system gets it."""
+    """A query as input of a system."""
 
     query: EvalQuery
     dataset: str
@@ -85,18 +85,18 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a system returned, and what it took."""
+    """The output of a system, and its cost."""
 
     results: Results
     """Best first."""
     milliseconds: float
-    """From question to ranked results; of a whole graph to its answer."""
+    """From question to ranked results; for a whole graph to its answer."""
     model_calls: int = 0
-    """Of a chat or rerank model, as the graph made them; tries that a client repeats by itself count once."""
+    """Calls of a chat or rerank model by the graph; a client's own retries are not counted."""
     confidence: float | None = None
-    """Of a whole graph: the best calibrated relevance in [0, 1], by which it answers or abstains."""
+    """For a whole graph: the best calibrated relevance in [0, 1], which decides whether it answers."""
     abstained: bool | None = None
-    """Of a whole graph: it said that the documents do not have it."""
+    """For a whole graph: it answered that the documents do not contain it."""
     degraded: tuple[str, ...] = ()
     """Sources and models that failed, by name."""
 
@@ -107,7 +107,7 @@ class Systems:
     def __init__(self, rag: Rag) -> None:
         self._rag = rag
         self._nodes = rag_nodes(rag.parts, rag.config)
-        # What keeps conversations wants one named for every question, and would hold all that is asked here.
+        # A checkpointer would require a thread for every question, and would store all of them.
         self._graph = rag.graph.copy({"checkpointer": None})
 
     def check(self, names: Sequence[str]) -> None:
@@ -120,7 +120,7 @@ class Systems:
                 raise InputError(f"unknown system {name!r}; use some of: {known}")
 
     def forget(self) -> None:
-        """Let the next system embed a question that another has embedded: each is asked as a reader would ask it."""
+        """Clear the cache of question vectors, so that each system embeds the question itself, as for a reader."""
         if isinstance(self._rag.embedding, Remembering):
             self._rag.embedding.forget()
 
@@ -140,7 +140,7 @@ class Systems:
         return Scored(results, milliseconds, calls, degraded=tuple(_degraded(state)))
 
     async def _fused(self, part: _Part, task: Task) -> dict[str, Any]:
-        """The graph's state after its fusion node, by its own nodes and edges."""
+        """The graph's state after its fusion node, by the graph's own nodes and edges."""
         state = _asked(task)
         typed = cast(CanvasRAGState, state)  # the same dict, which the nodes read
         state |= self._nodes["prepare_query"](state, part.runtime)
@@ -189,11 +189,11 @@ def _asked(task: Task) -> dict[str, Any]:
 
 
 def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) -> int:
-    """Calls of a chat or rerank model that a node made, by the state that it left."""
+    """Number of calls of a chat or rerank model by a node, from the state it left."""
     if node == "rerank":
         if state["rerank_outcome"]["method"] != parameters.rerank.method:
-            return 1  # the call that failed; those beside it were given up
-        # Of what was fused: of the reranked results post-retrieval steps may have kept a few.
+            return 1  # the failed call; the concurrent ones were cancelled
+        # By the fused results: post-retrieval steps may have removed some of the reranked ones.
         return _rerank_calls(parameters, len(state["fused_results"]))
     if node == "rewrite_query":
         return int(parameters.rewrite.method == "chat")
@@ -204,7 +204,7 @@ def _model_calls(node: str, state: Mapping[str, Any], parameters: Parameters) ->
 
 
 def _rerank_calls(parameters: Parameters, results: int) -> int:
-    """A chat model is called for each batch of passages, a cross-encoder once for all of them."""
+    """One call per batch of passages for a chat model, one call for all of them for a cross-encoder."""
     passages = min(results, parameters.rerank.depth)
     calls = {"chat": math.ceil(passages / BATCH), "cross_encoder": min(passages, 1)}
     return calls.get(parameters.rerank.method, 0)

@@ -1,5 +1,5 @@
-"""The memory benchmark: conversations through memory designs, records of every question, tables and pictures.
+"""The memory benchmark: conversations through memory designs, a record per question, tables and charts.
 
-The way of a run: ``source`` → the main graph of ``agentic_rag.lab`` (opened by ``agentic_rag.lab.open_lab``)
+The flow of a run: ``source`` → the main graph of ``agentic_rag.lab`` (opened by ``agentic_rag.lab.open_lab``)
 → ``records`` → ``summary`` → ``compare`` and ``pictures``; ``run`` calls them in this order.
 """

@@ -1,4 +1,4 @@
-"""The memory benchmark, the conversations: of a LoCoMo file or of BEAM's folders, as a memory design is given them."""
+"""The memory benchmark, the conversations: from a LoCoMo file or BEAM's folders, as input of a memory design."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from agentic_rag.lab.conversation import Conversation, Dialog, Question, Session
 
 
 def read_tasks(path: Path, task_id: str | None, *, control: bool = False) -> list[Conversation]:
-    """The conversations asked for.
+    """The selected conversations.
 
     Args:
         path: a LoCoMo file, or a folder of BEAM conversations (one, a tier, or ``chats``).
-        task_id: see ``chosen_tasks``; None: the only one there is.
-        control: of BEAM, take the words "always" and "never" out of the messages.
+        task_id: see ``chosen_tasks``; None: the only conversation.
+        control: for BEAM, remove the words "always" and "never" from the messages.
 
     Raises:
-        InputError: no such file, folder or task; or it is broken; or a control is asked for of other data.
+        InputError: no such file, folder or task; invalid data; or ``control`` for other data.
     """
     if beam.is_beam(path):
         folders = beam.find_conversations(path)
@@ -36,7 +36,7 @@ def read_tasks(path: Path, task_id: str | None, *, control: bool = False) -> lis
 
 
 def data_files(path: Path, tasks: list[Conversation]) -> list[Path]:
-    """The files that tasks were read from."""
+    """The files of the tasks."""
     if path.is_file() and path.name != CHAT:
         return [path]
     folders = beam.find_conversations(path)
@@ -44,7 +44,7 @@ def data_files(path: Path, tasks: list[Conversation]) -> list[Path]:
 
 
 def read_beam(folder: Path, *, control: bool = False) -> Conversation:
-    """A BEAM conversation: a session a batch, a turn a message; raises as ``beam.load_conversation``."""
+    """A BEAM conversation: one session per batch, one turn per message; raises as ``beam.load_conversation``."""
     read = beam.load_conversation(folder, control=control)
     return Conversation(
         task_id=read.name,
@@ -89,7 +89,7 @@ def _only_one(conversations: Mapping[str, object]) -> str:
 def read_conversations(path: Path) -> dict[str, Conversation]:
     """Every conversation of a LoCoMo file by its ``sample_id``.
 
-    Evidence is repaired as ``evaluation.locomo`` does; a turn that shares a photo has its caption in the text.
+    Evidence is repaired as in ``evaluation.locomo``; the text of a turn includes the caption of its photo.
 
     Raises:
         InputError: the file cannot be read, or is no LoCoMo data.
@@ -130,7 +130,7 @@ def read_conversations(path: Path) -> dict[str, Conversation]:
 
 
 def chosen_tasks(conversations: Mapping[str, object], task_id: str) -> list[str]:
-    """The tasks asked for: one conversation, several by commas, or ``all``.
+    """The selected tasks: one conversation, several separated by commas, or ``all``.
 
     Raises:
         InputError: no such conversation; the error lists the known ones.

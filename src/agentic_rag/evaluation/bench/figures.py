@@ -1,4 +1,4 @@
-"""The memory benchmark, the figures: scores of a run by category, and runs beside each other."""
+"""The memory benchmark, the scores: of a run by category, and of several runs in comparison."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from agentic_rag.lab.scoring import abstains, score
 
 DIGITS = 4
 SUMMARY = "summary.json"
-"""Of a finished run, in its folder."""
+"""File in the folder of a finished run."""
 RECALL = "evidence_recall@10"
 _SAID = frozenset(
     "task config service reader questions tested failed overall intervals by_category baselines cost inserts".split()
 )
-"""What a comparison, and a run that goes on, read of it."""
+"""Keys that a comparison and a resumed run read."""
 SAMPLES = 2_000
 
 
 def latest(records: Sequence[QuestionRecord]) -> list[QuestionRecord]:
-    """The last record of each question, in the order of tasks and questions: what a run is judged by."""
+    """The last record of each question, in the order of tasks and questions; the scores use these."""
     last: dict[tuple[str, int], QuestionRecord] = {}
     for record in records:
         key = record.task, record.question_id
@@ -45,12 +45,12 @@ def latest(records: Sequence[QuestionRecord]) -> list[QuestionRecord]:
 
 
 def figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
-    """Means over questions, each with its denominator; a failed question counts 0.
+    """Means over questions, each with its number of questions; a failed question counts 0.
 
     Returns:
-        ``f1``, ``exact_match`` and ``correct`` over all ``questions``; ``f1_answerable`` without those that
-        nothing answers, and ``evidence_recall@10`` over those whose evidence can be looked for
-        (``evidence_questions``), each None where there are none.
+        ``f1``, ``exact_match`` and ``correct`` over all ``questions``; ``f1_answerable`` over the answerable ones, and
+        ``evidence_recall@10`` over those with searchable evidence (``evidence_questions``); each None without
+        questions.
     """
     answerable = [record.f1 for record in records if record.category not in UNANSWERABLE]
     recalls = [record.recall for record in records if record.recall is not None]
@@ -66,10 +66,10 @@ def figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
 
 
 def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    """All figures of a run.
+    """All scores of a run.
 
     Args:
-        records: at least one; of a question tested more than once the last counts.
+        records: at least one; the last one of each question counts.
         milliseconds: of each question, by operator.
     """
     judged = latest(records)
@@ -108,10 +108,10 @@ def summary(records: Sequence[QuestionRecord], milliseconds: Sequence[Mapping[st
 
 
 def beam_figures(records: Sequence[QuestionRecord]) -> dict[str, Any] | None:
-    """What of BEAM is judged without a model (``beam_scores.score``); None of records of other questions.
+    """BEAM's scores that need no model (``beam_scores.score``); None for other data.
 
-    ``rubric``: by kind and ``overall`` the share of the published rubric that is met, mean over the questions that a
-    chat model judged; None where it judged none.
+    ``rubric``: share of the published rubric that is met, by kind and ``overall``, mean over the questions judged by a
+    chat model; None if it judged none.
     """
     if not records or any(record.category not in KINDS for record in records):
         return None
@@ -143,10 +143,10 @@ def _beam_question(record: QuestionRecord) -> Question:
 
 
 def read_summary(file: Path) -> dict[str, Any] | None:
-    """The summary of a finished run; None where there is none, or one that was cut off.
+    """The summary of a finished run; None if it is missing or truncated.
 
     Raises:
-        InputError: the file holds something else.
+        InputError: the file has other contents.
     """
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -160,7 +160,7 @@ def read_summary(file: Path) -> dict[str, Any] | None:
 
 
 def progress_curve(records: Sequence[QuestionRecord]) -> list[dict[str, Any]]:
-    """Figures at each test, in the order of packets: how a memory does as the conversation grows."""
+    """Scores at each test, in the order of packets: quality as the conversation grows."""
     points = sorted({(record.task, record.tested_after) for record in records})
     return [
         {
@@ -180,7 +180,7 @@ BASELINES: Mapping[str, Callable[[QuestionRecord], str]] = {
     "not_mentioned": lambda record: NOT_MENTIONED,
     "first_memory": _first_memory,
 }
-"""Answers that take no reading: nothing is ever known; the first retrieved memory as it is."""
+"""Baseline answers: always "not mentioned"; the first retrieved memory, unchanged."""
 
 
 def _answering(record: QuestionRecord, predicted: str) -> QuestionRecord:
@@ -195,7 +195,7 @@ def _answering(record: QuestionRecord, predicted: str) -> QuestionRecord:
 
 
 def _category_order(records: Sequence[QuestionRecord]) -> list[str]:
-    """In LoCoMo's order, or BEAM's."""
+    """Categories in the order of LoCoMo, or of BEAM."""
     known = [*CATEGORIES.values(), *KINDS]
     return sorted({record.category for record in records}, key=known.index)
 
@@ -240,20 +240,20 @@ class Run:
     """A finished run."""
 
     name: str
-    """Of its design; with a number where two runs are of one."""
+    """Name of its design; with a number if several runs have the same design."""
     folder: Path
     summary: Mapping[str, Any]
     records: tuple[QuestionRecord, ...]
-    """Of each question the last."""
+    """The last record of each question."""
 
 
 def short_name(name: str) -> str:
-    """A design's name without what all the shipped files begin and end with."""
+    """A design's name without the prefix and suffix common to all shipped files."""
     return name.removeprefix("locomo_").replace("_pipeline", "")
 
 
 def read_run(folder: Path) -> Run:
-    """A run as ``bench`` left it.
+    """A run in the folder that ``bench`` wrote.
 
     Raises:
         InputError: the folder holds no finished run.
@@ -264,24 +264,24 @@ def read_run(folder: Path) -> Run:
         raise InputError(
             f"{folder} holds no finished run (no readable summary.json); give the folder that bench has named"
         )
-    # Other tasks of the design may stand beside them, of runs before or of one that has not ended.
+    # Records of other tasks, from earlier or unfinished runs, may be in the same folder.
     journals = [file.parent / folder_of(task) / RECORDS for task in found["inserts"]]
     records = [
         read_record(row, f"{path}:{number}")
         for path in journals
-        if path.is_file()  # of a conversation without questions there is none
+        if path.is_file()  # a conversation without questions has no records
         for number, row in enumerate(read_rows(path), start=2)
     ]
     return Run(str(found["config"]), file.parent, found, tuple(latest(records)))
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """Runs in the order given; names that come twice get a number.
+    """Runs in the given order; repeated names get a number.
 
-    A folder that ``bench`` has begun and not ended is left out with a warning, as ``bench/*/`` names it too.
+    A folder of an unfinished run is left out with a warning, because ``bench/*/`` matches it too.
 
     Raises:
-        InputError: no folder, one that is not there, or none that holds a finished run.
+        InputError: no folder is given, one does not exist, or none has a finished run.
     """
     if not folders:
         raise InputError("no run to compare; give the folders that bench has named")
@@ -300,10 +300,10 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
 
 
 def against_first(runs: Sequence[Run]) -> dict[str, dict[str, dict[str, float]]]:
-    """By run (but the first) and measure: mean paired difference from the first run, ``p`` and ``p_holm``.
+    """By run (except the first) and measure: mean paired difference from the first run, ``p`` and ``p_holm``.
 
-    Only questions that both runs have count; how many stands beside as ``questions``. A randomisation test,
-    held for all comparisons together by Holm's method.
+    Only questions of both runs count; their number is ``questions``. A randomisation test, with Holm's correction
+    over all comparisons.
     """
     pairs = {
         (run.name, measure): both
@@ -320,7 +320,7 @@ def against_first(runs: Sequence[Run]) -> dict[str, dict[str, dict[str, float]]]
 
 
 def comparison(runs: Sequence[Run]) -> dict[str, Any]:
-    """Everything the comparison shows, as plain values."""
+    """Everything that the comparison shows, as plain values."""
     tests = against_first(runs)
     told = "task service reader questions tested failed overall intervals by_category cost".split()
     return {
@@ -339,7 +339,7 @@ def comparison(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _shared(own: Run, first: Run, measure: str) -> tuple[list[float], list[float]]:
-    """The values of two runs on the questions that both have."""
+    """The values of two runs on their common questions."""
     ours, theirs = _values(own, measure), _values(first, measure)
     both = [key for key in ours if key in theirs]
     return [ours[key] for key in both], [theirs[key] for key in both]

@@ -1,7 +1,7 @@
-"""The memory benchmark, the records: what became of each question, one line of JSON, kept as soon as it is there.
+"""The memory benchmark, the records: one line of JSON per question, written at once.
 
-``records.jsonl`` holds no clock's value, so that the same run writes the same bytes; the milliseconds of each
-operator stand beside it in ``times.jsonl``, a line for each of its lines.
+``records.jsonl`` contains no times, so that equal runs write equal bytes; the milliseconds of each operator are in
+``times.jsonl``, line by line.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from agentic_rag.lab.conversation import Conversation, Question
 
 RECORDS, TIMES = "records.jsonl", "times.jsonl"
 SHOWN = 10
-"""Of the retrieved memories, how many count for evidence recall."""
+"""Number of retrieved memories that count for evidence recall."""
 DIGITS = 6
-"""Of scores in the records."""
+"""Decimals of scores in the records."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecord:
-    """What became of one question at one test."""
+    """The result of one question at one test."""
 
     task: str
     question_id: int
     tested_after: int
-    """Packet after which it was asked, from 0."""
+    """Index of the packet after which it was asked, from 0."""
     category: str
     question: str
     answer: str | None
@@ -39,10 +39,10 @@ class QuestionRecord:
     """``ok`` or ``failed``."""
     reason: str | None
     memories: tuple[Mapping[str, Any], ...]
-    """What the reader was given, in order: ``entry_id``, ``text``, ``score``, ``turns`` (ids)."""
+    """The reader's memories, in order: ``entry_id``, ``text``, ``score``, ``turns`` (ids)."""
     recall: float | None
-    """Share of the evidence turns in the first 10 memories (all of them, of a service that returns all), of BEAM in
-    the first 10 messages; None for a question without evidence, or whose evidence is a trap."""
+    """Share of the evidence turns in the first 10 memories (all memories, for a service that returns all); for BEAM,
+    in the first 10 messages. None without evidence, and for misleading evidence."""
     history_tokens: int
     predicted_answer: str | None
     is_correct: bool
@@ -50,20 +50,20 @@ class QuestionRecord:
     exact_match: float
     judge: bool | None
     degraded: tuple[str, ...]
-    """Steps behind the retrieval that could not do all of what they are for, with the reason."""
+    """Steps after the retrieval that did less than configured, with the reason."""
     evidence_sets: tuple[tuple[str, ...], ...] = ()
-    """Of BEAM, see ``evaluation.beam.Question.source_sets``."""
+    """For BEAM, see ``evaluation.beam.Question.source_sets``."""
     rubric_met: float | None = None
-    """Share of BEAM's rubric that the answer meets; None where no model judged it."""
+    """Share of BEAM's rubric that the answer meets; None if no model judged it."""
 
 
 class RunRecords:
     """The two journals of one conversation.
 
     Args:
-        folder: of the conversation.
-        fingerprint: of all that a record depends on.
-        fresh: start anew.
+        folder: folder of the conversation.
+        fingerprint: digest of everything that a record depends on.
+        fresh: discard existing records.
     """
 
     def __init__(self, folder: Path, fingerprint: str, *, fresh: bool) -> None:
@@ -72,7 +72,7 @@ class RunRecords:
         self._kept: dict[tuple[int, int], QuestionRecord] = {}
         for number, row in enumerate(self._records.rows, start=2):
             record = read_record(row, f"{self._records.path}:{number}")
-            self._kept[record.question_id, record.tested_after] = record  # asked again, the last counts
+            self._kept[record.question_id, record.tested_after] = record  # the last record counts
         self._milliseconds: dict[tuple[int, int], Mapping[str, float]] = {
             (row["question_id"], row["tested_after"]): row["milliseconds"] for row in self._times.rows
         }
@@ -82,12 +82,13 @@ class RunRecords:
         return self._records.path
 
     def get(self, question_id: int, packet: int) -> QuestionRecord | None:
-        """What is kept of a question asked after a packet."""
+        """The stored record of a question after a packet."""
         return self._kept.get((question_id, packet))
 
     def add(self, record: QuestionRecord, milliseconds: Mapping[str, float]) -> None:
-        """Keep a record, on the disk too."""
-        # Times first: a run killed in between asks the question again, and has then one time too many, not a
+        """Store a record, also on disk."""
+        # Times first: a run killed in between asks the question again, and then has one time too many, which is
+        # harmless; a missing time is not.
         # record too few.
         key = {"question_id": record.question_id, "tested_after": record.tested_after}
         self._times.add({**key, "milliseconds": dict(milliseconds)})
@@ -96,7 +97,7 @@ class RunRecords:
         self._milliseconds[record.question_id, record.tested_after] = dict(milliseconds)
 
     def times(self) -> list[Mapping[str, float]]:
-        """Milliseconds by operator of every question on the disk; a repeated one counts once, the last."""
+        """Milliseconds by operator for every stored question; the last of a repeated one counts."""
         return list(self._milliseconds.values())
 
 
@@ -112,12 +113,12 @@ def record_of(
     """The record of a test result (see ``memory.runs``); a failed one scores 0.
 
     Args:
-        conversation: that was remembered.
-        question: that was asked.
-        packet: the latest that was in.
-        result: what the test graph wrote.
-        returns_all: the service gives back all it holds whatever it is asked for.
-        tokens: of the history that the reader was given.
+        conversation: the inserted conversation.
+        question: the question.
+        packet: index of the latest inserted packet.
+        result: output of the test graph.
+        returns_all: the service returns all its memories for any question.
+        tokens: length of the reader's history.
     """
     memories = tuple(_memory(conversation, memory) for memory in result.get("memory_data") or ())
     failed = result["status"] == "failed"
@@ -150,7 +151,7 @@ def record_of(
 
 
 def turns_of(conversation: Conversation, memory: Mapping[str, Any]) -> tuple[str, ...]:
-    """Ids of the turns a memory comes from, by the ``sources`` in its metadata; each once."""
+    """Ids of the source turns of a memory, by the ``sources`` in its metadata; each once."""
     sources = (memory.get("metadata") or {}).get("sources") or ()
     turns = [turn for source in sources for turn in conversation.turns_of(*map(int, source))]
     return tuple(dict.fromkeys(turns))
@@ -167,19 +168,19 @@ def _memory(conversation: Conversation, memory: Mapping[str, Any]) -> dict[str, 
 
 
 def ranking_of(memories: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Ids of the turns of the memories of a record, each at its best place."""
+    """Ids of the turns of a record's memories, each at its best rank."""
     return list(dict.fromkeys(turn for memory in memories for turn in memory["turns"]))
 
 
 def folder_of(task_id: str) -> str:
-    """What the folder of a conversation's records is called: ``100K-1``."""
+    """Folder name of a conversation's records: ``100K-1``."""
     return task_id.replace("/", "-")
 
 
 def _looked_at(
     conversation: Conversation, memories: Sequence[Mapping[str, Any]], returns_all: bool
 ) -> list[str]:
-    """Ids of the turns that evidence recall looks at."""
+    """Ids of the turns that count for evidence recall."""
     if conversation.benchmark == "beam":
         return ranking_of(memories)[:SHOWN]
     return ranking_of(memories if returns_all else memories[:SHOWN])
@@ -193,7 +194,7 @@ def _recall(question: Question, turns: Sequence[str]) -> float | None:
 
 
 def read_record(row: Mapping[str, Any], where: str) -> QuestionRecord:
-    """A record from its row; ``InputError`` where it is none."""
+    """A record from its row; ``InputError`` if the row is invalid."""
     try:
         return QuestionRecord(
             **{

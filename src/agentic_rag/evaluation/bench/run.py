@@ -38,13 +38,14 @@ from agentic_rag.settings.parameters import Parameters
 from agentic_rag.stores.lancedb.process_lock import only_one
 
 RUNS = "bench"
-"""Folder of the runs, in the data folder."""
+"""Subfolder of the data folder with the runs."""
 STORES = ".stores-of-the-run"
-"""What a killed run left of it is thrown away, so nobody else's folder may be called so: ``--out`` is any folder."""
+"""Temporary folder of a run. A leftover of a killed run is deleted, so the name must be unique: ``--out`` may be
+any folder."""
 _FOLDER = re.compile(r"(?!\.{1,2}\Z)[^/\\\0]+")
-"""A name that stays in the folder it is put in."""
+"""A single path component other than . and .."""
 _SAYS_NOTHING = ("memory_insert_verbose", "memory_test_verbose", "parallel", "data", "task_id", "api_key")
-"""Keys of ``runtime`` that change no result."""
+"""Keys of ``runtime`` that do not affect results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +55,28 @@ class BenchOptions:
     data: Path | None = None
     """LoCoMo file, or folder of BEAM conversations; None: ``runtime.data``."""
     task_id: str | None = None
-    """Conversation, several by commas, or ``all``; None: ``runtime.task_id``, or the file's only one."""
+    """Conversation, several separated by commas, or ``all``; None: ``runtime.task_id``, or the only one in the
+    file."""
     out: Path | None = None
-    """Folder of the run; None: in the data folder, named after the design and all it depends on."""
+    """Folder of the run; None: in the data folder, named after the design and the fingerprint."""
     fresh: bool = False
     """Run all questions again, including those with saved answers."""
     control: bool = False
-    """Of BEAM: without the words "always" and "never" in the messages."""
+    """For BEAM: remove the words "always" and "never" from the messages."""
     engine: str = "local"
-    """What runs the conversations: ``ray``, each by a worker; see ``Rag.ingest``."""
+    """Engine for the conversations; ``ray``: each one in a worker; see ``Rag.ingest``."""
     address: str | None = None
-    """Of a Ray cluster's head."""
+    """Address of a Ray cluster's head."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchReport:
-    """What a run has found."""
+    """The result of a run."""
 
     summary: Mapping[str, Any]
     folder: Path
     kept: int
-    """Questions whose records are of an earlier run."""
+    """Number of questions with records from an earlier run."""
 
 
 async def run_bench(
@@ -85,23 +87,24 @@ async def run_bench(
     *,
     on_step: StepCallback | None = None,
 ) -> BenchReport:
-    """Run a memory design over conversations; each record is kept as soon as it is there.
+    """Run a memory design on conversations; each record is stored at once.
 
-    Interrupted, the same call goes on: what was remembered is inserted again, which gives the same memory,
-    and only questions without a record are asked. Every question ends up in the figures, as answered or as
-    failed with the reason.
+    After an interruption the same call resumes: inserted packets are inserted again, which gives the same memory,
+    and only questions without a record are asked. Every question counts in the scores, as answered or as failed
+    with the reason.
 
     Args:
         config: the design.
         rag_config: the data folder, and the settings of the retrieval graph for ``agentic_memory``.
         options: what to run.
         progress: called with stage, done, total.
-        on_step: hears each operator of the graphs that the design says are verbose.
+        on_step: called at each operator of the graphs that the design declares verbose.
 
     Raises:
-        InputError: no such file, task or setting; the records in the folder are of another run; no summary can be written.
+        InputError: no such file, task or setting; the folder has records of another run; the summary cannot be
+            written.
         ModelError: a configured endpoint does not answer.
-        StoreError: something cannot be stored; another process is at the same run.
+        StoreError: data cannot be stored, or another process has the same run open.
     """
     progress = progress or silent
     started = time.perf_counter()
@@ -132,7 +135,7 @@ async def run_bench(
 
 
 def _check(tasks: Sequence[Conversation], path: Path) -> None:
-    """What would end the run at this conversation, after all before it, is told first."""
+    """Raise errors of any conversation before the first one starts."""
     for task in tasks:
         if not task.packets():
             raise InputError(f"{path}: {task.task_id} has no turns to remember; choose others with --task-id")
@@ -147,7 +150,7 @@ def _kept(question: int) -> dict[str, Any]:
 
 
 class _Run:
-    """The records of every task of a run, and how far it is."""
+    """The records of all tasks of a run, and its progress."""
 
     def __init__(
         self,
@@ -160,7 +163,7 @@ class _Run:
     ) -> None:
         self.config, self.folder, self.tasks = config, folder, tasks
         self.earlier: Mapping[str, Any] = read_summary(folder / SUMMARY) or {}
-        """The summary that an earlier run left; {} where there is none."""
+        """The summary of an earlier run; {} without one."""
         for name in tasks if fresh else ():
             self._changing(name)
         self.records = {name: RunRecords(folder / folder_of(name), mark, fresh=fresh) for name in tasks}
@@ -181,23 +184,23 @@ class _Run:
         return self.records[task].get(question, packet)
 
     def is_settled(self, task: str, question: int, packet: int) -> bool:
-        """Whether it has a record that is no failure: a model that was down may be up again."""
+        """Whether it has a record without a failure; failed questions are asked again, because a model may be back."""
         record = self.of(task, question, packet)
         return record is not None and record.status != "failed"
 
     def known(self, task: str, question: int, packet: int) -> dict[str, Any] | None:
-        """What the main graph is told of a question that is settled: nothing but that it is done."""
+        """The result given to the main graph for a settled question: only that it is done."""
         return _kept(question) if self.is_settled(task, question, packet) else None
 
     def settled(self, task: str) -> frozenset[tuple[str, int, int]]:
-        """Task, question and packet of what has a record of it."""
+        """Task, question and packet of all settled questions."""
         return frozenset(key for key in self._due if key[0] == task and self.is_settled(*key))
 
     def is_complete(self, task: str) -> bool:
         return all(self.is_settled(*key) for key in self._due if key[0] == task)
 
     def heard(self, task: str, packet: int, result: dict[str, Any]) -> None:
-        """Keep a new result."""
+        """Store a new result."""
         conversation = self.tasks[task]
         question = next(q for q in conversation.questions if q.question_id == result["question_id"])
         record = record_of(
@@ -214,7 +217,7 @@ class _Run:
         self._progress("ask", self._done, len(self._due))
 
     def _changing(self, task: str) -> None:
-        """Take a summary away that tells of a task whose records change: should this run be killed, it has not ended."""
+        """Delete the summary before a task's records change: if this run is killed, it must count as unfinished."""
         if task in self.earlier.get("inserts", {}):
             try:
                 (self.folder / SUMMARY).unlink(missing_ok=True)
@@ -224,7 +227,7 @@ class _Run:
                 ) from error
 
     def complete(self) -> None:
-        """Raises ``RunError`` where a question has no record: no question is ever dropped."""
+        """Raises ``RunError`` if a question has no record: no question may be dropped."""
         missing = [key for key in self._due if self.of(*key) is None]
         if missing:
             raise RunError(f"{len(missing)} questions were not asked, {missing[0]} first; run the same again")
@@ -237,7 +240,7 @@ class _Run:
 async def _run_all(
     run: _Run, rag_config: RagConfig, on_step: StepCallback | None, pool: Pool | None
 ) -> dict[str, Any]:
-    """Run every task that is not complete; what was inserted, by task."""
+    """Run every incomplete task; the insert counts by task."""
     earlier = run.earlier.get("inserts", {})
     waiting = [name for name in run.tasks if not (run.is_complete(name) and name in earlier)]
     inserts = {name: earlier[name] for name in run.tasks if name not in waiting}
@@ -255,7 +258,7 @@ async def _run_all(
 async def _here(
     run: _Run, waiting: Sequence[str], rag_config: RagConfig, on_step: StepCallback | None
 ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
-    """One task after the other, each record kept as soon as it is there; name and what was inserted."""
+    """Run one task after the other, storing each record at once; yields name and insert counts."""
     runtime = run.config.runtime
     async with (
         _stores(run.folder / STORES) as stores,
@@ -273,7 +276,7 @@ async def _here(
 
 @asynccontextmanager
 async def _stores(folder: Path) -> AsyncIterator[Path]:
-    """Of a run, empty, and gone with it."""
+    """An empty temporary folder for a run's stores."""
     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     try:
         yield folder
@@ -282,7 +285,7 @@ async def _stores(folder: Path) -> AsyncIterator[Path]:
 
 
 class Hearer(Protocol):
-    """Who hears of the results of a task."""
+    """Receives the results of a task."""
 
     returns_all: bool
 
@@ -322,11 +325,11 @@ async def _run_one(
 
 @dataclass(slots=True)
 class TaskResults:
-    """What a worker of a cluster found out about one task."""
+    """The results of one task in a worker of a cluster."""
 
     task: Conversation
     settled: frozenset[tuple[str, int, int]]
-    """Task, question and packet of what is known already."""
+    """Task, question and packet of all settled questions."""
     returns_all: bool = False
     results: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     """Packet and result, in order."""
@@ -344,7 +347,7 @@ class TaskResults:
 async def _lab(
     config: PipelineConfig, rag_config: RagConfig
 ) -> AsyncIterator[tuple[MemoryLab, PipelineConfig]]:
-    """For a worker: stores in a folder of its own."""
+    """The lab of a worker, with stores in a temporary folder."""
     with TemporaryDirectory() as folder:
         async with open_lab(config, rag_config.model_copy(update={"data_dir": Path(folder)})) as lab:
             yield lab, config
@@ -360,7 +363,7 @@ async def _results(opened: tuple[MemoryLab, PipelineConfig], asked: TaskResults)
 async def _apart(
     run: _Run, waiting: Sequence[str], rag_config: RagConfig, pool: Pool
 ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
-    """Each task by a worker, its records kept when it has ended."""
+    """Run each task in a worker, storing its records when it has ended."""
     tasks = [TaskResults(run.tasks[name], run.settled(name)) for name in waiting]
     ended = pool.stream(
         partial(_lab, run.config, rag_config), _results, tasks, "running the tasks", embeds=True
@@ -376,7 +379,7 @@ async def _apart(
 def fingerprint(
     config: PipelineConfig, rag_config: RagConfig, files: Sequence[Path], *, control: bool = False
 ) -> str:
-    """Digest of all that a record depends on: design, data, settings of the retrieval graph, code (with that of
+    """Digest of everything that a record depends on: design, data, settings of the retrieval graph, code (including
     ``services.imports``)."""
     written = {section: dict(values) for section, values in config.written.items()}
     for key in _SAYS_NOTHING:
@@ -389,7 +392,7 @@ def fingerprint(
 
 
 def _imported(modules: Sequence[str]) -> list[Path]:
-    """The files of modules that are imported: one each, of a package every one in its folder."""
+    """The files of the imported modules: one per module, all of a package."""
     files = [Path(file) for name in modules if (file := sys.modules[name].__file__) is not None]
     return [
         found

@@ -1,5 +1,5 @@
-"""Tuning on one's own labelled queries, by cross-validation.
+"""Tuning on a user's labelled queries, by cross-validation.
 
-The way of a run: ``search`` says what any settings would have made of what both sources found, chooses the best and
-sets when to abstain; ``run`` collects, calls it fold by fold and reports the gain.
+The flow of a run: ``search`` replays any settings on the collected hits of both sources, chooses the best settings and
+the abstention threshold; ``run`` collects the hits, calls it fold by fold and reports the gain.
 """

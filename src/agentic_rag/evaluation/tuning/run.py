@@ -1,7 +1,7 @@
-"""Tuning: which settings suit one's own labelled queries, and whether they gain more than chance would.
+"""Tuning: chooses settings on a user's labelled queries, and tests whether their gain is significant.
 
-Both sources are asked once; everything else is replayed. By cross-validation: what is reported of a query is
-what settings did to it that were chosen without it. The settings to be written are then chosen on all queries.
+Both sources are searched once; everything else is replayed. By cross-validation, each query's reported value
+comes from settings chosen without it. The settings to be written are then chosen on all queries.
 """
 
 from __future__ import annotations
@@ -49,37 +49,37 @@ from agentic_rag.settings.parameters import Parameters
 
 ABSTAIN, WEAK = "answer.abstain_below", "quality.weak_below"
 TUNED = (*SEARCHED, ABSTAIN, WEAK)
-"""Every setting that tuning may write, in the order they are shown in."""
+"""Every setting that tuning may write, in display order."""
 FEWEST = 10
-"""Labelled queries below which no gain can be told from chance."""
+"""Minimum number of labelled queries; below, no gain can be significant."""
 SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class TuneOptions(Selection):
-    """What is to be tuned for, and on what."""
+    """The objective and the queries of a tuning."""
 
     measure: str = "mrr@10"
     """``NAME@K``; see ``metrics``."""
     anyway: bool = False
-    """Settle on what was chosen though its gain is not beyond chance."""
+    """Write the chosen settings even without a significant gain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """One setting's figure against the default's, over queries that neither was chosen on."""
+    """The value of tuned settings and of the defaults, on held-out queries."""
 
     default: dict[str, float]
     """``value``, ``low``, ``high``: mean and 95 % interval."""
     chosen: dict[str, float]
     difference: dict[str, float]
-    """Of the paired differences."""
+    """Mean and interval of the paired differences."""
     p: float
     """Two-sided paired randomisation test."""
 
     @property
     def beyond_chance(self) -> bool:
-        """p below 0.05, and the interval of the difference above 0."""
+        """Whether p is below 0.05 and the interval of the difference above 0."""
         return self.p < SIGNIFICANT and self.difference["low"] > 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,36 +89,36 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class TuneReport:
-    """What was chosen on all queries, and what choosing so gained on queries held out."""
+    """The settings chosen on all queries, and the gain of this method on held-out queries."""
 
     dataset: str
     queries: int
-    """Over which the measure is taken."""
+    """Number of queries of the measure."""
     unanswerable: int
     operation: str
-    """Of all queries; several are joined by a comma."""
+    """Operation of the queries; several are joined by a comma."""
     measure: str
     folds: int
     grouped: bool
-    """Folds are whole search spaces (conversations)."""
+    """Whether folds are whole search spaces (conversations)."""
     ranking: Gain
     abstention: Gain | None
-    """Balanced accuracy of answering or abstaining; None where every query has an answer."""
+    """Balanced accuracy of answering or abstaining; None if every query is answerable."""
     chosen: dict[str, Any]
-    """What ranked best, by dotted name, without the thresholds: settings that are not their default."""
+    """The best settings other than defaults, by dotted name, without the thresholds."""
     settings: dict[str, Any]
-    """What is to be written, thresholds too; empty where no gain is beyond chance (unless ``anyway``)."""
+    """The settings to be written, with thresholds; empty without a significant gain (unless ``anyway``)."""
     chosen_in_folds: list[dict[str, Any]]
-    """By fold what was chosen without it."""
+    """By fold, the settings chosen without it."""
     repairs: tuple[str, ...]
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether ranking or abstention gains more than chance would."""
+        """Whether the gain of ranking or of abstention is significant."""
         return self.ranking.beyond_chance or (self.abstention is not None and self.abstention.beyond_chance)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; the same input gives the same."""
+        """Plain JSON values, deterministic for the same input."""
         data = "dataset queries unanswerable operation measure folds grouped".split()
         settings = "chosen settings chosen_in_folds".split()
         return {
@@ -139,13 +139,13 @@ def default_settings() -> dict[str, Any]:
 
 
 async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress | None = None) -> TuneReport:
-    """Choose settings on a labelled set; what it holds is ingested (incrementally) first.
+    """Choose settings on a labelled set; its documents are ingested (incrementally) first.
 
     Args:
-        rag: open. Its settings hold for everything that is not tuned; what is tuned is compared with the
-            program's defaults.
+        rag: open. Its settings apply to everything that is not tuned; tuned settings are compared with the program's
+            defaults.
         source: see ``load_dataset``.
-        options: what to tune for.
+        options: objective and queries.
         progress: called with stage, done, total.
 
     Raises:
@@ -176,7 +176,7 @@ async def tune(rag: Rag, source: Path, options: TuneOptions, progress: Progress 
             _tuned, replay, loaded, options, unless_stopped, repair_lines([*loaded.repairs, *odd])
         )
     finally:
-        stop.set()  # where this was cancelled, the thread still runs
+        stop.set()  # after a cancellation the thread still runs
 
 
 class _Stopped(Exception):
@@ -193,7 +193,7 @@ def _check(rag: Rag, options: TuneOptions) -> None:
 
 
 def _base(config: Parameters) -> Parameters:
-    """The settings in force, with everything that is tuned at its default."""
+    """The current settings, with every tuned setting at its default."""
     plain = {name: getattr(config, name).model_dump() for name in Parameters.model_fields}
     return Parameters().overridden(plain).overridden(nested(tuple(default_settings().items())))
 
@@ -201,7 +201,7 @@ def _base(config: Parameters) -> Parameters:
 async def collect(
     rag: Rag, loaded: EvalDataset, dataset: str, operation: str | None, progress: Progress
 ) -> list[Collected]:
-    """Ask both sources every query, as the graph does in its first pass."""
+    """Search both sources for every query, as in the graph's first pass."""
     queries = [query for query in loaded.queries if query.relevant or not query.answerable]
     retrieval = rag.config.retrieval
     texts: dict[str, str] = {}
@@ -221,7 +221,7 @@ async def collect(
             strategy=retrieval.strategy,
         )
         vector = [as_hit(result, rank) for rank, result in enumerate(found, start=1)]
-        for hit in (*graph.hits, *vector):  # one text a passage, not one a time it is found
+        for hit in (*graph.hits, *vector):  # share one text object per passage
             hit["content"] = texts.setdefault(hit["id"], hit["content"])
         asked = operation or query.operation or DEFAULT_OPERATION
         collected.append(
@@ -241,7 +241,7 @@ async def collect(
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What was chosen on some queries, and what it does to all of them."""
+    """Settings chosen on some queries, and their values on all queries."""
 
     changes: Changes
     outcome: SettingsOutcome
@@ -293,7 +293,7 @@ def _tuned(
 
 
 def _joined(folds: Sequence[Places], values: Sequence[Floats]) -> Floats:
-    """Of each query what was chosen without it."""
+    """For each query, the value of the settings chosen without it."""
     joined = np.full(sum(fold.size for fold in folds), np.nan)
     for fold, of_fold in zip(folds, values, strict=True):
         joined[fold] = of_fold[fold]
@@ -313,7 +313,7 @@ def _gain(default: Floats, chosen: Floats, kinds: Floats | None = None) -> Gain:
 
 
 def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Choice]) -> Gain | None:
-    """A threshold for each fold, set on the other folds, against the default settings'."""
+    """For each fold, a threshold set on the other folds, compared with the default settings'."""
     if not replay.unanswerable.size:
         return None
     asked = np.sort(np.concatenate([replay.ranked, replay.unanswerable]))
@@ -330,12 +330,12 @@ def _abstention(replay: Replay, folds: Sequence[Places], in_folds: Sequence[_Cho
     return _gain(
         rightness(default[asked], answerable, replay.base.answer.abstain_below),
         rightness(confidences[asked], answerable, _joined(folds, thresholds)[asked]),
-        answerable,  # of both kinds as many as there are, or the weights of a draw would not add up to 1
+        answerable,  # strata: otherwise the weights of a resample would not sum to 1
     )
 
 
 def _thresholds(replay: Replay, taken: _Choice, fitted: bool) -> dict[str, float]:
-    """Thresholds that are not the default, for the scores of what was taken."""
+    """Thresholds other than the defaults, on the score scale of the chosen settings."""
     before = replay.outcome(()).confidences[replay.ranked]
     after = taken.outcome.confidences[replay.ranked]
     defaults = {ABSTAIN: replay.base.answer.abstain_below, WEAK: replay.base.quality.weak_below}
@@ -346,7 +346,7 @@ def _thresholds(replay: Replay, taken: _Choice, fitted: bool) -> dict[str, float
 
 
 def _written(replay: Replay, changes: Changes) -> dict[str, Any]:
-    """The changes, without a strategy that every query's operation has anyway."""
+    """The changes, without a strategy that is every query's default anyway."""
     settings = dict(changes)
     own = {select_fusion_algorithm(one.operation).value for one in replay.collected}
     if own == {settings.get("fusion.strategy")}:

@@ -1,11 +1,11 @@
-"""The search: what any settings would have ranked, replayed from hits that were collected once, and which are best.
+"""The search: replays any settings on hits that were collected once, and chooses the best settings.
 
-Replay. Under the offline rerank the fusion decides which results there are and with which scores, so the rerank's
-terms are kept by the set of results, and a setting costs one sort a query.
+Replay. Under the offline rerank the fusion determines the results and their scores. So the terms of the rerank
+are cached by the set of results, and evaluating a setting costs one sort per query.
 
-Search. Coordinate ascent over a grid: fusion together with whether to rerank, then each weight of the rerank, until
-nothing gets better. Then simplified: what is not better than its default by more than one standard error of
-the paired difference goes back to its default, so that noise changes no setting.
+Search. Coordinate ascent over a grid: fusion together with the choice of reranking, then each weight of the rerank,
+until no change improves. Then simplification: a setting that is not better than its default by more than one standard
+error of the paired difference is reset, so that noise changes no setting.
 
 Source: the one-standard-error rule is Breiman, Friedman, Olshen, Stone, Classification and Regression Trees,
 1984, 3.4.3.
@@ -36,52 +36,52 @@ from agentic_rag.settings.parameters import FusionStrategy, Parameters, RerankPa
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-"""Numbers of queries, of results, …"""
+"""Indices of queries, of results, …"""
 Changes = tuple[tuple[str, Any], ...]
-"""Settings that are not the default, by dotted name, in name order."""
+"""Settings other than the defaults, by dotted name, sorted by name."""
 Unit = Literal["document", "chunk"]
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A labelled query with everything both sources found for it."""
+    """A labelled query with the hits of both sources."""
 
     query: EvalQuery
     text: str
-    """What was searched for."""
+    """The search text."""
     operation: str
     graph: list[Hit]
     vector: list[Hit]
     telling: float | None = None
-    """How much the graph knows of it, in [0, 1]; None where it made no walk."""
+    """Specificity of the query's names in the graph, in [0, 1]; None without a walk."""
     names: tuple[str, ...] = ()
-    """Of what the graph knows, that it names."""
+    """Names of graph entities in the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsOutcome:
-    """What settings did to each query."""
+    """The values of each query under some settings."""
 
     values: Floats
-    """The measure; not a number where the query has nothing to be ranked."""
+    """The measure; NaN for a query that is not ranked."""
     confidences: Floats
-    """The best relevance, in [0, 1], by which the graph answers or abstains; 0 where nothing was found."""
+    """The best relevance, in [0, 1], which decides whether the graph answers; 0 without results."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """One set of results in id order, with all but the fused score that decides their order under any weights."""
+    """One set of results in id order, with all features of their order except the fused score."""
 
     units: list[str]
     odds: Floats
-    """Log-odds of relevance by the sources."""
+    """Log-odds of relevance from the sources."""
     columns: Mapping[str, Floats]
     """The rerank's terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A fusion of one query: which results, with which scores, in which order."""
+    """A fusion of one query: its results, scores and order."""
 
     rows: _Rows
     fused: Floats
@@ -91,12 +91,12 @@ class _View:
 
 
 class Replay:
-    """Settings to measures, over collected queries.
+    """From settings to measures, over collected queries.
 
     Args:
-        collected: the queries; those with something relevant are ranked, the unanswerable only judged.
-        base: parameters in force where nothing is changed.
-        unit: what the judgements name.
+        collected: the queries; those with relevant items are ranked, unanswerable ones only count for abstention.
+        base: parameters that are in force without a change.
+        unit: unit of the judgements.
         name: the measure, such as ``mrr@10``.
     """
 
@@ -114,10 +114,10 @@ class Replay:
         self._is_ranked = set(self.ranked.tolist())
 
     def outcome(self, changes: Changes) -> SettingsOutcome:
-        """What the offline rerank (or none) does under the settings; remembered.
+        """The outcome of the offline rerank (or none) under the settings; cached.
 
         Raises:
-            ConfigError: a change that is no parameter, or out of range.
+            ConfigError: a change is unknown or out of range.
         """
         parameters = self.base.overridden(nested(changes))
         key = parameters.model_dump_json(include={"fusion", "rerank"})
@@ -127,7 +127,7 @@ class Replay:
         return self._outcomes[key]
 
     def telling_weights(self) -> list[str]:
-        """``prior``, and the weights whose terms differ between some query's results: the others decide nothing."""
+        """``prior``, and the weights whose terms differ within some query's results: other weights have no effect."""
         rows = [self._view(number, self.base).rows for number in range(len(self.collected))]
         telling = [name for name in TERMS if any(len(set(of.columns[name].tolist())) > 1 for of in rows)]
         return ["prior", *telling]
@@ -141,12 +141,12 @@ class Replay:
             order, odds = view.order.astype(np.int64), view.rows.odds
         else:
             odds = dealt_odds(view.fused, view.rows.odds, view.rows.columns, parameters.rerank)
-            order = np.argsort(-odds, kind="stable")  # rows are in id order, which settles what is equal
+            order = np.argsort(-odds, kind="stable")  # rows are in id order, which breaks ties
         units = [view.rows.units[place] for place in order.tolist()]
         return self.value(number, units), float(probabilities(odds).max())
 
     def value(self, number: int, units: Sequence[str]) -> float:
-        """The measure of one query's results, given by their units in order; not a number if not ranked."""
+        """The measure of one query's results, given by their units in order; NaN for a query that is not ranked."""
         if number not in self._is_ranked:
             return float("nan")
         return measure(self.measure, list(dict.fromkeys(units)), self.collected[number].query.relevant)
@@ -179,7 +179,7 @@ class Replay:
         )
 
     def _results(self, number: int, parameters: Parameters) -> list[dict[str, Any]]:
-        """Fused results as the rerank reads them, without the copies that the graph's state needs."""
+        """Fused results as input of the rerank, without the copies that the graph's state needs."""
         one = self.collected[number]
         found = fuse_for_operation(
             one.operation, one.graph, one.vector, parameters.fusion, telling=one.telling
@@ -200,7 +200,7 @@ def nested(changes: Changes) -> dict[str, dict[str, Any]]:
 
 
 def with_changes(changes: Changes, more: Mapping[str, Any]) -> Changes:
-    """Both, ``more`` winning; None takes a change back."""
+    """Both sets of changes, ``more`` winning; None removes a change."""
     joined = {**dict(changes), **more}
     return tuple(sorted((name, value) for name, value in joined.items() if value is not None))
 
@@ -215,13 +215,13 @@ def _places(chosen: Sequence[bool]) -> Places:
 FOLDS = 5
 ROUNDS = 3
 TINY = 1e-9
-"""Means that differ by less are equal."""
+"""Means with a smaller difference count as equal."""
 KS = (1, 5, 10, 20, 40, 60, 100, 200)
 GRAPH_WEIGHTS = tuple(tenth / 10 for tenth in range(11))
 THRESHOLDS = (1, 2, 3, 5, 10)
 MIN_SCORES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MULTIPLES = (0.0, 0.25, 0.5, 0.75, 1.25, 1.5, 2.0, 3.0)
-"""Of a rerank weight's default."""
+"""Multiples of a rerank weight's default."""
 
 FUSION = (
     "fusion.strategy",
@@ -235,13 +235,13 @@ FUSION = (
 METHOD = "rerank.method"
 WEIGHTS = tuple(f"rerank.{name}" for name in offline.WEIGHTS)
 SEARCHED = (*FUSION, METHOD, *WEIGHTS)
-"""Settings that the search sets, in the order they are shown in."""
+"""Settings of the search, in display order."""
 
 Values = Mapping[str, Any]
 
 
 def fusion_grid() -> list[Values]:
-    """Every fusion that is tried, as settings; ``{}`` is the default one."""
+    """Every fusion of the grid, as settings; ``{}`` is the default one."""
     tried: list[Values] = [{}]
     tried += [{"fusion.strategy": "rrf", "fusion.k": k} for k in KS]
     for weight in GRAPH_WEIGHTS:
@@ -263,17 +263,17 @@ def fusion_grid() -> list[Values]:
 
 
 def coordinates(weights: Iterable[str] = offline.WEIGHTS) -> list[list[Values]]:
-    """What is varied together, each with the settings that are tried; None is the default.
+    """Settings that are varied together, each with its grid; None is the default.
 
     Args:
-        weights: of the rerank, that can make a difference on the queries at hand.
+        weights: rerank weights that have an effect on these queries.
     """
     unset = dict.fromkeys((*FUSION, METHOD))
     fusions = [{**unset, **fusion, METHOD: method} for method in (None, "none") for fusion in fusion_grid()]
     defaults = RerankParameters()
     found: list[list[Values]] = [[*fusions]]
     for name in weights:
-        unit = getattr(defaults, name) or 1.0  # of a term that is not weighed by default, of 1
+        unit = getattr(defaults, name) or 1.0  # 1 for a term with default weight 0
         values = [None, *(round(unit * multiple, 6) for multiple in MULTIPLES)]
         found.append([{f"rerank.{name}": value} for value in values])
     return found
@@ -283,8 +283,8 @@ def choose(replay: Replay, train: Places, varied: Sequence[Sequence[Values]]) ->
     """The settings with the highest mean on the training queries, simplified; () keeps all defaults.
 
     Args:
-        replay: answers for any settings; only the training queries' values are looked at.
-        train: numbers of queries; without a ranked one among them nothing is changed.
+        replay: evaluates settings; only values of the training queries are used.
+        train: indices of queries; without a ranked one nothing is changed.
         varied: see ``coordinates``.
     """
     asked = np.intersect1d(train, replay.ranked)
@@ -310,7 +310,7 @@ def choose(replay: Replay, train: Places, varied: Sequence[Sequence[Values]]) ->
 
 
 def _simplified(replay: Replay, best: Changes, asked: Places) -> Changes:
-    """Each group of settings back at its default where that costs no more than one standard error."""
+    """Each group of settings reset to its defaults if that costs no more than one standard error."""
     groups = [(METHOD,), *((name,) for name in WEIGHTS), ("fusion.normalization",), FUSION, SEARCHED]
     for names in groups:  # from one setting to all of them
         simpler = with_changes(best, dict.fromkeys(names))
@@ -322,17 +322,17 @@ def _simplified(replay: Replay, best: Changes, asked: Places) -> Changes:
 
 
 def is_better(first: Floats, second: Floats) -> bool:
-    """Whether the first's mean is above the second's by more than one standard error of the paired difference."""
+    """Whether the first mean is higher by more than one standard error of the paired difference."""
     differences = first - second
     error = float(differences.std(ddof=1)) / math.sqrt(differences.size) if differences.size > 1 else 0.0
     return float(differences.mean()) > error + TINY
 
 
 def folds_of(queries: Sequence[EvalQuery]) -> list[Places]:
-    """The queries that are held out together, fold by fold; every query is held out once.
+    """The held-out queries of each fold; every query is held out once.
 
-    Where there is more than one search space (a conversation), each is a fold of its own. Else the queries are
-    dealt out to ``FOLDS`` in the order of a hash of their ids.
+    With several search spaces (conversations), each is a fold. Otherwise the queries are distributed over
+    ``FOLDS`` in the order of a hash of their ids.
     """
     numbers = range(len(queries))
     spaces = sorted({query.dataset_key for query in queries}, key=digest)
@@ -345,9 +345,9 @@ def folds_of(queries: Sequence[EvalQuery]) -> list[Places]:
 
 
 STEPS = 10_000
-"""A threshold is a whole number of these parts of 1."""
+"""Resolution of thresholds: whole multiples of 1 / STEPS."""
 NEAR = 0.02
-"""Shares of refused queries that differ by no more are the same."""
+"""Tolerance: shares of refused queries with a smaller difference count as equal."""
 
 
 def abstention_threshold(answerable: Floats) -> float:
@@ -360,9 +360,9 @@ def abstention_threshold(answerable: Floats) -> float:
 
 
 def carried(threshold: float, before: Floats, after: Floats) -> float:
-    """A threshold for new confidences that holds back as many queries as it did on the old ones.
+    """A threshold on new confidences that refuses as many queries as the given one did on the old ones.
 
-    As it is where that is so already, up to ``NEAR``; scores of other settings have another scale.
+    Unchanged if that is already so, up to ``NEAR``; different settings give scores on different scales.
 
     Args:
         threshold: on the old scale.
@@ -375,15 +375,15 @@ def carried(threshold: float, before: Floats, after: Floats) -> float:
 
 
 def rightness(confidences: Floats, answerable: Floats, threshold: Floats | float) -> Floats:
-    """Whether each query is rightly answered or abstained on, so weighted that both kinds count alike.
+    """Whether each query is correctly answered or abstained on, weighted so that both kinds count alike.
 
-    The mean is the balanced accuracy: half the share of the answerable that is answered plus half the share
-    of the unanswerable that is abstained on.
+    The mean is the balanced accuracy: half the share of the answerable ones that are answered plus half the share of
+        the unanswerable ones that are abstained on.
 
     Args:
         confidences: by query.
         answerable: 1 or 0 by query; both kinds occur.
-        threshold: one, or one a query.
+        threshold: one value, or one per query.
     """
     right = np.where(answerable > 0, confidences >= threshold, confidences < threshold).astype(np.float64)
     share = np.where(answerable > 0, answerable.mean(), 1.0 - answerable.mean())
@@ -392,5 +392,5 @@ def rightness(confidences: Floats, answerable: Floats, threshold: Floats | float
 
 
 def _down(threshold: float) -> float:
-    """Rounded so that nothing more is refused."""
+    """Rounded down, so that no further query is refused."""
     return math.floor(threshold * STEPS) / STEPS
