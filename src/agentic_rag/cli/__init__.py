@@ -1,4 +1,4 @@
-"""The command line: ``agentic-rag``. Commands import what they need when they run, so that help is quick."""
+"""The command line ``agentic-rag``. Commands import their dependencies when they run, so that help is fast."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def main() -> None:
     """Entry point. Errors go to stderr; exit code 2 for bad input, 1 for a failed run, 0 otherwise."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A question may hold what no encoding has, such as half of a surrogate pair; it is escaped.
+            # A question may contain code points without an encoding, such as a lone surrogate; they are escaped.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    # Its warnings (of an index over many equal vectors) say nothing to do, in the midst of a progress bar.
+    # LanceDB's warnings (of an index over many equal vectors) need no action, and would disturb a progress bar.
     os.environ.setdefault("LANCEDB_LOG", "error")
-    # Imports make many objects that all stay; collecting while they pile up only costs start-up time.
+    # Imports create many permanent objects; collecting garbage during start-up only costs time.
     gc.disable()
     from agentic_rag.cli.app import app
 
@@ -31,7 +31,7 @@ def main() -> None:
         print("interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
     finally:
-        gc.freeze()  # else the interpreter looks through all of it once more before it ends
+        gc.freeze()  # otherwise the interpreter traverses all objects once more at exit
 
 
 __all__ = ["main"]

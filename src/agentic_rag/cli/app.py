@@ -122,7 +122,7 @@ def ingest(
 
 
 def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
-    """Whether a file that was asked for by itself could not be read; among a folder's files some never can."""
+    """Whether a file named as an argument was skipped; skipped files within a folder are normal."""
     named = {os.path.realpath(path) for path in paths if not path.is_dir()}
     return any(file.action == "skipped" and os.path.realpath(file.path) in named for file in report.files)
 

@@ -1,4 +1,4 @@
-"""What ``ask`` and ``search`` do between the arguments and the printing."""
+"""``ask`` and ``search``, between parsing arguments and printing."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ async def answer_json(
     explain: bool = False,
     board: Path | None = None,
 ) -> dict[str, Any]:
-    """The answer as the contract's JSON; ``explain`` adds ``fusion.moved`` (see ``rerank.offline.moved``), ``board``
-    writes it as a board too, and adds what that did.
+    """The answer as JSON values; ``explain`` adds ``fusion.moved`` (see ``rerank.offline.moved``); ``board`` also
+    writes it as a board, and adds the report on it.
 
     Raises:
-        InputError: the question is empty, or something given cannot be read.
+        InputError: the question is empty, or an argument is invalid.
         UnknownDataset: nothing was ingested under the name.
     """
     _require_words(question, "ask")
@@ -54,7 +54,7 @@ async def answer_json(
     if board is not None:
         require_board_name(board)
         require_folder(board)
-    # What a source failed at is told below the answer, or in the error.
+    # A failed source is reported below the answer, or in the error.
     logging.getLogger("agentic_rag.nodes.retrieve").setLevel(logging.ERROR)
     async with open_rag(config) as rag:
         answer = await rag.ask(
@@ -75,7 +75,7 @@ async def answer_json(
 
 
 def _moved(answer: Answer) -> dict[str, Any]:
-    """Nothing where a model reranked, steps chose among the results, or the vector store was not asked."""
+    """``fusion.moved``; empty if a model reranked, post-retrieval steps ran, or a source was not searched."""
     state = cast(CanvasRAGState, answer.state)
     request = Request.of(state)
     parameters = request.parameters
@@ -105,7 +105,7 @@ async def search_json(
     threshold: float,
     filters: Sequence[str],
 ) -> dict[str, Any]:
-    """The retrieval engine's results as the contract's JSON.
+    """The retrieval engine's results as JSON values.
 
     Raises:
         InputError: the query is empty.

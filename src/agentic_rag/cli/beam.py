@@ -1,4 +1,4 @@
-"""What ``eval`` and ``bench`` show of BEAM conversations: the figures that take no model."""
+"""The tables of BEAM's model-free scores for ``eval`` and ``bench``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SIX = "six kinds: contradiction, update, temporal, information, multi-session, p
 
 
 def systems_table(by_system: Mapping[str, Mapping[str, Any]], called: str = "system") -> Table:
-    """A row a system, or a memory design.
+    """One row per system or memory design.
 
     Args:
         by_system: see ``beam_scores.score``.
-        called: what the rows are.
+        called: heading of the rows.
     """
     numbers = (
         "six kinds\nrecall@10",
@@ -46,10 +46,10 @@ def systems_table(by_system: Mapping[str, Mapping[str, Any]], called: str = "sys
 
 
 def kinds_table(title: str, found: Mapping[str, Any]) -> Table:
-    """A row a kind, then the six kinds together.
+    """One row per kind, then the six kinds together.
 
     Args:
-        title: stands over it.
+        title: title of the table.
         found: see ``bench.figures.beam_figures``.
     """
     rubric = found["rubric"]
@@ -68,7 +68,7 @@ def kinds_table(title: str, found: Mapping[str, Any]) -> Table:
 
 
 def abstention(found: Mapping[str, Any]) -> str:
-    """What was not answered, in words."""
+    """The abstention scores as a sentence."""
     told = found["abstention"]
     return (
         f"not answered: {figure(told['abstained'])} of {told['unanswerable']} unanswerable questions, "
@@ -77,11 +77,11 @@ def abstention(found: Mapping[str, Any]) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A share with three decimals; a dash where no question has it."""
+    """A share with three decimals; a dash if no question has it."""
     return "–" if value is None else f"{value:.3f}"
 
 
 def tau(figures: Mapping[str, Any]) -> str:
-    """Kendall's tau, and of how many questions."""
+    """Kendall's tau with its number of questions."""
     value = figures.get("tau")
     return figure(value) if value is None else f"{value:.2f} ({figures['ordered']})"

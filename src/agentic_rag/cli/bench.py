@@ -1,4 +1,4 @@
-"""What ``bench`` does: run a memory design under a progress bar, print its figures; compare finished runs."""
+"""``bench``: run a memory design under a progress bar, print its scores; compare finished runs."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ODD = {
     "refused": "verdicts refused",
     "failed": "packets failed",
 }
-"""Counts of the insertions that are told where they are not 0."""
+"""Counts of the insertions that are printed only if not 0."""
 LONGEST = 1_500
-"""Letters shown of an operator's input or output; a history is longer than a screen."""
+"""Maximum characters shown of an operator's input or output, because a history exceeds a screen."""
 
 
 async def bench_design(
@@ -48,7 +48,7 @@ async def bench_design(
 
 
 def _heard(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, Any]], None]:
-    """Prints what an operator got and gave, on stderr."""
+    """Prints an operator's input and output on stderr."""
 
     def heard(name: str, given: Mapping[str, Any], written: Mapping[str, Any]) -> None:
         console.print(f"── {name}", style="bold", markup=False)
@@ -61,7 +61,7 @@ def _heard(console: Console) -> Callable[[str, Mapping[str, Any], Mapping[str, A
 
 
 def _short(value: Any) -> Any:
-    """The value with vectors as their length and first numbers."""
+    """The value with vectors shortened to their length and first numbers."""
     if isinstance(value, Mapping):
         return {str(key): _short(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -72,18 +72,18 @@ def _short(value: Any) -> Any:
 
 
 def print_bench(report: BenchReport) -> None:
-    """The table of one run, what it cost, and what was odd."""
+    """The table of one run, its cost, and irregularities."""
     console = Console(highlight=False)
     found = report.summary
     shown = _locomo_table(found) if "beam" not in found else kinds_table(_headline(found), found["beam"])
     shown.caption = "\n".join(_captions(report))
     console.print(shown)
-    # To be copied: a path is never broken in two.
+    # Without wrapping, so that the path can be copied.
     console.print(escape(f"{found['seconds']:.1f} s; records in {report.folder}"), soft_wrap=True)
 
 
 def _locomo_table(found: Mapping[str, Any]) -> Table:
-    """A row a category, then all of them and the baselines."""
+    """One row per category, then the total and the baselines."""
     numbers = ("questions", "F1", "exact", "correct", "recall@10")
     shown = report_table(_headline(found), ["category"], numbers)
     for name, figures in found["by_category"].items():
@@ -133,7 +133,7 @@ def _captions(report: BenchReport) -> list[str]:
 
 
 def _too_few(cost: Mapping[str, Any]) -> list[str]:
-    """Where the memories retrieved are fewer than are looked at."""
+    """A note if fewer memories are retrieved than the measures look at."""
     return (
         ["recall@20, tau: fewer than 20 memories a question; set runtime.top_k"]
         if cost["memories"] < LONG
@@ -151,7 +151,7 @@ def _cells(figures: Mapping[str, Any]) -> list[str]:
 
 
 def compare_runs(folders: Sequence[Path], charts: Path | None) -> dict[str, Any]:
-    """Read the runs, draw the pictures where asked to, give all figures."""
+    """Read the runs, draw charts if requested, return all scores."""
     if charts is not None:
         from agentic_rag.evaluation.pictures import check_charts
 
@@ -165,7 +165,7 @@ def compare_runs(folders: Sequence[Path], charts: Path | None) -> dict[str, Any]
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:
-    """A row a run: scores, recall and cost; then F1 by category."""
+    """One row per run: scores, recall and cost; then F1 by category."""
     runs, console = found["runs"], Console(highlight=False)
     numbers = ("F1", "answer-\nable", "cor-\nrect", "recall\n@10", "failed\n/ asked", "tokens", "ms")
     shown = report_table("memory designs compared", ["run"], numbers)

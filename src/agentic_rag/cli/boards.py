@@ -1,4 +1,4 @@
-"""``check`` and ``due``: a filled-in board marked, and what is to be asked again."""
+"""``check`` and ``due``: mark a filled-in board, and list the questions that are due again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def check_file(config: RagConfig, board: Path, user_id: str) -> CheckRepor
 
 
 def print_check(report: CheckReport) -> None:
-    """A row a question, and what comes of it."""
+    """One row per question, and the follow-up actions."""
     out = console()
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("", "question", "your answer", "the notes say"):
@@ -39,7 +39,7 @@ def print_check(report: CheckReport) -> None:
         style = _STYLES[one.mark]
         expected = escape("; ".join(one.expected)) if one.mark != "right" else "[dim]the same[/dim]"
         if one.mark == "empty":
-            expected = "[dim]…[/dim]"  # whoever has not answered yet is not told
+            expected = "[dim]…[/dim]"  # hide the answer until the question is answered
         table.add_row(f"[{style}]{one.mark}[/{style}]", escape(one.asks), escape(one.given), expected)
     out.print(table)
     answered = [one for one in report.answers if one.mark != "empty"]
@@ -61,7 +61,7 @@ def print_check(report: CheckReport) -> None:
 
 
 def due_reviews(config: RagConfig, user_id: str, dataset: str | None, *, everything: bool) -> list[Review]:
-    """What is to be asked again by now, or ever."""
+    """Questions that are due now, or all with ``everything``."""
     from agentic_rag.boards.reviews import Reviews
     from agentic_rag.rag import REVIEWS
 
@@ -71,10 +71,10 @@ def due_reviews(config: RagConfig, user_id: str, dataset: str | None, *, everyth
 
 
 def write_anki(reviews: Sequence[Review], path: Path) -> None:
-    """A text file that Anki imports.
+    """Write a text file that Anki imports.
 
     Raises:
-        RunError: it cannot be written.
+        RunError: the file cannot be written.
     """
     from agentic_rag.boards.reviews import anki_text
     from agentic_rag.stores.whole_file import write_whole
@@ -86,7 +86,7 @@ def write_anki(reviews: Sequence[Review], path: Path) -> None:
 
 
 def due_json(reviews: Sequence[Review]) -> list[dict[str, Any]]:
-    """As ``due --json`` prints them."""
+    """The values printed by ``due --json``."""
     return [
         {
             "asks": one.asks,
@@ -103,7 +103,7 @@ def due_json(reviews: Sequence[Review]) -> list[dict[str, Any]]:
 
 
 def print_due(reviews: Sequence[Review]) -> None:
-    """Questions with the board they stand on; not their answers."""
+    """Questions with their board, without their answers."""
     out = console()
     if not reviews:
         out.print("nothing is to be asked again yet; fill in a board and run agentic-rag check on it")

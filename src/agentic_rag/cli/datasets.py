@@ -1,4 +1,4 @@
-"""What ``ingest``, ``remove``, ``reindex`` and ``stats`` do: fill datasets, embed them anew, and say what they hold."""
+"""``ingest``, ``watch``, ``remove``, ``reindex`` and ``stats``: fill datasets, re-embed them, and describe them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def ingest_paths(
 
 
 async def watch_folders(config: RagConfig, folders: Sequence[Path], dataset: str, *, as_json: bool) -> None:
-    """A line for every time that the dataset was brought up to date, until interrupted; below it what is newly odd."""
+    """Print a line for every update of the dataset, until interrupted; below it new problems."""
     told = None
     odd: list[FileReport] = []
     async with open_rag(config) as rag, aclosing(rag.watch(folders, dataset=dataset)) as followed:
@@ -97,7 +97,7 @@ def _followed_line(done: Followed) -> str:
 async def remove_paths(
     config: RagConfig, paths: Sequence[Path] | None, dataset: str, *, quiet: bool
 ) -> IngestReport:
-    """Take out what came from the paths (None: everything), with a bar on stderr as ``ingest_paths``."""
+    """Remove the documents of the paths (None: all), with a bar on stderr as ``ingest_paths``."""
     with bars(STAGES, quiet=quiet) as progress:
         async with open_rag(config) as rag:
             return await rag.remove(paths, dataset=dataset, progress=progress)
@@ -118,7 +118,7 @@ async def reindex_dataset(
 
 
 def print_ingest(report: IngestReport) -> None:
-    """Counts, then every file that was not simply read or unchanged, with the reason."""
+    """Counts, then every file with a problem or an unusual action, with the reason."""
     out = console()
     told = [f"{report.count(a)} {a}" for a in ("added", "changed", "relinked", "removed", "unchanged", "skipped", "failed") if report.count(a)]  # fmt: skip
     out.print(f"{report.dataset}: {', '.join(told) or 'nothing found'}", markup=False)
@@ -141,7 +141,7 @@ def print_ingest(report: IngestReport) -> None:
 
 
 def _print_odd(odd: Sequence[FileReport]) -> None:
-    """Path and reason of each file, of the first alone where there are many."""
+    """Path and reason of each file; only of the first ones if there are many."""
     out = console()
     for file in odd[:SHOWN_FILES]:
         style = "red" if file.action == "failed" else "yellow"
@@ -151,7 +151,7 @@ def _print_odd(odd: Sequence[FileReport]) -> None:
 
 
 def print_reindex(report: ReindexReport) -> None:
-    """What it was made with and is now, and how much that was."""
+    """The old and the new model, and the number of chunks."""
     out = console()
     change = report.now if report.before == report.now else f"{report.before} → {report.now}"
     out.print(f"{report.dataset}: {change}", markup=False)
@@ -160,10 +160,10 @@ def print_reindex(report: ReindexReport) -> None:
 
 
 async def collect(config: RagConfig, dataset: str | None) -> list[dict[str, Any]]:
-    """A dict of plain values for the dataset, or for each one there is.
+    """Plain values of the dataset, or of each existing dataset.
 
     Raises:
-        UnknownDataset: nothing was ingested under the name, or all of it was taken out.
+        UnknownDataset: nothing was ingested under the name, or all of it was removed.
     """
     if is_new(config):
         if dataset is not None:
@@ -203,13 +203,13 @@ async def _of(rag: Rag, dataset: str) -> dict[str, Any]:
 
 
 def _is_stale(rag: Rag, stats: StoreStats) -> bool:
-    """Whether the vectors come from another model than the configured one."""
+    """Whether the vectors are of another model than the configured one."""
     made = (stats.model or rag.embedding.name, stats.dimension or rag.embedding.dimension)
     return made != (rag.embedding.name, rag.embedding.dimension)
 
 
 def _unindexed(tables: list[TableStats]) -> float:
-    """Share, in [0, 1], of the rows of indexed tables that some index lacks."""
+    """Share, in [0, 1], of the rows of indexed tables that are missing from an index."""
     indexed = [table for table in tables if table.indexes]
     rows = sum(table.rows for table in indexed)
     return round(sum(table.unindexed_rows for table in indexed) / rows, 4) if rows else 0.0

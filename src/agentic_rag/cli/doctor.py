@@ -1,4 +1,4 @@
-"""What ``init`` and ``doctor`` do: make a folder to start in; print what was found, and the cures."""
+"""``init`` and ``doctor``: create a starter folder; print findings with their remedies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from agentic_rag.errors import InputError
 from agentic_rag.stores.whole_file import write_whole
 
 RENAMED = {"env": ".env", "settings.toml": ".agentic-rag/settings.toml"}
-"""Where a file of the starter goes, if not to its own place: names with a dot are easily left out of a package."""
+"""Target paths of starter files that are stored under another name, because packaging easily omits dot files."""
 
 
 def started(folder: Path) -> list[Path]:
-    """Write the starting folder; the files, as paths relative to it.
+    """Write the starter folder; returns the files, as paths relative to it.
 
     Raises:
-        InputError: one of them is there already (nothing is written then), or the folder cannot be made.
+        InputError: a file exists already (then nothing is written), or the folder cannot be created.
     """
     with as_file(files("agentic_rag.cli") / "starter") as starter:
         given = sorted(path for path in starter.rglob("*") if path.is_file() and path.suffix != ".pyc")
@@ -42,7 +42,7 @@ def _target(path: Path) -> Path:
 
 
 def print_findings(findings: list[Finding]) -> None:
-    """A table, and the cures under it."""
+    """A table, and the remedies below it."""
     table = Table(title="agentic-rag doctor", title_justify="left")
     for name in ("what", "status", "detail"):
         table.add_column(name)

@@ -1,4 +1,4 @@
-"""What ``eval`` does: run the evaluation under a progress bar, print its tables, write what was asked for."""
+"""``eval``: run the evaluation under a progress bar, print its tables, write the requested files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from agentic_rag.settings.config import RagConfig
 
 STAGES = {"read": "reading", "store": "storing", "ask": "asking", "score": "scoring"}
 SHOWN_MEASURES = ("mrr@10", "all_gold@10")
-"""Of the table by category: the rank of the first answer, and whether all that is needed was found."""
+"""Measures of the table by category: the rank of the first relevant result, and whether all were found."""
 SHOWN_BEAM_MEASURES = ("recall@10", "all_gold@10")
 """The same for a BEAM conversation, whose questions have up to twenty sources."""
 
@@ -43,7 +43,7 @@ class ReportFiles:
 async def evaluate_source(
     config: RagConfig, source: Path, options: EvalOptions, outputs: ReportFiles
 ) -> None:
-    """Evaluate, print, and write the figures where asked to."""
+    """Evaluate, print, and write the scores if requested."""
     for file in (outputs.json, outputs.markdown):
         if file is not None:
             check_writable(file, source=source)
@@ -78,7 +78,7 @@ def _write(report: EvalReport, outputs: ReportFiles) -> None:
 
 
 def tables(report: EvalReport) -> list[Table]:
-    """Quality and latency; by category, and abstention, where there is such a thing."""
+    """Quality and latency; by category, and abstention, if the data have them."""
     found = [_quality(report)]
     if any(figures["by_category"] for figures in report.systems.values()):
         found.append(_categories(report))
@@ -90,7 +90,7 @@ def tables(report: EvalReport) -> list[Table]:
 
 
 def _quality(report: EvalReport) -> Table:
-    """A row a system, then what does not search; value and 95 % interval, p50 and p95."""
+    """One row per system, then the baselines without a search; value and 95 % interval, p50 and p95."""
     calls = any(figures["model_calls"]["total"] for figures in report.systems.values())
     numbers = [*MEASURES, "ms", *(("calls",) if calls else ())]
     shown = report_table(f"{report.dataset}: {report.queries} queries", ["system"], numbers)
@@ -127,7 +127,7 @@ def _captions(report: EvalReport) -> list[str]:
 
 
 def _categories(report: EvalReport) -> Table:
-    """A row a category and system."""
+    """One row per category and system."""
     measures = SHOWN_BEAM_MEASURES if report.beam else SHOWN_MEASURES
     shown = report_table("by category", ["category", "system"], ["queries", *measures])
     categories: Mapping[str, Any] = next(iter(report.systems.values()))["by_category"]
@@ -158,5 +158,5 @@ def _abstention(report: EvalReport) -> Table:
 
 
 def _folded(name: str) -> str:
-    """A system's name on two lines where it has two parts: tables are narrow."""
+    """A system's name, in two lines if it has two parts, because tables are narrow."""
     return name.replace(RERANKED, f"\n{RERANKED}")

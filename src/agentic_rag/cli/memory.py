@@ -1,4 +1,4 @@
-"""What the ``memory`` commands do between the arguments and the printing."""
+"""The ``memory`` commands, between parsing arguments and printing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from agentic_rag.rag import open_rag
 from agentic_rag.settings.config import RagConfig
 
 LONGEST = 300
-"""Characters of a memory that are printed; ``--json`` has all."""
+"""Maximum characters of a printed memory; ``--json`` has all."""
 KINDS: Mapping[str, str] = {
     "core": "who the person is",
     "semantic": "what is true",
@@ -40,9 +40,9 @@ COLOURS: Mapping[str, str] = {"new": "green", "repeated": "dim", "superseded": "
 
 @asynccontextmanager
 async def _opened(config: RagConfig, user_id: str) -> AsyncIterator[Memories]:
-    """All memories; ``InputError`` before anything is opened where the user's id cannot be one."""
+    """All memories; raises ``InputError`` for an invalid user id before anything is opened."""
     memory_dataset(user_id)
-    # What an agent failed at is told below what was found.
+    # A failed agent is reported below the results.
     logging.getLogger("agentic_rag.memory").setLevel(logging.ERROR)
     warm(config)
     async with open_rag(config) as rag:
@@ -50,7 +50,7 @@ async def _opened(config: RagConfig, user_id: str) -> AsyncIterator[Memories]:
 
 
 def metadata_given(pairs: Sequence[str], speaker: str | None, role: str | None) -> dict[str, Any]:
-    """Metadata of ``KEY=VALUE``; a value that is JSON is read as JSON.
+    """Metadata from ``KEY=VALUE`` pairs; a value that is JSON is read as JSON.
 
     Raises:
         InputError: a pair without a key or without ``=``.
@@ -73,7 +73,7 @@ def _pair(pair: str) -> tuple[str, Any]:
 async def add_memory(
     config: RagConfig, user_id: str, text: str, at: str | None, metadata: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What became of a text.
+    """Remember a text; the result as JSON values.
 
     Raises:
         InputError: a blank text or user id, or a date that cannot be read.
@@ -96,7 +96,7 @@ async def search_memories(
     strategy: RetrievalStrategy | None,
     as_of: str | None,
 ) -> dict[str, Any]:
-    """What was found, how the question was routed and how asking each agent went; ``known`` is 0 for an unknown user.
+    """Results, routing and the agents' outcomes; ``known`` is 0 for an unknown user.
 
     Raises:
         InputError: a blank question or user id, or a date that cannot be read.
@@ -136,7 +136,7 @@ def _response(found: RetrievalResponse) -> dict[str, Any]:
 async def list_memories(
     config: RagConfig, user_id: str, kind: MemoryType | None, *, ended: bool
 ) -> dict[str, Any]:
-    """The memories of a user, in the order in which they were said; ``known`` as for ``search_memories``.
+    """The memories of a user, in the order of their messages; ``known`` as for ``search_memories``.
 
     Raises:
         InputError: a blank user id.
@@ -151,16 +151,16 @@ async def list_memories(
 
 
 async def count_memories(config: RagConfig, user_id: str) -> int:
-    """How many there are, history too."""
+    """Number of stored passages, history included."""
     return len((await list_memories(config, user_id, None, ended=True))["memories"])
 
 
 async def forget_memories(config: RagConfig, user_id: str, ids: Sequence[str] | None) -> dict[str, Any]:
-    """How many were deleted, and what searching found afterwards; None: everything of the user.
+    """Number of deleted memories, and the result of the check; None: everything of the user.
 
     Raises:
         InputError: a blank user id, or none of the ids is a memory of this user.
-        StoreError: something is still found.
+        StoreError: something was still found.
     """
     memory_dataset(user_id)
     if is_new(config) and ids is None:
@@ -171,7 +171,7 @@ async def forget_memories(config: RagConfig, user_id: str, ids: Sequence[str] | 
 
 
 async def export_memories(config: RagConfig, user_id: str, file: Path) -> dict[str, Any]:
-    """How many memories were written.
+    """Number of memories written.
 
     Raises:
         InputError: a blank user id, or the file cannot be written.
@@ -182,7 +182,7 @@ async def export_memories(config: RagConfig, user_id: str, file: Path) -> dict[s
 
 
 async def import_memories(config: RagConfig, user_id: str, file: Path) -> dict[str, Any]:
-    """How many memories were read.
+    """Number of memories read.
 
     Raises:
         InputError: a blank user id, or the file is no export; nothing was imported.
@@ -193,7 +193,7 @@ async def import_memories(config: RagConfig, user_id: str, file: Path) -> dict[s
 
 
 def print_added(result: Mapping[str, Any]) -> None:
-    """What was kept, and each memory that it made, confirmed or ended; one in several kinds once."""
+    """The stored message, and each memory that it created, confirmed or ended; one of several kinds once."""
     out = console()
     out.print(f"kept verbatim as [cyan]{escape(result['evidence_id'])}[/cyan]")
     if not result["memories"]:
@@ -249,7 +249,7 @@ def _print_outcome(out: Console, name: str, outcome: Mapping[str, Any], *, expla
 
 
 def print_listed(result: Mapping[str, Any]) -> None:
-    """The memories by kind, each with its date, what it tells and its id."""
+    """The memories by kind, each with its date, details and id."""
     out = console()
     if not result["memories"]:
         _print_none(out, result)
@@ -279,7 +279,7 @@ def _print_none(out: Console, result: Mapping[str, Any]) -> None:
 
 
 def print_forgotten(result: Mapping[str, Any]) -> None:
-    """How much was deleted, and the proof."""
+    """The number of deletions, and the result of the check."""
     out = console()
     if not result["deleted"]:
         _print_unknown(out, result["user_id"])
@@ -289,7 +289,7 @@ def print_forgotten(result: Mapping[str, Any]) -> None:
 
 
 def print_moved(result: Mapping[str, Any], where: str) -> None:
-    """How many memories went into a file or came from it."""
+    """The number of memories written to a file or read from it."""
     told = f"{_memories(result['memories'])} of {result['user_id']!r} {where} {result['file']}"
     console().print(told, markup=False, soft_wrap=True)
 
@@ -301,7 +301,7 @@ def _print_unknown(out: Console, user_id: str) -> None:
 
 
 def _columns(*names: str) -> Table:
-    """Narrow columns, and a wide one for a memory and what is known of it."""
+    """Narrow columns, and a wide one for a memory and its details."""
     shown = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     for name in names:
         shown.add_column(name, no_wrap=True, justify="right" if name == "#" else "left")
@@ -310,14 +310,14 @@ def _columns(*names: str) -> Table:
 
 
 def _about_found(memory: Mapping[str, Any]) -> str:
-    """Kind, date, who said it, what it tells, until when it held."""
+    """Kind, date, speaker, details, end of validity."""
     known = memory["metadata"]
     date = _date(known.get("valid_at") or known.get("at"))
     return " · ".join(filter(None, [memory["memory_type"], date, *_about({**known, "details": known})]))
 
 
 def _about(record: Mapping[str, Any]) -> Iterator[str]:
-    """Who said it or whom it is about, what of them it tells, and until when."""
+    """Speaker or subject, the fact, and the end of its validity."""
     details = record["details"]
     if details.get("slot"):
         yield f"{details['subject']}, {details['slot']}: {details.get('value') or '–'}"

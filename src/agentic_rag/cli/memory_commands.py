@@ -1,4 +1,4 @@
-"""The commands of ``agentic-rag memory``: what is remembered of each user."""
+"""The commands of ``agentic-rag memory``."""
 
 from __future__ import annotations
 

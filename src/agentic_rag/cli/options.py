@@ -1,4 +1,4 @@
-"""What several commands share: options, spelled once, the settings, and a quick start."""
+"""Common parts of the commands: shared options, settings, and a fast start."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ Fresh = Annotated[
 def configured(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command ``--data-dir`` and ``--settings``.
 
-    It gets what they configure as ``config``; or, if it asks for ``load`` instead, the function that reads them.
+    The command gets the configuration as ``config``; or, if it has a parameter ``load``, a function that reads it.
     """
 
     @functools.wraps(command)
@@ -162,7 +162,7 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
     parameters = [*asked, *shared]
     read_and_run.__annotations__ = {one.name: one.annotation for one in parameters}
     read_and_run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    del read_and_run.__wrapped__  # whose signature would count instead
+    del read_and_run.__wrapped__  # otherwise its signature would be used
     return read_and_run
 
 
@@ -175,10 +175,10 @@ STORES = (
 
 
 def prepare(config: RagConfig, dataset: str) -> None:
-    """Import what a question needs while the bundled model, if it is the one, loads in a thread.
+    """Import the modules for a question while the bundled model, if configured, loads in a thread.
 
     Raises:
-        UnknownDataset: there is no data folder yet; asking must not make one.
+        UnknownDataset: there is no data folder yet; a question must not create one.
     """
     if is_new(config):
         raise UnknownDataset(dataset, [])
@@ -191,14 +191,14 @@ def is_new(config: RagConfig) -> bool:
 
 
 def place_of(config: RagConfig) -> str:
-    """Where datasets are looked for, for people."""
+    """The place of the datasets, for messages."""
     from agentic_rag.settings.addresses import without_login
 
     return without_login(config.lancedb_uri or str(config.data_dir.absolute()))
 
 
 def require_data_folder(config: RagConfig) -> None:
-    """Raises ``InputError`` where there is none yet: who only asks must not make one."""
+    """Raises ``InputError`` without a data folder; a question must not create one."""
     if is_new(config):
         raise InputError(
             f"there is no data folder {config.data_dir.absolute()}; name another with --data-dir, or make it: "
@@ -207,14 +207,14 @@ def require_data_folder(config: RagConfig) -> None:
 
 
 def require_folder(file: Path) -> None:
-    """Raises ``InputError`` where there is no folder for a file that is to be written: it may be mistyped."""
+    """Raises ``InputError`` if the folder of an output file does not exist: the path may be mistyped."""
     folder = file.absolute().parent
     if not folder.is_dir():
         raise InputError(f"cannot write {file}: there is no folder {folder}; make it, or name another file")
 
 
 def warm(config: RagConfig) -> None:
-    """Import the stores while the bundled model, if it is the one, loads in a thread."""
+    """Import the stores while the bundled model, if configured, loads in a thread."""
     if config.embedding.base_url is None:
         from agentic_rag.models.bundled import load_ahead
 
@@ -225,10 +225,10 @@ def warm(config: RagConfig) -> None:
 
 
 UNFOUND = frozenset({"pandas", "aiohttp"})
-"""Libraries that others take where they happen to be installed. pyarrow and neo4j convert to and from pandas (.5 s), and
-openai would send by aiohttp (.3 s), which nothing here asks them to."""
+"""Optional libraries that others import if installed. pyarrow and neo4j import pandas for conversions (.5 s), openai
+imports aiohttp as a transport (.3 s); neither is used here."""
 BARE = frozenset({"lance_namespace_urllib3_client"})
-"""Packages of which only submodules are needed. This one makes 130 checked functions of a REST interface (.8 s)."""
+"""Packages of which only submodules are needed. This one creates 130 checked functions of a REST interface (.8 s)."""
 
 
 class _LeftOut(MetaPathFinder):
@@ -249,7 +249,8 @@ class _LeftOut(MetaPathFinder):
 
 @contextmanager
 def _left_out() -> Iterator[None]:
-    """Imports inside do not find ``UNFOUND``, and find ``BARE`` packages without what these import themselves."""
+    """Within the block, imports do not find ``UNFOUND``, and ``BARE`` packages are imported without their own
+    imports."""
     finder = _LeftOut()
     sys.meta_path.insert(0, finder)
     try:

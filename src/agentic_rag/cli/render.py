@@ -1,4 +1,4 @@
-"""What people see: answers, citations, tables, bars, and graphs as Mermaid text. Colour on terminals only."""
+"""Terminal output: answers, citations, tables, progress bars, and graphs as Mermaid text. Colour on terminals only."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from agentic_rag.domain.usage import usage_text
 from agentic_rag.errors import InputError
 
 UNBROKEN = ("system", "run")
-"""Columns of names that are never broken in two."""
+"""Columns of names that are never wrapped."""
 NEAREST = 5
-"""Places named where nothing is relevant enough: of the twenty answerable questions that the two vaults in
+"""Passages shown if nothing is relevant enough: of the twenty answerable questions that the two vaults in
 ``evaluation/datasets`` refuse, thirteen have a judged note among the first five."""
 
 
 def console() -> Console:
-    """Stdout; rich leaves colour out where it is no terminal or NO_COLOR is set.
+    """Stdout; rich omits colour if it is no terminal or NO_COLOR is set.
 
-    What goes into a file or another program is not wrapped, unless COLUMNS says at which width.
+    Output to a file or another program is not wrapped, unless COLUMNS sets a width.
     """
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty() and "COLUMNS" not in os.environ)
 
 
 def print_answer(result: dict[str, Any], *, explain: bool) -> None:
-    """Answer, citations, and one line on how it came about; the table with ``explain``."""
+    """Answer, citations, and a line on the search; the table with ``explain``."""
     out = console()
     out.print(result["answer"], markup=False, style="yellow" if result["abstained"] else None)
     if result["citations"]:
@@ -74,7 +74,7 @@ def _board_line(report: dict[str, Any] | None) -> str:
 
 
 def _print_nearest(out: Console, results: list[dict[str, Any]]) -> None:
-    """Where one may look oneself."""
+    """The nearest passages, for the reader to check."""
     out.print("\nnearest, but perhaps about something else:", style="dim")
     for found in results:
         relevance = _number(found["rerank_score"], 2)
@@ -101,7 +101,7 @@ def _went(outcome: Any) -> str:
 
 
 def report_table(title: str, names: Sequence[str], numbers: Sequence[str] = ()) -> Table:
-    """Names on the left, numbers on the right; the title stands as it is, the caption below on the left."""
+    """Names on the left, numbers on the right; the title unchanged, the caption below on the left."""
     shown = Table(
         title=escape(title),
         title_justify="left",
@@ -117,13 +117,13 @@ def report_table(title: str, names: Sequence[str], numbers: Sequence[str] = ()) 
 
 
 def interval(figure: Mapping[str, float], mark: str = "", *, sign: str = "", between: str = " ") -> str:
-    """A mean with its mark, and its 95 % interval; ``sign``: of the format, such as ``+``."""
+    """A mean with its mark and 95 % interval; ``sign``: sign option of the format, such as ``+``."""
     bounds = f"{figure['low']:{sign}.2f}–{figure['high']:{sign}.2f}"
     return f"{figure['value']:{sign}.3f}{mark}{between}[dim]{bounds}[/dim]"
 
 
 def explain_table(result: dict[str, Any]) -> Table:
-    """One row a result: where it stands, what each source said of it, and what of the graph supports it."""
+    """One row per result: its rank, its rank and relevance in each source, and its facts."""
     table = Table(title="why these results", title_justify="left", box=SIMPLE_HEAD, show_lines=False)
     table.add_column("#", justify="right")
     table.add_column("result, and what the graph says of it", overflow="fold", ratio=1)
@@ -145,7 +145,7 @@ def explain_table(result: dict[str, Any]) -> Table:
 
 
 def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
-    """The weights, and what another strategy would have changed."""
+    """The weights, and the effect of another strategy."""
     weights = fusion["weights"]
     given, used = (
         " : ".join(f"{weights[key][name]:.2f}" for name in weights[key]) for key in ("given", "used")
@@ -163,7 +163,7 @@ def fusion_lines(fusion: Mapping[str, Any]) -> list[str]:
 
 
 def _telling(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The two facts that say most: relations with a name of their own before bare links and mentions."""
+    """The two most informative facts: labelled relations before plain links and mentions."""
     bare = ("LINKS_TO", "MENTIONS", "CONTAINS")
     named = [fact for fact in facts if fact["name"] != "HAS_TAG"]
     return sorted(named, key=lambda fact: fact["name"] in bare)[:2]
@@ -183,14 +183,14 @@ def print_search(result: dict[str, Any]) -> None:
 
 
 def _place(found: dict[str, Any], *, short: bool = False) -> str:
-    """Path and headings; in short the path and the last heading."""
+    """Path and headings; the short form has only the last heading."""
     metadata = found["metadata"]
     headings = list(metadata.get("heading_path") or [])
     return " › ".join([_file(metadata, found["id"]), *(headings[-1:] if short else headings)])
 
 
 def _file(metadata: Mapping[str, Any], chunk_id: str) -> str:
-    """The path, and which document of its file where it holds several that it does not name."""
+    """The path, and the document within a file that holds several without names."""
     path, document = metadata.get("path"), metadata.get("document_id")
     if not path:
         return chunk_id
@@ -209,12 +209,12 @@ def _said(said: dict[str, Any] | None) -> str:
 
 
 SPEED_PERIOD = 600.0
-"""Seconds that the speed is an average of: embedding and storing take turns, and neither alone is the pace."""
+"""Seconds of the moving average of speed: embedding and storing alternate, so that a short average would jump."""
 
 
 @contextmanager
 def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Progress]:
-    """A bar for each stage, in the given words, from when it is first told of; none if quiet."""
+    """A labelled bar for each stage, from its first progress on; none if quiet."""
     from rich import progress
 
     columns = (
@@ -246,7 +246,7 @@ def bars(stages: Mapping[str, str], *, quiet: bool) -> Iterator[Progress]:
 
 
 def drawing(name: str) -> str:
-    """Mermaid text of a compiled graph, without a store or a model behind it.
+    """Mermaid text of a compiled graph, built without stores and models.
 
     Raises:
         InputError: no such graph; the error lists the known ones.
@@ -279,7 +279,7 @@ async def _never(*_: Any) -> Any:
 
 
 class _NoOperator:
-    """Stands where a drawing needs an operator; it is never run."""
+    """A placeholder for operators in a drawing; it is never run."""
 
     execute = staticmethod(_never)
 
@@ -319,4 +319,4 @@ DRAWINGS: dict[str, Callable[[], Any]] = {
     "memory_insert": _memory_insert,
     "memory_test": _memory_test,
 }
-"""Compiled graphs, by the name that ``langgraph.json`` gives them."""
+"""Functions that build the graphs, by their name in ``langgraph.json``."""

@@ -1,4 +1,4 @@
-"""What ``repair`` does and prints: what was damaged, what became of it, and what to run next."""
+"""Output of ``repair``: the damage, its repair, and the next commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AGAIN = {
     "datasets": "; made again from the other tables",
     "ledger": "; noted again from the chunks",
 }
-"""What became of tables that hold nothing of their own."""
+"""Result for tables that are derived from others."""
 _NOT_IN_GRAPH = "(the graph does not hold core, procedural and working memories)"
 _LOST = {
     0: "nothing of it is lost",
@@ -25,7 +25,7 @@ _LOST = {
 
 
 def print_repair(report: RepairReport, config: RagConfig) -> None:
-    """What was damaged, what became of it, and the commands to run now."""
+    """The damage, its repair, and the commands to run next."""
     out = console()
     if not report.tables and not report.indexes and not report.files:
         out.print(f"nothing is damaged: {report.checked} tables were read whole · {report.seconds:.1f} s")

@@ -1,4 +1,4 @@
-"""How every command runs and prints JSON: the one event loop, and one value on stdout."""
+"""Execution of commands: the event loop, and JSON output on stdout."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import typer
 
 T = TypeVar("T")
 INTERRUPTED = 130
-"""Exit code: 128 and the number of the signal."""
+"""Exit code: 128 plus the number of the signal."""
 
 
 def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = False) -> T:
-    """The one place where the command line enters the event loop.
+    """Run a coroutine; the only place where the command line starts the event loop.
 
-    ``goes_on``: the same command, run again, goes on where this one was interrupted, which is then said; without
-    ``fresh``, which begins anew.
+    ``goes_on``: the command resumes where it was interrupted; the message then says so. ``fresh``: ``--fresh``
+    was given, which would restart.
     """
     gc.freeze()
     gc.enable()  # a long ingest must not keep its garbage; see cli.main
@@ -35,7 +35,7 @@ def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = Fa
 
 
 async def unheard(work: Coroutine[Any, Any, T]) -> T:
-    """Work that meets damaged files: without the traces that Lance itself writes to stderr for each."""
+    """Silences stderr during work on damaged files: Lance writes a trace for each of them there."""
     sys.stderr.flush()
     kept = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -30,19 +30,20 @@ _LOGGED: dict[str, Any] = {
     **LOGGING_CONFIG,
     "loggers": {
         **LOGGING_CONFIG["loggers"],
-        # The MCP server would silence what is no error. Only of the doors: others name notes.
+        # The MCP server would silence warnings. Only for the interfaces: other loggers may name notes.
         "agentic_rag.serving": {"handlers": ["default"], "level": "WARNING", "propagate": False},
     },
 }
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that SIGTERM ends in two steps: first it is no longer ready, then it takes no more requests.
+    """A server that shuts down in two steps after SIGTERM: first it reports not ready, then it stops accepting
+    requests.
 
     Args:
-        config: of uvicorn.
+        config: configuration of uvicorn.
         app: the service.
-        seconds: between the two. Ctrl-C, and a second signal, do not wait.
+        seconds: time between the two steps; Ctrl-C or a second signal skips it.
     """
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, seconds: float) -> None:
@@ -65,7 +66,7 @@ class DrainingServer(uvicorn.Server):
 
 
 class StartTold:
-    """A service that says in a line why it cannot start, where that is known, and not by a traceback."""
+    """Replaces the traceback of a failed start by one line, if the error is one of the package's."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -80,7 +81,7 @@ class StartTold:
 
 
 async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *, write: bool) -> None:
-    """Be an MCP server on standard input and output until the client closes them.
+    """Run an MCP server on standard input and output until the client closes them.
 
     Raises:
         InputError: a root is no folder.
@@ -91,12 +92,12 @@ async def serve_stdio(config: RagConfig, roots: Sequence[Path], user_id: str, *,
 
 
 def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> None:
-    """Serve until a signal ends it; what runs is finished first, for a question takes no longer than it may.
+    """Serve until a signal; running questions are finished first, within their time limit.
 
     ``options`` are those of ``create_app``.
 
     Raises:
-        ConfigError: another address than loopback, and no API key.
+        ConfigError: an address other than loopback without an API key.
         InputError: a root is no folder.
     """
     app = create_app(config, host=host, **options)
@@ -106,7 +107,7 @@ def serve_forever(config: RagConfig, host: str, port: int, **options: Any) -> No
         port=port,
         log_level="info",
         log_config=_LOGGED,
-        access_log=False,  # paths name notes
+        access_log=False,  # paths contain names of notes
         timeout_graceful_shutdown=math.ceil(config.service.timeout_seconds),
         server_header=False,
     )

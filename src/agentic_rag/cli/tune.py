@@ -1,8 +1,8 @@
-"""What ``tune`` does: tune under a progress bar, print what was chosen and how sure it is, write the settings file.
+"""``tune``: tune under a progress bar, print the chosen settings with their significance, write the settings file.
 
-What stood in the file is kept, what was tuned is replaced, and it is written at once. A file as people write it
-(``[section]``, then ``key = value`` lines) keeps its comments and order; one that is written in another way (dotted
-keys, inline tables) is written anew with the same values.
+The file's other contents are kept, and it is written atomically. A file in the usual form (``[section]``, then
+``key = value`` lines) keeps its comments and order; a file in another form (dotted keys, inline tables) is rewritten
+with the same values.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TuneFiles:
 
 
 async def tune_source(config: RagConfig, source: Path, options: TuneOptions, outputs: TuneFiles) -> None:
-    """Tune, print, and write the settings where a gain is beyond chance (or ``options.anyway``)."""
+    """Tune, print, and write the settings if a gain is significant (or ``options.anyway``)."""
     target = outputs.settings or config.data_dir / SETTINGS_FILE
     text = await asyncio.to_thread(read_settings, target)
     for file in (target, outputs.json):
@@ -75,7 +75,7 @@ async def tune_source(config: RagConfig, source: Path, options: TuneOptions, out
 
 
 def _write(report: TuneReport, target: Path, text: str, now: datetime) -> dict[str, Any]:
-    """Write the settings; gives them."""
+    """Write the settings; returns them."""
     values = file_values(text, report.settings, default_settings())
     write_settings(target, merged_settings(text, values, _provenance(report, now)))
     return values
@@ -91,7 +91,7 @@ def _provenance(report: TuneReport, now: datetime) -> str:
 
 
 def _overruled(data_dir: Path, target: Path, written: Mapping[str, Any]) -> list[str]:
-    """A line for what the environment sets otherwise than the file, which it wins over."""
+    """A line for each setting that the environment overrides."""
     try:
         told = load_config(data_dir, target).model_dump(mode="json")
     except ConfigError as error:
@@ -107,7 +107,7 @@ def _overruled(data_dir: Path, target: Path, written: Mapping[str, Any]) -> list
 
 
 def tables(report: TuneReport) -> list[Table]:
-    """The settings that differ, then the figures on held-out queries."""
+    """The settings that differ from the defaults, then the values on held-out queries."""
     return [_settings(report), _figures(report)]
 
 
@@ -128,7 +128,7 @@ def _settings(report: TuneReport) -> Table:
 
 
 def _counted(values: list[Any], folds: int) -> str:
-    """How often each value was chosen; the rest is the default."""
+    """How often each value was chosen; the other folds chose the default."""
     counts = {value: values.count(value) for value in sorted(set(values), key=str)}
     return ", ".join(f"{_shown(value)} in {count} of {folds}" for value, count in counts.items())
 
@@ -152,7 +152,7 @@ def _figures(report: TuneReport) -> Table:
 
 
 def verdict(report: TuneReport, target: Path | None) -> list[str]:
-    """What the figures mean, and what was written; a line each."""
+    """The meaning of the values, and what was written; one line each."""
     lines = [_meaning(report.measure, report.ranking)]
     if report.abstention is not None:
         lines.append(_meaning("abstention", report.abstention))
@@ -178,14 +178,14 @@ def _meaning(name: str, gain: Gain) -> str:
 
 
 MARK = "# tuned by agentic-rag tune: "
-"""Begins the line that says when and on what."""
+"""Prefix of the line with date and data of the tuning."""
 
 
 def read_settings(path: Path) -> str:
-    """The file's text; "" where there is none.
+    """The file's text; "" if it does not exist.
 
     Raises:
-        ConfigError: it cannot be read or is not TOML.
+        ConfigError: the file cannot be read or is not TOML.
     """
     if not path.exists():
         return ""
@@ -200,15 +200,15 @@ def read_settings(path: Path) -> str:
 
 
 def merged_settings(text: str, values: Mapping[str, Any], told: str) -> str:
-    """A settings file's text with some values replaced, and a first line that says where they are from.
+    """A settings file's text with some values replaced, and a first line with their origin.
 
     Args:
-        text: the file as it is; valid TOML.
-        values: by dotted name (``fusion.k``); None takes the setting out.
-        told: one line.
+        text: current text of the file; valid TOML.
+        values: by dotted name (``fusion.k``); None removes the setting.
+        told: origin, one line.
 
     Raises:
-        ConfigError: a section's name stands for something else in the file.
+        ConfigError: a section's name is used for something else in the file.
 
     >>> print(merged_settings("[fusion]\\nk = 60  # mine\\n", {"fusion.k": 20}, "today"))
     # tuned by agentic-rag tune: today
@@ -227,7 +227,7 @@ def merged_settings(text: str, values: Mapping[str, Any], told: str) -> str:
             own[key] = value
         elif not own:
             del wanted[section]
-    # Only "\n" ends a line of TOML; "\r" before it is white space to it, and lost here.
+    # Only "\n" ends a line of TOML; a "\r" before it is white space and is dropped here.
     lines = [line.rstrip("\r") for line in text.split("\n") if not line.startswith(MARK)]
     for name, value in values.items():
         section, _, key = name.partition(".")
@@ -240,12 +240,12 @@ def merged_settings(text: str, values: Mapping[str, Any], told: str) -> str:
 
 
 def file_values(text: str, settings: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``merged_settings`` is to set so that a file says what was tuned and nothing else of it.
+    """The ``values`` for ``merged_settings`` that make a file contain exactly the tuned settings.
 
     Args:
-        text: the file as it is.
-        settings: those that are not their default, by dotted name.
-        defaults: of every setting that may be tuned; None: unset. One that the file sets is set to it.
+        text: current text of the file.
+        settings: settings other than the defaults, by dotted name.
+        defaults: default of every tunable setting; None: unset. A tunable setting in the file is set to it.
     """
     said = tomllib.loads(text)
     values = dict(settings)
@@ -257,7 +257,7 @@ def file_values(text: str, settings: Mapping[str, Any], defaults: Mapping[str, A
 
 
 def write_settings(path: Path, text: str) -> None:
-    """Write the whole file or nothing.
+    """Write the file atomically.
 
     Raises:
         StoreError: it cannot be written.
@@ -277,12 +277,12 @@ def _says(text: str, wanted: Mapping[str, Any]) -> bool:
 
 
 def _full(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without empty sections, which say nothing."""
+    """The values without empty sections."""
     return {name: value for name, value in values.items() if value != {}}
 
 
 def _edited(lines: list[str], section: str, key: str, value: Any) -> list[str]:
-    """The lines with ``key`` of ``[section]`` set, or taken out where the value is None."""
+    """The lines with ``key`` of ``[section]`` set, or removed if the value is None."""
     head = re.compile(rf"\s*\[\s*{re.escape(section)}\s*\]\s*(#.*)?")
     start = next((number for number, line in enumerate(lines) if head.fullmatch(line)), None)
     written = [] if value is None else [f"{key} = {_value(value)}"]
