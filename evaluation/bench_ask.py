@@ -1,8 +1,8 @@
-"""How long a question takes on the example vault: fusion, warm asks, the cascade's tiers, parallelism, cold start.
+"""Latency of a question on the example vault: fusion, warm asks, the cascade's tiers, parallelism, cold start.
 
     python evaluation/bench_ask.py [--quick] [--json FILE]
 
-Everything runs in one process tree, the operations interleaved. Exits 1 when a floor is missed.
+All operations are measured in one process tree, in turns. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _hits(chance: random.Random, first: int) -> list[Hit]:
 
 
 async def warm_rows(rag: Rag, rounds: int) -> list[Row]:
-    """Whole asks, the operations by turns."""
+    """Whole asks, the operations in turns."""
     taken: dict[str, list[float]] = {name: [] for name in OPERATIONS}
     for number in range(-1, rounds):
         for question in QUESTIONS:
@@ -141,7 +141,7 @@ async def warm_rows(rag: Rag, rounds: int) -> list[Row]:
 
 
 async def cascade_rows(rag: Rag, rounds: int) -> list[Row]:
-    """Questions by the tier they end in with the defaults; forced by the score floor where none does."""
+    """Questions by the tier of the cascade that they end in; a tier without questions is forced by the score floor."""
     ending: dict[int, list[str]] = {1: [], 2: []}
     for question in QUESTIONS:
         state, _ = await _asked(rag, question, "concept_relation")
@@ -179,7 +179,7 @@ async def _asked(
 
 
 class Forgetful(BundledEmbedding):
-    """The bundled model without what it remembers of earlier questions, so that every ask is a new one."""
+    """The bundled model without its question cache, so that every ask embeds its question."""
 
     def forget(self) -> None:
         self._queries.clear()
@@ -187,7 +187,7 @@ class Forgetful(BundledEmbedding):
 
 
 class Slowed:
-    """An engine whose find sleeps first."""
+    """An engine with a delay before each search."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
@@ -225,7 +225,7 @@ async def parallel_rows(rag: Rag, rounds: int) -> list[Row]:
 
 
 def cold_rows(data: Path, rounds: int) -> list[Row]:
-    """Whole processes, and the parts of one that does the same with a clock in it."""
+    """Whole processes, and the parts of an instrumented process."""
     command = str(Path(sys.executable).with_name("agentic-rag"))
     ask = [
         command,
@@ -276,10 +276,10 @@ def _parts(data: Path) -> dict[str, float]:
 
 
 async def measured(data: Path, *, quick: bool) -> list[Row]:
-    """All rows but the cold ones."""
+    """All rows except the cold ones."""
     async with open_rag(RagConfig(data_dir=data), embedding=Forgetful()) as rag:
         await rag.ingest(VAULT)
-        # As a server does once it has opened (``SharedRag``), so that no ask pays for collecting imports.
+        # As a server does after opening (``SharedRag``), so that no ask includes the collection of imported objects.
         gc.collect()
         gc.freeze()
         return [

@@ -1,12 +1,13 @@
-"""How much of the evidence of BEAM's questions the memories find, agent by agent and together.
+"""Evidence recall of the memories on BEAM's questions, by agent and for all agents together.
 
     python evaluation/bench_beam.py [--quick] [--data DIR] [--keep DIR] [--verbose] [--json FILE]
 
-DIR is the folder ``chats`` as published, by default ../shared/data/beam/chats. Each conversation is remembered message
-by message, as it goes, and asked at its end. Whatever was chosen was chosen on the conversations of ``CHOSEN_ON``; the
-floors hold on the others. Recall is of messages, by ``source_chat_ids``; no model judges anything. Beside each figure
-stand the same conversations with the words "always" and "never" taken out, which mark sources in this data, and the
-baselines on the same messages. The quick form takes one conversation of each. Exits 1 when a floor is missed.
+DIR is the folder ``chats`` as published, by default ../shared/data/beam/chats. Each conversation is remembered
+message by message, and its questions are asked at its end. All parameters were chosen on the conversations of
+``CHOSEN_ON``; the floors hold on the others. Recall is of messages, by ``source_chat_ids``, without a model as
+judge. Each figure is also measured with the words "always" and "never" removed from the conversations, because
+they mark sources in this data, and for baselines on the same messages. The quick form takes one conversation of
+each. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ TOGETHER = "all agents"
 BASELINES = ("BM25", "dense", "RRF", "RRF, the person's")
 
 Rankings = dict[str, list[list[str]]]
-"""By system, of each question the ids of the messages found."""
+"""By system, the message ids found for each question."""
 
 
 async def remembered(rag: Rag, conversation: Conversation, user: str) -> None:
-    """Every message through ``remember``, once."""
+    """Remember every message once."""
     if await rag.memory.list(user, MemoryType.EPISODIC):
         return
     for message in conversation.messages:
@@ -57,7 +58,7 @@ async def remembered(rag: Rag, conversation: Conversation, user: str) -> None:
 
 
 async def asked(rag: Rag, question: Question, user: str) -> dict[str, list[str]]:
-    """What each system finds for a question."""
+    """The results of each system for a question."""
     found = {TOGETHER: messages(await _together(rag, question, user))}
     for kind in MemoryType:
         response = await rag.memory.search(question.text, user, max_results=DEPTH, memory_types=[kind])
@@ -71,7 +72,7 @@ async def _together(rag: Rag, question: Question, user: str) -> list[Mapping[str
 
 
 async def baselines(rag: Rag, question: Question, user: str) -> dict[str, list[str]]:
-    """BM25 and the bundled embedding on the passages of all messages, fused by rank, and on the person's alone."""
+    """BM25 and the bundled embedding, fused by rank: on the passages of all messages, and on the person's only."""
     every = Comparison("memory_type", "$eq", "episodic")
     own = And((every, Comparison("speaker", "$eq", "user")))
     legs = {
@@ -96,14 +97,14 @@ async def baselines(rag: Rag, question: Question, user: str) -> dict[str, list[s
 
 
 def messages(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Ids of the messages, each at its best place."""
+    """Ids of the messages, each at its best rank."""
     return list(dict.fromkeys(str(metadata["message"]) for metadata in found if "message" in metadata))
 
 
 async def measured(
     rag: Rag, data: Path, names: Sequence[str], *, control: bool
 ) -> tuple[list[Question], Rankings]:
-    """All questions of some conversations, and what each system found for them."""
+    """All questions of some conversations, and the results of each system."""
     questions: list[Question] = []
     rankings: Rankings = {}
     for name in names:
@@ -123,7 +124,7 @@ async def measured(
 
 
 def table(title: str, questions: Sequence[Question], rankings: Rankings) -> Table:
-    """A line a system, a column a kind of question."""
+    """One line per system, one column per kind of question."""
     figures = {system: score(questions, found) for system, found in rankings.items()}
     kinds = list(next(iter(figures.values()))["by_kind"])
     made = Table(title=title, title_justify="left")
@@ -142,7 +143,7 @@ def table(title: str, questions: Sequence[Question], rankings: Rankings) -> Tabl
 def rows_of(
     what: str, questions: Sequence[Question], rankings: Rankings, floors: Mapping[str, float]
 ) -> list[Row]:
-    """Of all agents together, beside the best baseline."""
+    """All agents together, beside the best baseline."""
     figures = {system: score(questions, found)["six_kinds"] for system, found in rankings.items()}
     rows = []
     for measure in ("recall@10", "both@10"):

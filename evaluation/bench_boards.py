@@ -1,12 +1,12 @@
-"""Whether boards are valid, stable and no source of answers, and whether answers on them are marked as people mark them.
+"""Checks that boards are valid, stable and no source of answers, and compares marks with a teacher's.
 
     python evaluation/bench_boards.py [--quick] [--data DIR] [--json FILE]
 
-BOARDS questions on the example vault and the vaults of DIR, by default ../shared/data, each drawn as a board: against
-the specification, without overlaps, and asked and drawn a second time, byte for byte the same. FEEDBACK questions more
-are written as boards into a copy of each vault, which is ingested again: the same questions must rank the same notes.
-Then the judged answers of ``datasets/checks``: the half ``reported`` is only measured. The quick form asks a tenth.
-Exits 1 when a floor is missed.
+BOARDS questions on the example vault and the vaults of DIR, by default ../shared/data, are each drawn as a board. A
+board must match the specification, have no overlaps, and be equal byte for byte when asked and drawn again. The boards
+of FEEDBACK further questions are written into a copy of each vault, which is ingested again: the same questions must
+rank the same notes. Then the judged answers of ``datasets/checks`` are marked; their half ``reported`` chose nothing.
+The quick form asks a tenth. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ FORMS = ("What is {}?", "What do I know about {}?", "How does {} hang together w
 
 
 def vaults(data: Path) -> list[Path]:
-    """The example vault, and those that are there."""
+    """The example vault, and the existing vaults of the folder."""
     folder = data / "vaults"
     return [EXAMPLE, *(sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else [])]
 
 
 async def questions(rag: Rag, dataset: str, number: int, seed: int) -> list[tuple[str, str]]:
-    """Questions on the notes by name, each with an operation; in an order that the seed gives."""
+    """Questions about notes by name, each with an operation; in an order seeded by ``seed``."""
     names = sorted(
         {record.names[0] for record in (await rag.ledger.records(dataset)).values() if record.names}
     )
@@ -64,7 +64,7 @@ async def ask(rag: Rag, dataset: str, question: tuple[str, str]) -> Answer:
 
 
 async def drawn_boards(rag: Rag, datasets: Sequence[str], number: int) -> list[Row]:
-    """Ask and draw, twice."""
+    """Ask and draw twice."""
     counts: Counter[str] = Counter()
     asked = [(dataset, one) for dataset in datasets for one in await questions(rag, dataset, number, 1)]
     random.Random(2).shuffle(asked)
@@ -115,7 +115,7 @@ async def fed_back(rag: Rag, copies: dict[str, Path], number: int) -> list[Row]:
 
 
 async def marks(rag: Rag) -> list[Row]:
-    """Share of the judged answers whose mark is the teacher's."""
+    """Share of the judged answers with the teacher's mark."""
     names = Names.of(record.names for record in (await rag.ledger.records(EXAMPLE.name)).values())
     judgements: list[dict[str, Any]] = json.loads((HERE / "datasets/checks/answers.json").read_text("utf-8"))
     rows = []

@@ -1,4 +1,4 @@
-"""How many bytes a data folder takes for each byte of the notes, how much it grows by edits, and what a question keeps.
+"""Size of a data folder relative to its notes, its growth by edits, and the storage per question.
 
     python evaluation/bench_disk.py [--vault FOLDER] [--generated N] [--edits N] [--quick] [--json FILE]
 
@@ -42,11 +42,11 @@ NOTES = 5_000
 EDITS, QUICK_EDITS = 1_000, 20
 OPERATION = "document_retrieval"
 LARGE = 50_000
-"""Bytes from which a table has a row of its own."""
+"""Minimum bytes of a table with its own row."""
 
 
 class WithoutTokens:
-    """The bundled model as one that does not tell a text's tokens apart."""
+    """The bundled model without token vectors."""
 
     def __init__(self) -> None:
         self._model = BundledEmbedding()
@@ -60,7 +60,7 @@ class WithoutTokens:
 
 
 async def ingested(vault: Path, folder: Path, embedding: Embedding) -> int:
-    """Bytes of the notes that the dataset holds afterwards."""
+    """Bytes of the notes in the dataset after the ingest."""
     async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
         report = await rag.ingest(vault, dataset="default")
     held = [file for file in report.files if file.action != "skipped"]
@@ -68,7 +68,7 @@ async def ingested(vault: Path, folder: Path, embedding: Embedding) -> int:
 
 
 def bytes_of(folder: Path) -> dict[str, int]:
-    """By table or file, and ``all``."""
+    """Bytes by table or file, and ``all``."""
     found: dict[str, int] = {}
     for file in (file for file in folder.rglob("*") if file.is_file()):
         parts = file.relative_to(folder).parts
@@ -78,7 +78,7 @@ def bytes_of(folder: Path) -> dict[str, int]:
 
 
 async def fresh(vault: Path, folder: Path) -> list[Row]:
-    """What an ingest leaves, with token vectors and without."""
+    """Sizes after an ingest, with and without token vectors."""
     rows = []
     variants: list[tuple[str, Embedding, float]] = [
         ("with token vectors", BundledEmbedding(), WITH_TOKENS_FLOOR),
@@ -98,7 +98,7 @@ async def fresh(vault: Path, folder: Path) -> list[Row]:
 
 
 async def edited(vault: Path, folder: Path, edits: int) -> list[Row]:
-    """How much the folder grows by edits of single notes, most and in the end."""
+    """Growth of the folder by edits of single notes, at most and at the end."""
     copy, data, embedding = folder / "vault", folder / "data", BundledEmbedding()
     shutil.copytree(vault, copy)
     await ingested(copy, data, embedding)
@@ -121,7 +121,7 @@ async def edited(vault: Path, folder: Path, edits: int) -> list[Row]:
 
 
 async def kept(folder: Path) -> list[Row]:
-    """What a question keeps in a checkpointer's file and carries in a stream, in the mean of ``QUESTIONS``."""
+    """Mean bytes per question in a checkpointer's file and in a stream, over ``QUESTIONS``."""
     config = RagConfig(data_dir=folder / "data")
     async with open_rag(config) as rag:
         await rag.ingest(EXAMPLE, dataset="default")
@@ -161,7 +161,7 @@ def _asked(question: str) -> dict[str, Any]:
 
 
 def generated(folder: Path, count: int) -> Path:
-    """A vault of real text: one note a passage, with a link to each note whose title it names."""
+    """A vault of real text: one note per passage, with a link to each note whose title it names."""
     records = map(json.loads, PASSAGES.open(encoding="utf-8"))
     titled = {_file_name(record["title"]): record["text"] for record in records}
     texts = dict(sorted((name, text) for name, text in titled.items() if name)[:count])

@@ -1,13 +1,14 @@
-"""Whether many machines do what one does: on a shared object store, and by the workers of a Ray cluster.
+"""Compares several machines with one: on a shared object store, and as workers of a Ray cluster.
 
     python evaluation/bench_distributed.py [--quick] [--part NAME] [--json FILE]
 
-``object_store``: writers and readers on one bucket. ``copies``: questions that read a bucket, and such that read copies of
-its tables. ``equality``: the stores and rankings after an ingest on a cluster,
-beside those after one on this machine. ``kills``: the same after workers and drivers were killed. ``efficiency``: from
-one worker to two, the memory of each, and what a simulation says of two and four. ``overhead``: the cluster beside the
-plain ingest, both on one core. ``sizes``: what the driver keeps in memory. Each is a module ``distributed_NAME`` beside
-this one; clusters are nodes of one core on this machine. Exits 1 when a floor is missed.
+``object_store``: writers and readers on one bucket. ``copies``: questions that read a bucket, and questions that
+    read copies of its tables. ``equality``: the stores and rankings after an ingest on a cluster, compared with
+    those after one on this machine. ``kills``: the same after workers and drivers were killed. ``efficiency``:
+    the speed-up from one worker to two, the memory of each, and a simulation of two and four. ``overhead``: the
+    cluster compared with a plain ingest, both on one core. ``sizes``: the memory of the driver. Each part is a
+    module ``distributed_NAME`` beside this one; clusters are nodes of one core on this machine. Exits 1 when a
+    floor is missed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What another embedding model than the bundled one brings: questions answered, refused, and ranked, on vault_100.
+"""Quality with an embedding model other than the bundled one: questions answered, refused and ranked, on vault_100.
 
     python evaluation/bench_embedding.py [--quick] [--json FILE]
 
-The model is Google's universal-sentence-encoder-multilingual 3 (2019), behind langchain-core's ``Embeddings``.
-Beside each figure stands the same with the bundled model's calibration taken for its cosines as it is, instead of
-carried over by reference pairs (``retrieval/embedding_calibration.py``). Nothing was fitted for the model.
+The model is Google's universal-sentence-encoder-multilingual 3 (2019), behind langchain-core's ``Embeddings``. Each
+figure is compared with the bundled model's calibration applied to its cosines directly, instead of rescaled by
+reference pairs (``retrieval/embedding_calibration.py``). Nothing was fitted for the model.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FLOORS = {
     "everyday questions about something else that are refused": 0.6,
     "answers that quote a judged sentence": 0.4,
 }
-"""What makes such a model usable; without reference pairs nine of ten of its questions are refused."""
+"""Floors of a usable model; without reference pairs nine of ten of its questions are refused."""
 VAULT = OWN / "vault_100"
 
 
@@ -55,15 +55,15 @@ class SentenceEncoder(Embeddings):
 
 
 def sentence_encoder() -> LangChainEmbedding:
-    """The model as the application takes it."""
+    """The model in the form of the application."""
     return LangChainEmbedding(
         SentenceEncoder(), name="universal-sentence-encoder-multilingual-3", dimension=512
     )
 
 
 def as_fitted(rag: Rag) -> Rag:
-    """The same with the bundled model's calibration for whatever model's cosines; its reference passages, vectors of
-    another dimension, are left out, and so is the floor."""
+    """The same with the bundled model's calibration for any model's cosines. Its reference passages are left out,
+    because their vectors have another dimension, and so is the floor."""
     calibration = EmbeddingCalibration(rag.embedding, replace(fitted_calibration().calibration, ordinary={}))
     parts = replace(
         rag.parts,

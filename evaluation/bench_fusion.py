@@ -1,19 +1,18 @@
-"""Fusion beside ranx, LangChain, LlamaIndex, Haystack and LanceDB: the same order, and how long it takes.
+"""Fusion compared with ranx, LangChain, LlamaIndex, Haystack and LanceDB: equality of the order, and time.
 
     python evaluation/bench_fusion.py [--quick] [--json FILE]
 
-Two synthetic lists of 10 to 10,000 hits that share half their ids, fused by all in turns; each gets its
-own natural input, made before the clock starts. Ours is ``execute_fusion``, which the graph calls: it
-checks the hits and returns every one with rank, raw score, normalised score and weight by source, united
-metadata and facts, and a report. Haystack and LlamaIndex return new documents with a score; LangChain the
-documents it was given in their order, LanceDB a table of them, ranx ids with scores. So these three have a
-row beside ours in the form that gives as much (``fuse_ids``, and the hits in its order), which is held to
-their time, and one beside ours whole, which is not. Rows without a peer show ours as the graph runs it,
-which keeps 100, and without the checks. ``--quick`` takes fewer rounds
-and draws no chart; else it goes to evaluation/results. A peer that is not installed is said to be so and
-has no figures. Exits 1 when a floor is missed: another order, a slower median of the form that gives as much, or 10,000 hits over
-twelve times as slow as 1,000 (a plain copy of every hit stands beside that row: what does not fit the
-processor's cache grows faster than its number).
+Two synthetic lists of 10 to 10,000 hits that share half their ids are fused by all systems in turns; each gets
+its natural input, prepared before the clock starts. Ours is ``execute_fusion``, which the graph calls: it
+validates the hits and returns each with rank, raw score, normalised score and weight by source, united metadata
+and facts, and a report. Haystack and LlamaIndex return new documents with a score; LangChain returns the given
+documents in order, LanceDB a table of them, ranx ids with scores. So each of these three has one row against ours
+in the form with the same output (``fuse_ids``, and the hits in their order), with the peer's time as floor, and
+one row against all of ours, without a floor. Rows without a peer show ours as the graph runs it, with a limit of
+100, and without validation. ``--quick`` takes fewer rounds and draws no chart; otherwise a chart is written to
+evaluation/results. A peer that is not installed is reported and has no figures. Exits 1 when a floor is missed: a
+different order, a slower median for the same output, or 10,000 hits over twelve times as slow as 1,000 (for
+comparison, a row shows a plain copy of every hit: data beyond the processor's cache grow faster than linearly).
 """
 
 from __future__ import annotations
@@ -53,13 +52,13 @@ KEPT, CHECKED = "ours, RRF, 100 kept", "ours, RRF, hits checked before"
 IDS, IN_ORDER = "ours, RRF of ids", "ours, RRF, hits in order"
 COPY = "a copy of every hit"
 ALIKE: Mapping[Gives, str] = {"ids": IDS, "documents": IN_ORDER, "scored documents": RRF}
-"""Ours in the form that gives what a peer gives."""
+"""Our form with the same output as a peer's."""
 
 Measured = Mapping[int, Mapping[str, Times]]
 
 
 def prepared(given: Lists) -> dict[str, Prepared]:
-    """Ours in its forms, and every peer that is installed."""
+    """Our forms, and every installed peer."""
     systems = {
         RRF: ours(FusionStrategy.RRF)(given),
         WEIGHTED: ours(FusionStrategy.WEIGHTED_GRAPHITI)(given),
@@ -78,7 +77,7 @@ def fused(system: Prepared) -> Scored:
 
 
 def order_rows(sizes: tuple[int, ...]) -> list[Row]:
-    """The worst of all sizes: the share of their neighbours that stand in our order."""
+    """The worst over all sizes: share of neighbours in their order that are in our order."""
     rows = []
     for peer in PEERS:
         own = peer.k != EVERYTHING.k
@@ -113,7 +112,7 @@ def _both(peer: System, size: int, mine: str, k: int = EVERYTHING.k) -> tuple[Sc
 
 
 def time_rows(measured: Measured) -> list[Row]:
-    """Ours against each peer at each size; the peer's median is the floor of the form that gives what it gives."""
+    """Ours against each peer at each size; the peer's median is the floor for the form with the same output."""
     rows = []
     for size, times in measured.items():
         told = f"{size:,} a list"
@@ -134,7 +133,7 @@ def time_rows(measured: Measured) -> list[Row]:
 
 
 def growth_rows(measured: Measured) -> list[Row]:
-    """How much ten times the hits cost; linear is 10."""
+    """Factor of time for ten times the hits; linear is 10."""
 
     def growth(name: str) -> float | None:
         small, large = measured[1_000].get(name), measured[10_000].get(name)

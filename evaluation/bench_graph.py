@@ -1,11 +1,11 @@
-"""How fast the graph store writes, opens and searches, beside stock Graphiti on FalkorDB: 50,000 entities, 100,000 facts.
+"""Write, open and search times of the graph store and of stock Graphiti on FalkorDB: 50,000 entities, 100,000 facts.
 
     python evaluation/bench_graph.py [--quick] [--json FILE]
 
-Graphiti stores the same entities and facts by its own bulk write, and is asked by its own combined hybrid search, with
-the same questions. The data are synthetic and the vectors random, 384 dimensions, so that the numbers say nothing of
-quality and everything of the stores. Needs the development tools (FalkorDB's wheel). ``--quick`` has a fifth of the
-entities and facts. Exits 1 when a floor is missed.
+Graphiti stores the same entities and facts by its own bulk write, and gets the same questions through its own
+combined hybrid search. The data are synthetic and the vectors random, 384 dimensions, so the figures measure the
+stores and not quality. Needs the development tools (FalkorDB's wheel). ``--quick`` uses a fifth of the entities
+and facts. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _WORDS = [
 
 
 class RandomEmbedding:
-    """A text's random unit vector, made beforehand, so that writing is measured and not a model."""
+    """Random unit vectors per text, made beforehand, so that the write is measured without a model."""
 
     name = "random"
     dimension = DIMENSION
@@ -79,7 +79,7 @@ EMBEDDING = RandomEmbedding()
 
 
 def documents(count: int) -> list[DocumentGraph]:
-    """Documents whose facts join entities at random; every entity occurs."""
+    """Documents whose facts join random entities; every entity occurs."""
     chance = random.Random(7)
     entities = [
         Entity(f"entity {i}", f"Entity {i} {chance.choice(_WORDS)}", ("Thing",)) for i in range(count)
@@ -122,7 +122,7 @@ class Question:
 
 
 def questions(count: int, seed: int) -> list[Question]:
-    """Six random words each."""
+    """Questions of six random words."""
     chance = random.Random(seed)
     texts = [" ".join(chance.choices(_WORDS, k=6)) for _ in range(count)]
     return [Question(text, EMBEDDING.vector(text)) for text in texts]
@@ -130,7 +130,7 @@ def questions(count: int, seed: int) -> list[Question]:
 
 @dataclass(slots=True)
 class Measured:
-    """What one store took. Seconds, and milliseconds of each search, ascending."""
+    """Times of one store: seconds, and milliseconds of each search, ascending."""
 
     rows: int = 0
     writing: float = 0.0
@@ -144,7 +144,7 @@ class Measured:
 
 @dataclass(slots=True)
 class Ours(Measured):
-    """What only our store is asked for."""
+    """Further measurements of our store."""
 
     optimizing: float = 0.0
     again: float = 0.0
@@ -153,11 +153,11 @@ class Ours(Measured):
     together: float = 0.0
     """Seconds of ``CONCURRENT`` searches at once."""
     differing: int = 0
-    """Of these, that found something else than one by one."""
+    """Number of these searches whose results differ from sequential ones."""
     inexact: int = 0
-    """Searches by vector alone that did not find the nearest facts."""
+    """Number of searches by vector alone that missed one of the nearest facts."""
     undated: int = 0
-    """Facts found that did not hold at that time."""
+    """Number of facts found that did not hold at the given time."""
 
 
 async def measured(folder: Path, graphs: Sequence[DocumentGraph], searches: int) -> Ours:
@@ -211,7 +211,7 @@ async def measured(folder: Path, graphs: Sequence[DocumentGraph], searches: int)
 
 
 async def _inexact(store: GraphitiStore, graphs: Sequence[DocumentGraph]) -> int:
-    """How many of the checked searches miss one of the nearest facts, with and without a date."""
+    """Number of checked searches that miss one of the nearest facts, with and without a date."""
     facts = [fact for graph in graphs for fact in graph.facts]
     vectors = await EMBEDDING.embed_passages([fact.text for fact in facts])
     holding = np.array([_holds(fact.valid_at, fact.invalid_at) for fact in facts])
@@ -220,7 +220,7 @@ async def _inexact(store: GraphitiStore, graphs: Sequence[DocumentGraph]) -> int
         cosines = vectors @ question.vector
         for as_of, allowed in ((None, cosines), (AS_OF, np.where(holding, cosines, -2.0))):
             nearest = {facts[i].text for i in np.argsort(-allowed)[:LIMIT]}
-            # Words that occur nowhere: what is found is found by its vector.
+            # The word occurs nowhere, so the results come from the vector.
             hits = await store.search("bench", "qqqq", question.vector, limit=LIMIT, as_of=as_of)
             missed += {hit.text for hit in hits if hit.kind == "edge"} != nearest
     return missed

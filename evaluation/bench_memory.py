@@ -1,11 +1,12 @@
-"""Whether the memory of users holds what it promises: together, true, forgotten, apart, and fast.
+"""Checks the memory of users: parallel agents, recall, correct facts, deletion, isolation, speed.
 
     python evaluation/bench_memory.py [--quick] [--part NAME] [--data DIR] [--keep DIR] [--verbose] [--json FILE]
 
-``parallel``: agents asked together beside the slowest alone, and one that hangs. ``locomo``: evidence recall on LoCoMo
-(DIR, by default ../shared/data, left out where it is not there). ``truth``: generated histories of facts against an
-oracle of its own. ``deletion``: what is left of what was forgotten. ``scale``: a thousand users, and whether one finds
-anything of another. Each is a module ``memory_NAME`` beside this one. Exits 1 when a floor is missed.
+``parallel``: agents asked together compared with the slowest alone, and with one that hangs. ``locomo``: evidence
+    recall on LoCoMo (DIR, by default ../shared/data; left out without the data). ``truth``: generated histories
+    of facts compared with an independent oracle. ``deletion``: remains of forgotten memories. ``scale``: a
+    thousand users, and leaks between them. Each part is a module ``memory_NAME`` beside this one. Exits 1 when a
+    floor is missed.
 """
 
 from __future__ import annotations

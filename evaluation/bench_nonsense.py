@@ -1,12 +1,12 @@
-"""Nonsense must not be answered, by notes few or many, in Chinese or English, and short questions must not be refused.
+"""Share of nonsense that is answered and of short questions that are refused, by size and language of the notes.
 
     python evaluation/bench_nonsense.py [--quick] [--half HALF] [--only SET,…] [--data DIR] [--verbose] [--json FILE]
 
-Each of twelve sets of notes (see ``nonsense_sets.py``: 1, 4, 15 and 300 notes, in Chinese, in English and in both) is
-asked strings of nonsense and short questions that it answers, by ``search`` with the default threshold and by the
-whole graph (``ask``), with the defaults, the bundled model and no chat model. Nonsense has two halves: ``choosing``
-may choose parameters, ``reported`` is only looked at. The sets of 300 need data that are not part of this project
-(DIR, by default ../shared/data) and are left out without them. Exits 1 when the floor is missed.
+Twelve sets of notes (see ``nonsense_sets.py``: 1, 4, 15 and 300 notes, in Chinese, in English and in both) get strings
+of nonsense and short questions that they answer, by ``search`` with the default threshold and by the whole graph
+(``ask``), with the defaults, the bundled model and no chat model. Nonsense has two halves: ``choosing`` may choose
+parameters, ``reported`` may not. The sets of 300 need data that are not part of this project (DIR, by default
+../shared/data) and are left out without them. Exits 1 when the floor is missed.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ from nonsense_sets import DATA, NAMES, write_dataset
 OWN = Path(__file__).parent / "datasets" / "nonsense"
 HALVES = ("choosing", "reported")
 MOST_ANSWERED = 0.01
-"""Share of nonsense that may be answered, of all sets together."""
+"""Maximum share of nonsense that is answered, over all sets."""
 QUICK_SETS = ("one_zh", "four_zh", "four_en", "fifteen_mixed")
 QUICK = 4
-"""In the quick form every so many strings are asked, of each kind the first among them."""
+"""The quick form asks every QUICK-th string of each kind, starting with the first."""
 OPERATION = "document_retrieval"
 _WORD = "[a-z0-9]"
 
 
 @dataclass(slots=True)
 class Asked:
-    """1 or 0 for each string that a set of notes, or several, were asked."""
+    """Results, 1 or 0 for each string asked of one or several sets of notes."""
 
     labels: list[tuple[str, str]] = field(default_factory=list)
     """Half and kind of each string of nonsense."""
     answered: list[float] = field(default_factory=list)
-    """Of nonsense: 1 where ``ask`` does not abstain."""
+    """For nonsense: 1 if ``ask`` does not abstain."""
     found: list[float] = field(default_factory=list)
-    """Of nonsense: 1 where ``search`` finds anything."""
+    """For nonsense: 1 if ``search`` finds anything."""
     refused: list[float] = field(default_factory=list)
-    """Of ordinary questions: 1 where ``ask`` abstains."""
+    """For ordinary questions: 1 if ``ask`` abstains."""
     nothing_found: list[float] = field(default_factory=list)
-    """Of ordinary questions: 1 where ``search`` finds nothing."""
+    """For ordinary questions: 1 if ``search`` finds nothing."""
     cited: list[float] = field(default_factory=list)
-    """Of ordinary questions: 1 where the note that answers is among what ``ask`` cites."""
+    """For ordinary questions: 1 if ``ask`` cites the note with the answer."""
     left_out: int = 0
-    """Strings of nonsense that the notes hold."""
+    """Number of nonsense strings that occur in the notes and are left out."""
 
     def add(self, other: Asked) -> None:
         self.labels += other.labels
@@ -69,7 +69,7 @@ class Asked:
         self.left_out += other.left_out
 
     def of(self, label: str) -> Asked:
-        """Its nonsense of one half or kind, without ordinary questions."""
+        """The results for nonsense of one half or kind, without ordinary questions."""
         at = [i for i, own in enumerate(self.labels) if label in own]
         return Asked(
             [self.labels[i] for i in at], [self.answered[i] for i in at], [self.found[i] for i in at]
@@ -77,7 +77,7 @@ class Asked:
 
 
 class Nonsense(NamedTuple):
-    """A string without sense."""
+    """A meaningless string."""
 
     half: str
     """One of HALVES."""
@@ -86,7 +86,7 @@ class Nonsense(NamedTuple):
 
 
 def nonsense(halves: Iterable[str], every: int = 1) -> list[Nonsense]:
-    """The strings of some halves; ``every``: of each kind only the first of so many."""
+    """The strings of some halves; ``every``: only every such string of each kind."""
     held = json.loads((OWN / "nonsense.json").read_text("utf-8"))
     return [
         Nonsense(half, kind, text)
@@ -97,7 +97,7 @@ def nonsense(halves: Iterable[str], every: int = 1) -> list[Nonsense]:
 
 
 def holds(notes: str, text: str) -> bool:
-    """Whether notes, case-folded, have a text in them; one that begins or ends in a Latin letter or a digit, as words."""
+    """Whether case-folded notes contain a text; at a Latin letter or digit, only at a word boundary."""
     plain = text.casefold()
     before = f"(?<!{_WORD})" if re.match(_WORD, plain[:1]) else ""
     after = f"(?!{_WORD})" if re.match(_WORD, plain[-1:]) else ""
@@ -110,12 +110,12 @@ def _text(folder: Path) -> str:
 
 
 async def asked(name: str, data: Path, strings: Sequence[Nonsense], verbose: bool = False) -> Asked | None:
-    """What one set of notes answers; None where the data for it are absent.
+    """The results of one set of notes; None if its data are missing.
 
     Args:
-        name: of the set.
+        name: name of the set.
         data: see ``write_dataset``.
-        strings: what is asked besides the set's ordinary questions.
+        strings: asked besides the set's ordinary questions.
         verbose: print every failure.
     """
     with tempfile.TemporaryDirectory() as temporary:
@@ -164,7 +164,7 @@ async def _ask_ordinary(rag: Rag, name: str, text: str, note: str, told: Asked, 
 
 
 async def _ask(rag: Rag, name: str, text: str) -> tuple[bool, Collection[str], str]:
-    """Whether anything is answered, the names of the notes cited, and the best citation's relevance."""
+    """Whether anything is answered, the names of the cited notes, and the best citation's relevance."""
     state = await rag.graph.ainvoke(
         {"query": text, "dataset": name, "operation": OPERATION}, context=NO_CLOCK
     )

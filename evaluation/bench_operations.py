@@ -1,11 +1,12 @@
-"""Whether the operation that a question asks for is chosen from its words.
+"""Accuracy of the operation that is chosen from a question's words.
 
     python evaluation/bench_operations.py [--quick] [--data DIR] [--verbose] [--json FILE]
 
-``choose_operation`` is asked every question of ``datasets/operations``, whose labels are older than its rules; the
-rules come from the half ``choosing``, the half ``reported`` is only measured. Without a floor: the labelled questions
-of the three vaults, and the share of plain questions for which passages are searched: those of LoCoMo and of the BEIR
-sets in DIR, by default ../shared/data, where they are there. The quick form is the same. Exits 1 when a floor is missed.
+``choose_operation`` gets every question of ``datasets/operations``; the labels are older than the rules. The
+rules were written on the half ``choosing``; the half ``reported`` is only measured. Without a floor: the labelled
+questions of the three vaults, and the share of plain questions classified as passage search: those of LoCoMo and
+of the BEIR sets in DIR, by default ../shared/data, if they exist. The quick form is the same. Exits 1 when a
+floor is missed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 HALVES = ("choosing", "reported")
 VAULTS = ("vault_100", "vault_night_sky", "vault_pottery")
 LEAST_RIGHT = 0.90
-"""Share of a reported half whose operation is found."""
+"""Minimum accuracy on a reported half."""
 
 Labelled = tuple[str, str]
 """A question and its operation."""
@@ -41,14 +42,14 @@ def labelled(file: Path, half: str | None = None) -> list[Labelled]:
 
 
 def right(questions: Sequence[Labelled]) -> float:
-    """Share of the questions whose operation is found."""
+    """Share of the questions whose operation is chosen correctly."""
     return sum(choose_operation(text).operation == operation for text, operation in questions) / len(
         questions
     )
 
 
 def confusion(questions: Iterable[Labelled]) -> Table:
-    """Rows are the labels, columns what was chosen."""
+    """Rows are the labels, columns the chosen operations."""
     counts = Counter((operation, choose_operation(text).operation.value) for text, operation in questions)
     table = Table(title="reported half: label by row, choice by column", title_justify="left")
     table.add_column("label")
@@ -60,7 +61,7 @@ def confusion(questions: Iterable[Labelled]) -> Table:
 
 
 def plain_questions(data: Path) -> Iterator[tuple[str, list[str]]]:
-    """Name and questions of each set in a folder that asks for facts alone."""
+    """Name and questions of each set in the folder with factual questions only."""
     for file in sorted((data / "locomo").glob("*.json")):
         conversations: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))
         yield "LoCoMo", [str(asked["question"]) for one in conversations for asked in one["qa"]]

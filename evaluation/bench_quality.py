@@ -1,4 +1,4 @@
-"""How well the whole graph finds what answers, on every judged set: with intervals, without the graph, without time.
+"""Retrieval quality of the whole graph on every judged set, with intervals, and without the graph source.
 
     python evaluation/bench_quality.py [--quick] [--only SET,…] [--ablation] [--data DIR] [--keep DIR] [--json FILE]
 
@@ -52,25 +52,25 @@ QUICK = 40
 
 @dataclass(frozen=True, slots=True)
 class JudgedSource:
-    """A set, and what must be reached on it."""
+    """A judged set with its floors."""
 
     path: str
-    """Below the data; ``vault_100`` lies in this project."""
+    """Path below the data folder; ``vault_100`` is part of this project."""
     floors: dict[str, float]
-    """By measure of ``full``, or by ``SYSTEM MEASURE``."""
+    """Floors by measure of ``full``, or by ``SYSTEM MEASURE``."""
     half: str | None = None
-    """The half that is reported, where the other chose parameters."""
+    """The reported half, if the other one chose parameters."""
     graph_gain: float | None = None
-    """Points of recall@10 that the graph source must bring at least."""
+    """Minimum gain in recall@10 by the graph source, in points."""
     systems: tuple[str, ...] = ("full", WITHOUT_GRAPH)
     without: tuple[str, ...] = ()
-    """Terms of the rerank that its questions need: it is run without each of them too."""
+    """Rerank terms that matter for its questions: the set is also run without each of them."""
     answers: bool = False
-    """Its judgements name sentences: its answers are looked at too."""
+    """Whether its judgements name sentences, so that answers are measured too."""
     as_documented: dict[str, float] = field(default_factory=dict)
-    """By ``SYSTEM MEASURE``: what is fused, not reranked, by the documents' weights, without the rule."""
+    """By ``SYSTEM MEASURE``: floors for the fusion without rerank, by the documents' weights, without the rule."""
     abstained: float | None = None
-    """Share of the unanswerable to abstain on where 10 % of the answerable are refused."""
+    """Minimum share of unanswerable queries abstained on at 10 % refused answerable ones."""
 
 
 SOURCES = {
@@ -114,7 +114,7 @@ SHOWN = ("mrr@10", "recall@10", "ndcg@10")
 
 
 def place(source: JudgedSource, data: Path) -> Path | None:
-    """Where a set lies; None where it is not there."""
+    """Path of a set; None if it does not exist."""
     if (own := OWN / source.path).is_dir():
         there = (own / json.loads((own / "dataset.json").read_text("utf-8"))["corpus"]).is_dir()
         return own if there else None
@@ -201,16 +201,16 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
     "fusion.adapt": {"fusion.adapt": False},
     "the graph": {"fusion.graphiti_weight": 0.0, "fusion.lancedb_weight": 1.0},
 }
-"""What is left out of fusion and rerank, as settings."""
+"""Ablations of fusion and rerank, as settings."""
 CONSTANTS = {"tokens": "WEIGHT", "more tokens in doubt": "DOUBT"}
-"""What is left out of ``retrieval.late_interaction``: its constant that is set to 0. The others there decide what is
-refused, and no order; their rows stand on the page of each vault."""
+"""Ablations of ``retrieval.late_interaction``: constants that are set to 0. Its other constants decide refusals
+and not the order; their rows are in each vault's table."""
 
 
 async def left_out(
     name: str, source: JudgedSource, path: Path, folder: Path, quick: bool, embedding: Any
 ) -> list[Row]:
-    """A row for each term and rule: the set's first measure with all, and without it; the paired difference."""
+    """One row per ablated term or rule: the set's first measure with and without it; the paired difference."""
     measure = next(iter(source.floors))
     options = TuneOptions(half=source.half, limit=QUICK if quick else None, measure=measure)
     async with open_rag(RagConfig(data_dir=folder), embedding=embedding) as rag:
@@ -231,7 +231,7 @@ async def left_out(
 
 
 async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
-    """A set's questions asked once, with the present constants."""
+    """A set's questions, searched once with the current constants."""
     loaded, chosen = options.load(path)
     dataset = dataset_of(loaded.source)
     await ingested(rag, loaded, dataset, silent)
@@ -240,13 +240,13 @@ async def replay_of(rag: Rag, path: Path, options: TuneOptions) -> Replay:
 
 
 def ranked_values(replay: Replay, settings: dict[str, Any]) -> NDArray[np.float64]:
-    """The measure of each question that has something relevant."""
+    """The measure of each question with relevant items."""
     values: NDArray[np.float64] = replay.outcome(with_changes((), settings)).values[replay.ranked]
     return values
 
 
 def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
-    """Beside the same where what is unfamiliar takes nothing from the scores."""
+    """Answer measures, with and without the deduction for unfamiliar words."""
     return [
         share(f"{name}: answers that quote a judged sentence", "min", ours.quoting, without.quoting),
         share(f"{name}: its own answerable questions that are refused", "max", ours.refused, without.refused),
@@ -273,7 +273,7 @@ def answer_rows(name: str, ours: Answers, without: Answers) -> list[Row]:
 
 
 def rows_of(name: str, source: JudgedSource, found: EvalReport) -> list[Row]:
-    """The floors first, then what each system and the graph bring."""
+    """The floors first, then the gains of each system and of the graph."""
     half = f", {source.half} half" if source.half else ""
     told = f"{name}: {found.queries} queries{half}"
     rows: list[Row] = []

@@ -1,11 +1,12 @@
-"""Whether killed ingests lose anything, whether a tenant sees another's notes, and what hostile requests change.
+"""Durability of killed ingests, isolation of tenants, and resistance to hostile requests.
 
     python evaluation/bench_reliability.py [--quick] [--part NAME] [--json FILE]
 
-``kills``: an ingest killed 50 times at drawn moments, over a vault that changes. ``tenants``: 10,000 calls of four
-datasets and users, sixteen at a time, on every graph and vector store that can be started here. ``hostile``: 10,000
-requests to a running service and its MCP tools. Each is a module ``reliability_NAME`` beside this one. Neo4j is started
-where ``NEO4J_FOR_TESTS`` names the folder that ``make test-servers`` built it in. Exits 1 when a floor is missed.
+``kills``: an ingest is killed 50 times at random moments, over a vault that changes. ``tenants``: 10,000 calls of
+    four datasets and users, sixteen at a time, on every graph and vector store that can be started here.
+    ``hostile``: 10,000 requests to a running service and its MCP tools. Each part is a module
+    ``reliability_NAME`` beside this one. Neo4j is started if ``NEO4J_FOR_TESTS`` names the folder built by ``make
+    test-servers``. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Whether two replicas behind a proxy fail a request or lose a turn while one is killed and both are restarted.
+"""Failed requests and lost turns of two replicas behind a proxy while one is killed and both are restarted.
 
     python evaluation/bench_replicas.py [--quick] [--json FILE]
 
-Two services answer the example vault over FalkorDB, PostgreSQL and a bucket of S3's protocol, behind nginx with the
-configuration that is shipped (``configs/replicas.conf``). 32 clients ask for a minute, each in a conversation of its own.
-After a quarter of the time the replica that writes is killed with SIGKILL and started again; after half of it the other
-one, and then the first, is restarted by SIGTERM. A request counts as refused where it has status 503 or 429, a
-``Retry-After`` and the reason; the client then asks again. At the end each conversation must hold all questions that
-were answered, in their order, and nothing else. Exits 1 when a floor is missed.
+Two services answer the example vault over FalkorDB, PostgreSQL and a bucket of S3's protocol, behind nginx with
+the shipped configuration (``configs/replicas.conf``). 32 clients ask for a minute, each in its own conversation.
+After a quarter of the time the replica that writes is killed with SIGKILL and started again; after half of it the
+other one, and then the first, is restarted by SIGTERM. A request counts as refused if it has status 503 or 429, a
+``Retry-After`` and the reason; the client then asks again. At the end each conversation must contain exactly its
+answered questions, in order. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ REFUSALS = (429, 503)
 
 @dataclass
 class Client:
-    """One, and what it met."""
+    """A client and its results."""
 
     thread: str
     said: list[str] = field(default_factory=list)
-    """Its questions that were answered."""
+    """Its answered questions."""
     seconds: list[float] = field(default_factory=list)
-    """Of each answer."""
+    """Seconds per answer."""
     refused: list[float] = field(default_factory=list)
-    """When."""
+    """Times of refusals."""
     failed: list[tuple[float, str]] = field(default_factory=list)
-    """When, and how."""
+    """Times and reasons of failures."""
     kept: bool = False
-    """Whether its conversation holds just what was answered, in order."""
+    """Whether its conversation contains exactly the answered questions, in order."""
 
     async def ask(self, proxy: httpx.AsyncClient, question: str) -> None:
         began = time.perf_counter()
@@ -93,7 +93,7 @@ def _is_honest(answer: httpx.Response) -> bool:
 
 
 async def asked(url: str, clients: Sequence[Client], over: asyncio.Event) -> None:
-    """Every client asks until it is over, and then looks at its conversation."""
+    """Every client asks until the time is over, and then reads its conversation."""
     limits = httpx.Limits(max_connections=len(clients))
     async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT, limits=limits) as proxy:
 
@@ -114,7 +114,7 @@ async def restarted(replica: Replica, how: signal.Signals) -> None:
 
 
 async def disturbed(both: Replicas, clients: Sequence[Client], seconds: float) -> tuple[float, float]:
-    """The load, with the kill and the restarts in it; when the rolling restart began and ended."""
+    """The load with the kill and the restarts; returns start and end of the rolling restart."""
     over = asyncio.Event()
     asking = asyncio.create_task(asked(both.url, clients, over))
     began = time.time()
@@ -132,7 +132,7 @@ async def disturbed(both: Replicas, clients: Sequence[Client], seconds: float) -
 
 
 async def ingested(both: Replicas) -> None:
-    """The vault, by the writer."""
+    """Ingest the vault with the writing replica."""
     async with httpx.AsyncClient(base_url=both.url, timeout=TIMEOUT) as client:
         job = (await client.post("/ingest", json={"paths": [str(VAULT)]})).json()
         while job["status"] == "running":

@@ -1,4 +1,4 @@
-"""What the offline rerank does to MRR@10: before and after, on LoCoMo and two BEIR sets, with intervals.
+"""Effect of the offline rerank on MRR@10, on LoCoMo and two BEIR sets, with intervals.
 
     python evaluation/bench_rerank.py [--quick] [--data DIR] [--json FILE]
 
@@ -30,7 +30,7 @@ QUICK = 60
 
 
 def sources(data: Path) -> dict[str, Path]:
-    """The sets that are there, by name."""
+    """The existing sets, by name."""
     locomo = sorted((data / "locomo").glob("*.json"))
     found = {"LoCoMo": locomo[0]} if locomo else {}
     return found | {name: data / name for name in SETS[1:] if (data / name / "corpus.jsonl").is_file()}
@@ -52,7 +52,7 @@ async def compared(rag: Rag, name: str, source: Path, limit: int | None) -> list
     difference = bootstrap_interval([b - a for a, b in zip(values[BEFORE], values[AFTER], strict=True)])
     told = f"{name}, {len(values[BEFORE])} queries"
     gain = f"{told}: difference, 95 % interval"
-    # On LoCoMo it must help; elsewhere no harm may be certain.
+    # On LoCoMo it must help; elsewhere there may be no significant harm.
     help_floor, harm_floor = (0.0, None) if name == "LoCoMo" else (None, 0.0)
     return [
         row(f"{told}: MRR@10 reranked", "", after, bound="min", peer="as fused", theirs=before),

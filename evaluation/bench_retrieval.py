@@ -1,4 +1,4 @@
-"""The retrieval engine: how fast from 10,000 to 1,000,000 chunks, how exact, how good, beside its peers.
+"""The retrieval engine: speed from 10,000 to 1,000,000 chunks, exactness, quality, and comparison with peers.
 
     python evaluation/bench_retrieval.py [--quick] [--only PART,…] [--data DIR] [--keep DIR] [--json FILE]
 
@@ -35,7 +35,7 @@ RECALL, OVERHEAD, GROWTH = 0.95, 1.2, 6.0
 
 
 def scale(sizes: tuple[int, ...], data: Path, folder: Path, queries: int) -> dict[int, dict[str, float]]:
-    """What each size shows; building and searching are processes of their own."""
+    """Figures by size; building and searching run in separate processes."""
     found: dict[int, dict[str, float]] = {}
     for size in sizes:
         built = folder / f"{size}.json"
@@ -47,14 +47,14 @@ def scale(sizes: tuple[int, ...], data: Path, folder: Path, queries: int) -> dic
 
 
 def _part(what: str, size: int, folder: Path, data: Path, queries: int) -> str:
-    """The JSON that a process of ``retrieval_benchmark.scale`` prints last."""
+    """The JSON printed last by a process of ``retrieval_benchmark.scale``."""
     command = [sys.executable, "-m", "retrieval_benchmark.scale", what, str(size), str(folder / str(size)), str(data), str(queries)]  # fmt: skip
     done = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout.strip().splitlines()[-1]
 
 
 def scale_rows(found: dict[int, dict[str, float]]) -> list[Row]:
-    """Ratios first; sizes that the quick form leaves out stand there without a figure."""
+    """Ratios first; sizes that the quick form omits have no figure."""
     rows = [
         row(f"{size:,} chunks: engine over bare LanceDB calls, p50 with filter", "×", found.get(size, {}).get("overhead"), floor=OVERHEAD)
         for size in SIZES
@@ -82,7 +82,7 @@ def scale_rows(found: dict[int, dict[str, float]]) -> list[Row]:
 
 
 async def embedding_row() -> list[Row]:
-    """What the question's embedding adds, which scale leaves out."""
+    """Time of the question's embedding, which scale leaves out."""
     import time
 
     model, taken = BundledEmbedding(), []
@@ -94,7 +94,7 @@ async def embedding_row() -> list[Row]:
 
 
 def run(parts: list[str], quick: bool, data: Path, keep: Path | None) -> tuple[list[Row], dict[int, dict[str, float]], quality.Judgements | None]:  # fmt: skip
-    """Rows of the parts, and what the charts need besides."""
+    """Rows of the parts, and the further data of the charts."""
     rows: list[Row] = []
     found: dict[int, dict[str, float]] = {}
     judgements = None

@@ -1,10 +1,10 @@
-"""Whether the memory type that should answer a query first is found from its words.
+"""Accuracy of the memory type that is ranked first for a query, by the query's words.
 
     python evaluation/bench_routing.py [--quick] [--verbose] [--json FILE]
 
-``route`` is asked every query of ``datasets/routing``, whose labels are older than the rules. The rules come from the
-queries of the half ``choosing``; those of the half ``reported`` are only measured, and so are those of ``blind.jsonl``,
-written after the last rule. The quick form is the same. Exits 1 when a floor is missed.
+``route`` gets every query of ``datasets/routing``; the labels are older than the rules. The rules were written on
+the half ``choosing``; the half ``reported`` is only measured, as are the queries of ``blind.jsonl``, written
+after the last rule. The quick form is the same. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from figures import Row, options, report, row
 DATASETS = Path(__file__).parent / "datasets" / "routing"
 LANGUAGES = ("en", "zh")
 LEAST_RIGHT = 0.80
-"""Share of the reported half whose type is found."""
+"""Minimum accuracy on the reported half."""
 _STRATEGIES = {memory_type: tuple(RetrievalStrategy) for memory_type in MemoryType}
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A query and the type that should answer it first."""
+    """A query and its most important memory type."""
 
     text: str
     memory_type: MemoryType
@@ -58,12 +58,12 @@ def labelled(name: str) -> list[Labelled]:
 
 
 def right(queries: Sequence[Labelled]) -> float:
-    """Share of the queries whose type comes first."""
+    """Share of the queries whose labelled type is ranked first."""
     return sum(query.top is query.memory_type for query in queries) / len(queries)
 
 
 def confusion(queries: Sequence[Labelled], title: str) -> Table:
-    """Rows are the labels, columns the type that came first."""
+    """Rows are the labels, columns the first-ranked types."""
     counts = Counter((query.memory_type, query.top) for query in queries)
     table = Table("label", title=f"{title}: label by row, first type by column", title_justify="left")
     for first in MemoryType:

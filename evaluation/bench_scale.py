@@ -1,4 +1,4 @@
-"""One large vault on one machine: what an ingest's time is made of, its memory and disk, an edit, a question.
+"""One large vault on one machine: the parts of an ingest's time, memory, disk, an edit, a question.
 
     python evaluation/bench_scale.py [--notes N] [--embedded N] [--edited N] [--keep DIR] [--quick] [--json FILE]
 
@@ -48,33 +48,33 @@ from scale_embedding import comparison
 NOTES, QUICK_NOTES = 50_000, 1_000
 EMBEDDED, QUICK_EMBEDDED = 20_000, 400
 COMPARED, QUICK_COMPARED = 512, 128
-"""Texts that both graphs embed."""
+"""Number of texts embedded by both graphs."""
 EDITED = 10_000
 BURST = 500
 SECTIONS = 4
 LINKED = 3
-"""Most links of a section."""
+"""Maximum links per section."""
 EDITS, QUESTIONS = 20, 100
 REST_FLOOR, MEMORY_FLOOR, DISK_FLOOR, GROWN_FLOOR = 0.25, 2_000, 40.0, 1.3
 EDIT_FLOOR, ASK_FLOOR, COLD_FLOOR, ESTIMATE_FLOOR = 2.0, 250, 5.0, 0.25
 ESTIMATED_AT = 0.1
-"""Share of the work after which the time that an ingest will take is estimated."""
+"""Share of the work after which the total time of an ingest is estimated."""
 
 
 class Mixed:
-    """The bundled model; on request one of the vectors that it made, moved at random, for each further text."""
+    """The bundled model; for each text beyond a limit, a randomly perturbed copy of an earlier vector."""
 
     def __init__(self) -> None:
         self._model = BundledEmbedding()
         self.name, self.dimension = self._model.name, self._model.dimension
         self.is_real = True
         self.seconds = 0.0
-        """In which the model was embedding something."""
+        """Seconds in which the model was embedding."""
         self._running, self._since = 0, 0.0
         self._kept = tempfile.TemporaryFile()  # noqa: SIM115  goes with the process
-        """Vector and token vectors of each text, one after the other; not in the memory that is measured."""
+        """File with the vector and token vectors of each text; on disk, because memory is measured."""
         self._places: list[tuple[int, int]] = []
-        """Where each begins, and how long it is."""
+        """Offset and length of each entry."""
 
     async def embed_queries(self, texts: Sequence[str]) -> FloatArray:
         return await self._model.embed_queries(texts)
@@ -113,7 +113,7 @@ class Mixed:
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
-        """Calls that overlap count once."""
+        """Adds the time; overlapping calls count once."""
         if not self._running:
             self._since = time.perf_counter()
         self._running += 1
@@ -126,7 +126,7 @@ class Mixed:
 
 
 def notes(count: int) -> Iterator[tuple[str, str]]:
-    """Names and texts: real passages, four a note, in ever new company."""
+    """Names and texts: real passages, four per note, in new combinations."""
     records = [json.loads(line) for line in PASSAGES.open(encoding="utf-8")]
     passages = [(str(one["title"]).replace("/", " ")[:60].strip(" ."), str(one["text"])) for one in records]
     chance = random.Random(30)
@@ -140,7 +140,7 @@ def notes(count: int) -> Iterator[tuple[str, str]]:
 
 
 def written(folder: Path, some: Iterable[tuple[str, str]]) -> None:
-    """As files, a thousand a folder."""
+    """Write notes as files, a thousand per folder."""
     for number, (name, text) in enumerate(some):
         place = folder / f"{number // 1000:03}"
         place.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def written(folder: Path, some: Iterable[tuple[str, str]]) -> None:
 
 
 class Estimate:
-    """What the progress of an ingest says after a tenth of its work."""
+    """The estimate from an ingest's progress after a tenth of its work."""
 
     def __init__(self) -> None:
         self._begun: float | None = None
@@ -169,13 +169,13 @@ class Estimate:
 
 
 def stages(called: str, told: IngestReport) -> list[Row]:
-    """A row for each part of an ingest."""
+    """One row per part of an ingest."""
     parts = sorted(told.stages.items(), key=lambda part: -part[1])
     return [row(f"{called}: {name}", "s", seconds) for name, seconds in parts if seconds >= 0.05]
 
 
 async def first(rag: Rag, vault: Path, embedding: Mixed, ratio: float) -> list[Row]:
-    """The notes that are really embedded, names and facts too; ``ratio``: of the speeds before and now."""
+    """Ingest of the notes with real vectors, names and facts included; ``ratio``: old speed divided by new speed."""
     estimate = Estimate()
     told = await rag.ingest(vault, progress=estimate)
     taken = estimate.taken
@@ -195,7 +195,7 @@ async def first(rag: Rag, vault: Path, embedding: Mixed, ratio: float) -> list[R
 
 
 async def whole(rag: Rag, vault: Path, data: Path, embedding: Mixed) -> list[Row]:
-    """The whole vault, most of it with vectors that are made up."""
+    """Ingest of the whole vault, mostly with synthetic vectors."""
     told = await rag.ingest(vault)
     held = sum(file.stat().st_size for file in _files(vault))
     called = f"{told.chunks:,} chunks of {told.documents:,} notes"
@@ -213,7 +213,7 @@ def _most_memory(of: str) -> Row:
 
 
 async def edits(rag: Rag, vault: Path, files: Sequence[Path], new: Iterator[str]) -> list[Row]:
-    """One note after the other, until ``ask`` finds what is new."""
+    """Edit one note after the other, each until ``ask`` finds the new text."""
     times = []
     async with followed(rag, vault):
         for number in range(EDITS):
@@ -246,7 +246,7 @@ async def asked(rag: Rag) -> list[Row]:
 
 
 def from_the_shell(data: Path) -> Row:
-    """A command that begins with nothing."""
+    """Time of a command in a new process."""
     command = [sys.executable, "-c", "from agentic_rag.cli import main; main()", "ask"]
     started = time.perf_counter()
     subprocess.run(
@@ -258,7 +258,7 @@ def from_the_shell(data: Path) -> Row:
 
 
 async def grown(rag: Rag, vault: Path, files: Sequence[Path], count: int, data: Path) -> list[Row]:
-    """Edits of many notes, and what the folder takes then."""
+    """Edit many notes; growth of the folder."""
     before = bytes_of(data)["all"]
     started = time.perf_counter()
     for start in range(0, count, BURST):
@@ -314,7 +314,7 @@ def _files(vault: Path) -> list[Path]:
 
 
 def _show(rows: Sequence[Row]) -> None:
-    """What there is until now, for whoever waits an hour."""
+    """Print the rows so far, because a run takes an hour."""
     for one in rows[-12:]:
         print(f"{one['what']}: {one['ours']} {one['unit']}", file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""What the HTTP service costs beside the graph called from Python, and whether it stays up: load, memory, first event.
+"""The HTTP service compared with the graph called from Python: load, memory, first event, errors.
 
     python evaluation/bench_service.py [--quick] [--data DIR] [--folder DATA] [--seconds N] [--json FILE]
 
@@ -43,7 +43,7 @@ SECONDS, QUICK_SECONDS = 60.0, 10.0
 FIRST_EVENT_FLOOR, COLD_FLOOR, MEMORY_FLOOR = 100.0, 4.0, 5.0
 FIRST_EVENTS = 30
 ALONE = 100
-"""Questions that one client asks one after the other."""
+"""Number of sequential questions by one client."""
 BLOCKED, BLOCKED_FLOOR = 0.05, 0.001
 ALONE_FLOOR = 120.0
 EXAMPLES, QUICK_EXAMPLES = 50, 5
@@ -58,11 +58,11 @@ Asker = Callable[[str], Awaitable[bool]]
 
 @dataclass(slots=True)
 class Load:
-    """What a number of clients met."""
+    """The results of several concurrent clients."""
 
     seconds: float = 0.0
     ms: list[float] = field(default_factory=list)
-    """Of each answer."""
+    """Milliseconds per answer."""
     failed: int = 0
 
     def rate(self) -> float:
@@ -78,7 +78,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A service that is ready."""
+    """A running service."""
 
     url: str
     process: subprocess.Popen[str]
@@ -90,7 +90,7 @@ class Started:
         return self._told("process_resident_memory_bytes")
 
     def blocked(self) -> float:
-        """Share of the looks at the event loop that found it ``BLOCKED`` seconds late or later."""
+        """Share of the measurements that found the event loop at least ``BLOCKED`` seconds late."""
         seen = self._told("agentic_rag_event_loop_lag_seconds_count")
         return 1 - self._told(f'agentic_rag_event_loop_lag_seconds_bucket{{le="{BLOCKED}"}}') / seen
 
@@ -104,7 +104,7 @@ class Started:
 
 @contextmanager
 def served(data: Path) -> Iterator[Started]:
-    """``agentic-rag serve`` on a free port."""
+    """Run ``agentic-rag serve`` on a free port."""
     began = time.perf_counter()
     process = subprocess.Popen(
         [*COMMAND, "serve", "--port", "0", "--data-dir", str(data)], stderr=subprocess.PIPE, text=True
@@ -151,7 +151,7 @@ async def loaded(load: Load, ask: Asker, questions: Sequence[str], seconds: floa
 
 
 async def beside_python(data: Path, questions: Sequence[str], seconds: float) -> list[Row]:
-    """The load, through the service and called from Python, the latter before and after."""
+    """The load through the service, and from Python before and after it."""
     config = RagConfig(data_dir=data)
     by_http, by_call = Load(), Load()
     memory: list[float] = []
@@ -227,7 +227,7 @@ def _by_call(rag: Rag, concurrency: int) -> Asker:
 
 
 async def _alone(ask: Asker, questions: Sequence[str]) -> list[float]:
-    """Milliseconds of each, one after the other."""
+    """Milliseconds of each question, sequentially."""
     taken = []
     for question in questions[:ALONE]:
         began = time.perf_counter()
@@ -243,7 +243,7 @@ async def _watched(service: Started, memory: list[float]) -> None:
 
 
 async def _first_event(client: httpx.AsyncClient, question: str) -> float:
-    """Milliseconds to it."""
+    """Milliseconds to the first event."""
     began = time.perf_counter()
     headers = {"Accept": "text/event-stream"}
     async with client.stream("POST", "/ask", json={"query": question}, headers=headers) as answer:
@@ -291,13 +291,13 @@ def contract_rows(data: Path, examples: int, folder: Path) -> list[Row]:
 
 
 async def ingested(source: Path, data: Path) -> int:
-    """Chunks."""
+    """Number of chunks after the ingest."""
     async with open_rag(RagConfig(data_dir=data)) as rag:
         return (await rag.ingest(source)).chunks
 
 
 async def held(data: Path) -> int:
-    """Chunks of a data folder that is there."""
+    """Number of chunks in an existing data folder."""
     async with open_rag(RagConfig(data_dir=data)) as rag:
         return await rag.chunks.count("default")
 
@@ -309,7 +309,7 @@ def questions_of(data: Path) -> list[str]:
 
 
 def corpus_of(data: Path, folder: Path) -> tuple[Path, list[str]]:
-    """The first ``CHUNKS`` paragraphs of a judged set as one of its own, and its questions."""
+    """The first ``CHUNKS`` paragraphs of a judged set as a new set, and its questions."""
     folder.mkdir()
     with (data / "corpus.jsonl").open(encoding="utf-8") as lines:
         (folder / "corpus.jsonl").write_text("".join(itertools.islice(lines, CHUNKS)), encoding="utf-8")

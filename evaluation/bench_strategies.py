@@ -1,14 +1,14 @@
-"""Does the operation's strategy decide something, and what does it cost or bring? Three vaults and 2wiki.
+"""Effect and cost of each operation's fusion strategy, on three vaults and 2wiki.
 
     python evaluation/bench_strategies.py [--quick] [--data DIR] [--keep DIR] [--json FILE]
 
-Every question is searched once; each strategy fuses the same hits and is reranked offline, the weights as documented
-and without the rule (``fusion.adapt`` off) but where a row says otherwise. Rows: for each operation its own strategy
-beside the other three on its own questions; how often the final ten or the first result depend on the strategy, over
-the questions that name something the graph knows; whether the whole graph's quality follows the fused list's; under
-the cascade, how many questions end with the graph alone, with what quality, and what is saved.
-2wiki (second half) needs data that are not part of this project (DIR, by default ../shared/data) and is left out
-where they are not there. Exits 1 when a floor is missed.
+Every question is searched once; each strategy fuses the same hits, followed by the offline rerank, with the documented
+weights and without the rule (``fusion.adapt`` off) unless a row says otherwise. Rows: for each operation, its own
+strategy and the other three on its own questions; how often the final ten or the first result depend on the strategy,
+over questions with names from the graph; the correlation of the whole graph's quality with that of the fused list;
+under the cascade, the number of questions that end with the graph alone, their quality, and the time saved. 2wiki
+(second half) needs data that are not part of this project (DIR, by default ../shared/data) and is left out without
+them. Exits 1 when a floor is missed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from judged_sets import CACHE, DATA, OWN, KeptEmbedding
 VAULTS = ("vault_100", "vault_night_sky", "vault_pottery")
 WIKI = "beir/multihop/2wiki_train500"
 DIFFERING = 1 / 3
-"""Share of the questions that name something whose final ten or first must depend on the strategy."""
+"""Minimum share of the questions with names whose final ten or first result depends on the strategy."""
 REACH = ("rrf", "weighted_graphiti", "weighted_lancedb")
 CONFIGURATIONS: list[dict[str, Any]] = [
     *({"fusion.strategy": "rrf", "fusion.k": k} for k in (1, 20, 60)),
@@ -59,7 +59,7 @@ CONFIGURATIONS: list[dict[str, Any]] = [
         for normalization in ("min_max", "z_score")
     ),
 ]
-"""Over which the whole graph's quality is held against the fused list's."""
+"""Configurations for the correlation of the whole graph's quality with that of the fused list."""
 QUICK = 30
 Floats = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ async def asked(rag: Rag, path: Path, half: str | None, limit: int | None) -> tu
     dataset = dataset_of(loaded.source)
     await ingested(rag, loaded, dataset, silent)
     chosen = loaded.selected(half=half, limit=None)
-    if limit is not None:  # evenly: a set's first questions are of one operation
+    if limit is not None:  # sampled evenly, because a set's first questions are of one operation
         step = -(-len(chosen.queries) // limit)
         chosen = replace(chosen, queries=chosen.queries[::step])
     measure = "mrr@10" if path.parent == OWN else "recall@10"
@@ -80,13 +80,13 @@ async def asked(rag: Rag, path: Path, half: str | None, limit: int | None) -> tu
 
 
 def values_of(replay: Replay, settings: dict[str, Any]) -> Floats:
-    """The measure of every question under settings, not a number where nothing is relevant."""
+    """The measure of every question under settings; NaN without relevant items."""
     found: Floats = replay.outcome(with_changes((), {"fusion.adapt": False, **settings})).values
     return found
 
 
 def operation_rows(replays: Sequence[Replay]) -> list[Row]:
-    """Each operation's strategy beside the others on the operation's questions, all vaults together."""
+    """Each operation's strategy and the others on the operation's questions, over all vaults."""
     rows = []
     for operation, profile in OPERATIONS.items():
         own = of_operation(replays, operation, {})
@@ -124,7 +124,7 @@ def final_ids(one: Collected, strategy: str, parameters: Parameters) -> list[str
 
 
 def reach_rows(replays: Sequence[Replay]) -> list[Row]:
-    """How often the strategy reaches the final ten, over questions that name something the graph knows."""
+    """How often the strategy changes the final ten, over questions with names from the graph."""
     differing, first = [], []
     for replay in replays:
         for one in replay.collected:
@@ -161,7 +161,7 @@ def follow_row(names: Sequence[str], replays: Sequence[Replay]) -> list[Row]:
 
 
 async def cascade_rows(rag: Rag, name: str, replay: Replay, dataset: str, unit: str) -> list[Row]:
-    """Under ``concept_relation``: what ends in the first tier, its quality beside the full search's, time saved."""
+    """Under ``concept_relation``: questions that end in the first tier, their quality, and the time saved."""
     systems = Systems(rag)
     alone: list[float] = []
     both: list[float] = []

@@ -1,4 +1,4 @@
-"""How soon a followed folder's changes are found, and whether all of them are, whatever ends the watcher.
+"""Latency and completeness of following a folder, also after the watcher is killed.
 
     python evaluation/bench_watch.py [--notes N] [--edits N] [--quick] [--json FILE]
 
@@ -36,12 +36,12 @@ NOTES, QUICK_NOTES = 3_000, 300
 EDITS, QUICK_EDITS = 100, 10
 BURST = 500
 FOUND_FLOOR = 2.0
-"""Seconds in which 95 % of the edits are found."""
+"""Maximum seconds until 95 % of the edits are found."""
 PATIENCE = 60.0
 """Seconds after which a change counts as not found."""
 MOVED = 20
 POLLED = 0.1
-"""Seconds between two times that it is asked for what is missing: asking takes both cores."""
+"""Seconds between two searches for missing sentences, because a search takes both cores."""
 
 
 class Counting:
@@ -69,7 +69,7 @@ class Counting:
 
 @asynccontextmanager
 async def followed(rag: Rag, vault: Path) -> AsyncIterator[None]:
-    """The vault is followed, and caught up with."""
+    """Follow the vault, and wait until the dataset is up to date."""
     stop, caught_up = asyncio.Event(), asyncio.Event()
 
     async def follow() -> None:
@@ -90,7 +90,7 @@ async def followed(rag: Rag, vault: Path) -> AsyncIterator[None]:
 
 
 def sentences(count: int) -> Iterator[str]:
-    """Real sentences that no note of the vault has, and that begin differently: some articles are all alike."""
+    """Real sentences that no note has, with distinct beginnings, because some articles are alike."""
     records = [json.loads(line) for line in PASSAGES.open(encoding="utf-8")]
     unused = sorted(records, key=lambda record: str(record["title"]))[count + 100 :]
     seen = set()
@@ -104,19 +104,19 @@ def sentences(count: int) -> Iterator[str]:
 
 
 async def is_found(rag: Rag, sentence: str) -> bool:
-    """Asked by its own words, so that nothing but its being stored decides."""
+    """Whether a question with its own words finds it."""
     answer = await rag.ask(sentence, operation="document_retrieval")
     return any(sentence in str(result["content"]) for result in answer.results)
 
 
 async def is_stored(rag: Rag, sentence: str) -> bool:
-    """Whether a search for its words finds it: of sentences that say the same, ``ask`` shows ten."""
+    """Whether a search for its words finds it; ``ask`` shows only ten of several equal sentences."""
     found = await rag.search(sentence, strategy="sparse", top_k=BURST)
     return any(sentence in result.content for result in found)
 
 
 async def until_found(rag: Rag, changes: Sequence[str]) -> list[str]:
-    """Ask for each until it is found; those that never were."""
+    """Search each until it is found; returns those never found."""
     missing, deadline = list(changes), time.monotonic() + PATIENCE
     while missing and time.monotonic() < deadline:
         missing = [change for change in missing if not await is_found(rag, change)]
@@ -133,7 +133,7 @@ def changed(notes: Sequence[Path], new: Iterator[str]) -> list[str]:
 
 
 async def twice(rag: Rag) -> int:
-    """Chunks of one text in one document that are stored more than once."""
+    """Number of chunks of equal text in one document that are stored more than once."""
     records = await rag.ledger.records("default")
     held = await rag.chunks.count("default")
     return held - sum(record.chunks for record in records.values())
@@ -203,11 +203,11 @@ def watcher(vault: Path, data: Path) -> subprocess.Popen[str]:
 
 
 async def killed(data: Path, vault: Path, notes: Sequence[Path], new: Iterator[str]) -> list[Row]:
-    """A watcher is killed while it stores, and another one catches up."""
+    """Kill a watcher while it stores; another one catches up."""
     first = watcher(vault, data)
     await asyncio.to_thread(first.stdout.readline)  # type: ignore[union-attr]  # caught up
     changes = await asyncio.to_thread(changed, notes, new)
-    await asyncio.sleep(2.5)  # in the midst of it
+    await asyncio.sleep(2.5)  # during the ingest
     first.send_signal(signal.SIGKILL)
     first.wait()
     second = watcher(vault, data)

@@ -1,4 +1,4 @@
-"""What a question to tables on an object store takes, cold and warm, read there and from copies of the tables.
+"""Time of a question over tables on an object store, cold and warm, read directly and from local copies.
 
 A vault of real passages is ingested into a folder, whose files are then put into a bucket of S3's protocol (moto, in this
 process). Processes ask it: the first with a new data folder, the second on that of the first, the third 50 other
@@ -33,12 +33,12 @@ from object_store import BUCKET, ObjectStore, s3_server
 NOTES, QUICK_NOTES = 5_000, 250
 QUESTIONS, QUICK_QUESTIONS = 50, 5
 COPIED_FLOOR = 0.2
-"""Of the requests of a question."""
+"""Maximum requests per question, relative to direct reads."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a process is given."""
+    """Arguments of a process."""
 
     uri: str
     options: dict[str, str]
@@ -47,12 +47,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Asked:
-    """What one process did."""
+    """Measurements of one process."""
 
     opened_and_first: float
-    """Seconds."""
+    """Seconds for opening and the first question."""
     others: tuple[float, ...]
-    """Seconds of each."""
+    """Seconds per further question."""
 
 
 async def _ingested(vault: Path, data: Path) -> int:
@@ -61,7 +61,7 @@ async def _ingested(vault: Path, data: Path) -> int:
 
 
 def ingested(vault: Path, data: Path) -> int:
-    """How many chunks."""
+    """Number of chunks."""
     return asyncio.run(_ingested(vault, data))
 
 

@@ -1,4 +1,4 @@
-"""How much faster two workers are than one, what memory each takes, and whether the simulation says so beforehand.
+"""Speed-up from one worker to two, memory of each worker, and agreement with the simulation.
 
 The same notes, four passages each, are embedded by the bundled model on clusters of one, two and four nodes of one core
 beside a head without any. Counted are the seconds from the first embedded text until the last batch is stored: cluster,
@@ -33,7 +33,7 @@ from figures import Row, row
 
 NOTES, QUICK_NOTES = 768, 320
 SHARE = 64
-"""Documents."""
+"""Number of documents."""
 EFFICIENCY_FLOOR, PREDICTED_FLOOR = 0.85, 0.15
 MEMORY_FLOOR = 1_200.0
 """MB: machines have at least 2,000 a core, of which Ray keeps 30 % for its object store, and 200 its own processes."""
@@ -41,7 +41,7 @@ TEXTS = 256
 
 
 def _embedded(count: int) -> float:
-    """Seconds."""
+    """Seconds of embedding."""
     bundled.use_threads(1)
     texts = [text for _, text in short_notes(count)]
     model = bundled.BundledEmbedding()
@@ -52,7 +52,7 @@ def _embedded(count: int) -> float:
 
 
 def cores() -> float:
-    """How much of the work of one core two do together."""
+    """Work of two busy cores, in units of one core."""
     with ProcessPoolExecutor(2, get_context("spawn")) as processes:
         alone = processes.submit(_embedded, TEXTS).result()
         both = list(processes.map(_embedded, [TEXTS] * 2))
@@ -61,7 +61,7 @@ def cores() -> float:
 
 
 def _worker_seconds(run: Watched) -> float:
-    """Of all workers, without the opening of stores and model."""
+    """Seconds of all workers, without the opening of stores and model."""
     stages = run.told.stages
     return sum(taken for stage, taken in stages.items() if stage.startswith("workers: ")) - stages.get(
         "workers: open", 0.0
@@ -101,7 +101,7 @@ def run(quick: bool) -> list[Row]:
 
 
 def _runs(vault: Path, folder: Path, model: Model, nodes: Sequence[int]) -> dict[int, Watched]:
-    """By number of workers."""
+    """Runs by number of workers."""
     runs = {}
     for many in nodes:
         runs[many] = one = watched(vault, folder / f"{model}{many}", model, many)
@@ -111,7 +111,7 @@ def _runs(vault: Path, folder: Path, model: Model, nodes: Sequence[int]) -> dict
 
 
 def _ingest(one: Watched, count: int) -> Ingest:
-    """Of the run of one worker."""
+    """Parameters of the simulation, from the run of one worker."""
     shares, stages = math.ceil(count / SHARE), one.told.stages
     return Ingest(shares, _worker_seconds(one) / shares, (stages["vectors"] + stages["graph"]) / shares)
 

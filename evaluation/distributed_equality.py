@@ -1,4 +1,4 @@
-"""Whether an ingest by the workers of a Ray cluster leaves what one on this machine leaves.
+"""Compares the stores after an ingest by a Ray cluster with those after an ingest on this machine.
 
 Three vaults with the bundled model, and 20,000 generated notes of one passage with vectors by hashing; each ingested on
 this machine and by two nodes of one core. Compared are the rows of every table and of the graph file (without the
@@ -106,7 +106,7 @@ def _vectors(called: str, here: Path, there: Path) -> list[Row]:
     return [
         row(f"{called}: texts of {len(both):,} that were not embedded there", "texts", len(one.keys() - other.keys()),
             floor=0),
-        # A worker does not know that a name has another spelling in a share before its own, which is the one stored.
+        # A worker does not know another spelling of a name in an earlier share, and the earlier one is stored.
         row(f"{called}: texts that were embedded there alone", "texts", len(other.keys() - one.keys())),
         {**row(f"{called}: greatest difference of a vector as made", "", most, floor=VECTOR_FLOOR), "ours": most},
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Whether an ingest on a Ray cluster ends as one on this machine does when workers or the driver are killed meanwhile.
+"""Compares the stores after an ingest on a Ray cluster with kills of workers or the driver with those of a plain one.
 
 Notes of one passage are ingested by two nodes of one core, with a model that takes its time. In each of the first rounds
 a drawn worker is killed (SIGKILL), in each of the others the process that asked for the ingest, which is run again. The
@@ -35,12 +35,12 @@ NOTES, QUICK_NOTES = 400, 200
 LATEST = 1.0
 """Seconds."""
 SLEPT = 0.2
-"""Seconds a call of the model."""
+"""Seconds per call of the model."""
 DRIVER = "import sys; sys.path[:0] = {paths!r}; from distributed_kills import drive; drive(*{given!r})"
 
 
 class SlowEmbedding(HashingEmbedding):
-    """Takes its time, so that something can happen meanwhile."""
+    """A slow embedding, so that the ingest can be interrupted."""
 
     async def embed_passages(self, texts: Sequence[str]) -> FloatArray:
         await asyncio.sleep(SLEPT)
@@ -48,7 +48,7 @@ class SlowEmbedding(HashingEmbedding):
 
 
 class Reached:
-    """A progress that does something once, when a share of the work is done; at 0 when anything is told."""
+    """A progress callback that triggers once, at a share of the work; at 0 on the first call."""
 
     def __init__(self, share: float, then: Callable[[], None]) -> None:
         self._share, self._then = share, then
@@ -76,7 +76,7 @@ async def _ingested(data: Path, vault: Path, address: str | None) -> Stored:
 
 
 def drive(data: str, vault: str, address: str, share: float, later: float) -> None:
-    """An ingest on the cluster by a process that is killed, seconds after a share of the work is done."""
+    """An ingest on the cluster by a process that is killed some seconds after a share of the work is done."""
     timer = Timer(later, kill, [os.getpid()])
     asyncio.run(_ingest(Path(data), Path(vault), address, Reached(share, timer.start)))
     timer.cancel()
@@ -85,7 +85,7 @@ def drive(data: str, vault: str, address: str, share: float, later: float) -> No
 async def _worker_killed(
     data: Path, vault: Path, address: str, share: float, later: float, chance: random.Random
 ) -> tuple[Stored, bool]:
-    """What is stored at the end, and whether one was killed."""
+    """The stores at the end, and whether a worker was killed."""
     reached = asyncio.Event()
     ingest = asyncio.ensure_future(_ingest(data, vault, address, Reached(share, reached.set)))
     await reached.wait()
@@ -101,7 +101,7 @@ async def _worker_killed(
 
 
 def _driver_killed(data: Path, vault: Path, address: str, share: float, later: float) -> bool:
-    """Whether it was killed before its end."""
+    """Whether the driver was killed before its end."""
     given = (str(data), str(vault), address, share, later)
     code = DRIVER.format(paths=[str(Path(__file__).parent), str(TESTS)], given=given)
     return subprocess.run([sys.executable, "-W", "ignore", "-c", code]).returncode < 0
@@ -113,7 +113,7 @@ async def _pending(data: Path) -> int:
 
 
 class _Rounds:
-    """How they ended."""
+    """Outcomes of the rounds."""
 
     def __init__(self, expected: Stored) -> None:
         self._expected = expected

@@ -1,4 +1,4 @@
-"""Whether writers and readers on several machines lose or tear anything where they share an object store.
+"""Lost commits and torn reads of writers and readers on several machines that share an object store.
 
 Four processes write, each to a dataset of its own, and four read all of them, each with a data folder of its own as on
 eight machines, after one has begun the store; the tables lie in a bucket of S3's protocol, by moto, in the process that
@@ -39,16 +39,16 @@ WRITERS, READERS = 4, 4
 SECONDS, QUICK_SECONDS = 60.0, 15.0
 SECTIONS = ("low", "high", "slack")
 SEEN_WITHIN = 2.0
-"""Seconds after which a reader must find what was acknowledged: it looks for the latest version every second."""
+"""Maximum seconds until a reader finds an acknowledged version; it checks for the latest version every second."""
 _SAID = re.compile(rf"Version (\d+) of ({'|'.join(SECTIONS)}) water")
 
 
 @dataclass
 class Done:
-    """What one process did."""
+    """Measurements of one process."""
 
     seconds: list[float] = field(default_factory=list)
-    """Of each ingest or search."""
+    """Seconds per ingest or search."""
     lost: list[str] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -56,13 +56,13 @@ class Done:
 
 @dataclass(frozen=True)
 class Machine:
-    """What a process is given."""
+    """Arguments of a process."""
 
     uri: str
     options: dict[str, str]
     folder: Path
     until: float
-    """By the clock of the machine."""
+    """End of the run, by the machine's clock."""
 
     def opened(self, name: str) -> AbstractAsyncContextManager[Rag]:
         config = RagConfig(
@@ -134,7 +134,7 @@ async def _read(machine: Machine, number: int) -> Done:
 
 
 async def _versions(rag: Rag, dataset: str) -> dict[int, set[str]]:
-    """Of the edited note, the sections of each version that are found."""
+    """Sections found of each version of the edited note."""
     found: defaultdict[int, set[str]] = defaultdict(set)
     for one in await rag.search(
         "tide table", dataset=dataset, top_k=50, threshold=0.0, filters={"path": "Tide table.md"}
@@ -145,7 +145,7 @@ async def _versions(rag: Rag, dataset: str) -> dict[int, set[str]]:
 
 
 def _latest(file: Path, before: float) -> int:
-    """The last version that was acknowledged before a moment; 0 for none."""
+    """The last version acknowledged before an instant; 0 for none."""
     if not file.exists():
         return 0
     told = [json.loads(line) for line in file.read_text().splitlines() if line.endswith("]")]
@@ -153,7 +153,7 @@ def _latest(file: Path, before: float) -> int:
 
 
 async def _missing(machine: Machine) -> list[str]:
-    """Acknowledged notes that are not there at the end, read with a new data folder."""
+    """Acknowledged notes that are missing at the end, read with a new data folder."""
     lost = []
     async with machine.opened("afterwards") as rag:
         for number in range(WRITERS):
@@ -177,7 +177,7 @@ async def _missing(machine: Machine) -> list[str]:
 
 
 async def _begin(machine: Machine) -> None:
-    """The tables that all datasets share, made by one: Lance does not keep those apart who make a table at once."""
+    """Create the shared tables in one process, because Lance does not synchronise the creation of a table."""
     note = machine.folder / "first" / "Harbour.md"
     note.parent.mkdir()
     note.write_text("# Harbour\n\nIt opens at six.\n", "utf-8")

@@ -1,9 +1,9 @@
-"""What a Ray cluster costs beside the plain ingest, where both have the same one core.
+"""Cost of a Ray cluster compared with the plain ingest on the same single core.
 
-Notes of one passage, with a model that takes the processor about a tenth of the time of the bundled one: what the engine
-adds weighs as much more. Counted are scan and parsing, and the seconds from the first embedded text to the end; so the
-start of cluster, workers and model is none of it. Beside it stands processor time, which other
-work of the machine does not change.
+Notes of one passage, with a model that takes about a tenth of the bundled model's processor time, which makes the
+engine's overhead more visible. Measured are scan and parsing, and the seconds from the first embedded text to the end,
+without the start of cluster, workers and model. Processor time is also given, because other load on the machine does
+not change it.
 """
 
 from __future__ import annotations

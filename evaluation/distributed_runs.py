@@ -1,4 +1,4 @@
-"""Ingests that are watched: what a model makes and when it begins, the processes' memory and processor time."""
+"""Instrumented ingests: the model's output and start time, and the processes' memory and processor time."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from bench_scale import notes
 from ray_nodes import descendants, ray_nodes, workers
 
 SAMPLED = 0.5
-"""Seconds between two looks at the processes."""
+"""Seconds between two samples of the processes."""
 BURNT = 7e-6
-"""Seconds of processor time a byte: about a tenth of what the bundled model takes on one core."""
+"""Seconds of processor time per byte: about a tenth of the bundled model's on one core."""
 WAITED = 25e-6
-"""Seconds a byte: about a third of what it takes."""
+"""Seconds per byte: about a third of the bundled model's."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 Done = TypeVar("Done")
@@ -38,12 +38,12 @@ Model = Literal["bundled", "burning", "waiting"]
 
 
 def short_notes(count: int) -> Iterator[tuple[str, str]]:
-    """Names and texts of ``bench_scale.notes`` with the first of their passages."""
+    """``bench_scale.notes``, each note with only its first passage."""
     return ((name, "\n## ".join(text.split("\n## ")[:2])) for name, text in notes(count))
 
 
 def by(address: str | None) -> dict[str, Any]:
-    """Options of an ingest by the cluster there; None: by this process."""
+    """Options of an ingest on the cluster at the address; None: in this process."""
     return {} if address is None else {"engine": "ray", "address": address}
 
 
@@ -54,12 +54,12 @@ def _note_beginning(folder: Path) -> None:
 
 
 def began(folder: Path) -> float:
-    """When the first text of a run was embedded, by the clock of the machine."""
+    """Time of the first embedded text of a run, by the machine's clock."""
     return min(float(file.read_text()) for file in folder.glob("*.began"))
 
 
 class Observed(bundled.BundledEmbedding):
-    """The bundled model; notes in a folder when each process begins, and keeps the vectors there where asked to."""
+    """The bundled model; records in a folder when each process starts, and optionally the vectors."""
 
     def __init__(self, folder: Path, *, keeps: bool = False) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ def _observed(folder: Path, keeps: bool) -> Observed:
 
 
 def made_vectors(folder: Path) -> dict[str, FloatArray]:
-    """By text, what ``Observed`` kept, float32."""
+    """The vectors recorded by ``Observed``, by text, float32."""
     found: dict[str, FloatArray] = {}
     for file in sorted(folder.glob("*.npz")):
         with np.load(file) as kept:
@@ -99,7 +99,7 @@ def made_vectors(folder: Path) -> dict[str, FloatArray]:
 
 
 class Burning(HashingEmbedding):
-    """Hashed words that take the processor's time, as a model does; notes in a folder when each process begins."""
+    """Hashed words that use processor time, as a model does; records in a folder when each process starts."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class Burning(HashingEmbedding):
 
 
 class Waiting(HashingEmbedding):
-    """Hashed words that take time and no processor, as a model elsewhere does; otherwise like ``Burning``."""
+    """Hashed words with a delay but no processor time, as a remote model; otherwise like ``Burning``."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -140,23 +140,23 @@ _MODELS: dict[Model, Callable[[Path], Embedding]] = {
 
 @dataclass(frozen=True)
 class Watched:
-    """What an ingest took."""
+    """Measurements of an ingest."""
 
     told: IngestReport
     stored_after: float
-    """Seconds from the first embedded text until the last batch was stored: without any start-up, and the tidying."""
+    """Seconds from the first embedded text until the last batch was stored, without start-up and final compaction."""
     whole: float
-    """Seconds of all but the start-up of workers and model: scan, parsing, and from the first text to the end."""
+    """Seconds of scan and parsing, and from the first text to the end, without the start-up of workers and model."""
     processor: float
-    """Seconds of all processes from the first embedded text to the end."""
+    """Processor seconds of all processes from the first embedded text to the end."""
     driver_memory: float
-    """MB, at most."""
+    """Maximum MB."""
     worker_memory: tuple[float, ...]
-    """Of each worker."""
+    """Maximum MB of each worker."""
 
 
 class Processes:
-    """This process and what it started, looked at again and again."""
+    """This process and its child processes, sampled repeatedly."""
 
     def __init__(self) -> None:
         self._memory: dict[int, float] = {}
@@ -175,7 +175,7 @@ class Processes:
             thread.join()
 
     def processor_since(self, moment: float) -> float:
-        """Seconds of processor time of them all since a moment by the clock."""
+        """Processor seconds of all processes since an instant."""
         times, seconds = zip(*self._over, strict=True)
         return float(seconds[-1] - np.interp(moment, times, seconds))
 
@@ -197,7 +197,7 @@ class Processes:
 
 
 def most_memory(pid: int | str = "self") -> float:
-    """MB, since the process began; 0 where it is gone."""
+    """Maximum MB since the process began; 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -208,7 +208,7 @@ def most_memory(pid: int | str = "self") -> float:
 
 
 def _processor(pid: int, before: float) -> float:
-    """Seconds; what was known before where the process is gone."""
+    """Processor seconds; the last known value if the process has ended."""
     try:
         parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -236,7 +236,7 @@ async def _ingested(vault: Path, folder: Path, model: Model, address: str | None
 
 def _watched(vault: Path, folder: Path, model: Model, nodes: int) -> Watched:
     folder.mkdir()
-    # Other work of the machine takes as much of Ray's workers as of the plain ingest: by themselves they give way to it.
+    # Workers get the priority of a plain ingest; by default Ray's workers have a lower one.
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  as Ray spells it
     bundled.use_threads(1)
     with ray_nodes(nodes) if nodes else nullcontext(None) as address:
@@ -244,19 +244,19 @@ def _watched(vault: Path, folder: Path, model: Model, nodes: int) -> Watched:
 
 
 def apart(work: Callable[..., Done], *given: object) -> Done:
-    """Done by a new process, whose memory and threads are its own."""
+    """Run a function in a new process with its own memory and threads."""
     with ProcessPoolExecutor(1, get_context("spawn")) as one:
         return one.submit(work, *given).result()
 
 
 def watched(vault: Path, folder: Path, model: Model, nodes: int) -> Watched:
-    """An ingest in a process of its own, by a cluster of nodes of one core; 0: by this process, on one thread."""
+    """An ingest in a separate process, on a cluster of nodes of one core; 0 nodes: in that process, on one thread."""
     return apart(_watched, vault, folder, model, nodes)
 
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """All processes that are started meanwhile share one core."""
+    """Processes started within the block share one core."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:

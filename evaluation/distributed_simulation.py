@@ -1,8 +1,8 @@
-"""How long an ingest takes on a cluster, by simulation: workers prepare shares, the driver stores them in their order.
+"""Simulates the time of an ingest on a cluster: workers prepare shares, the driver stores them in order.
 
-A share is worked on by one worker, a batch (one a share) is stored by the driver, each a number of seconds on a core that
-nobody else uses. Whoever works shares the cores evenly. A worker takes no share where too many are prepared or begun and
-not yet stored, as Ray Data keeps back what comes faster than it is stored.
+One worker prepares a share; the driver stores a batch (one per share); each takes a given number of seconds on a free
+core. Busy processes share the cores evenly. A worker takes no share while too many are prepared or under way and not
+yet stored, as Ray Data limits the backlog.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WAITING = 2
-"""Shares a worker that may be under way or wait for the driver. Ray Data bounds the bytes, which are more."""
+"""Shares per worker that may be under way or wait for the driver. Ray Data limits bytes, which allows more."""
 
 
 @dataclass(frozen=True)
 class Ingest:
-    """Measured of one worker."""
+    """Measurements of one worker."""
 
     shares: int
     share_seconds: float
-    """A worker's, for a share."""
+    """Seconds of a worker per share."""
     batch_seconds: float
-    """The driver's, for a batch."""
+    """Seconds of the driver per batch."""
 
 
 def seconds(ingest: Ingest, workers: int, cores: float) -> float:
-    """From the first share begun to the last batch stored.
+    """Seconds from the start of the first share until the last batch is stored.
 
     Args:
-        ingest: what there is to do.
-        workers: on how many machines, or on this one.
-        cores: how many cores' work all of them can do together; infinite: each has a core of its own.
+        ingest: the work.
+        workers: number of workers.
+        cores: total capacity in cores; infinite: each worker has its own core.
     """
     clock = 0.0
     working: dict[int, float] = {}
-    """By share, seconds of work left."""
+    """Seconds of work left, by share."""
     prepared: set[int] = set()
     taken = stored = 0
     storing: float | None = None
@@ -59,5 +59,5 @@ def seconds(ingest: Ingest, workers: int, cores: float) -> float:
 
 
 def most_workers(ingest: Ingest) -> float:
-    """With more workers than that, each with a core of its own, the driver is the slowest part."""
+    """Number of workers beyond which the driver is the bottleneck, if each worker has its own core."""
     return ingest.share_seconds / ingest.batch_seconds

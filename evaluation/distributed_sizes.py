@@ -1,4 +1,4 @@
-"""What an ingest keeps, for each document, in the memory of the process that asked for it, and a question of the graph."""
+"""Memory per document in the process that runs an ingest, and memory of the graph for a question."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTES, QUICK_NOTES = 5_000, 500
 
 
 def _kept(make: Callable[[], Any]) -> tuple[Any, int]:
-    """What it makes, and the bytes that this keeps."""
+    """The result of a function, and the bytes it occupies."""
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
     made = make()
@@ -37,13 +37,13 @@ def _kept(make: Callable[[], Any]) -> tuple[Any, int]:
 
 
 async def _stored(vault: Path, data: Path) -> int:
-    """How many chunks."""
+    """Number of chunks."""
     async with open_rag(RagConfig(data_dir=data), embedding=HashingEmbedding()) as rag:
         return (await rag.ingest(vault)).chunks
 
 
 async def _links(data: Path) -> float:
-    """Bytes that this process grows by when it makes the links of the graph ready to be walked on."""
+    """Growth of this process in bytes by preparing the graph's links for walks."""
     async with open_rag(RagConfig(data_dir=data), embedding=HashingEmbedding()) as rag:
         await rag.chunks.count("default")
         before = _resident()

@@ -1,4 +1,4 @@
-"""Write the graph by which the package runs the bundled model: ``encoder.onnx``, whose weights lie in ``model_int8.onnx``.
+"""Write the graph that runs the bundled model: ``encoder.onnx``, with its weights in ``model_int8.onnx``.
 
     python evaluation/encoder_graph.py
 
@@ -36,19 +36,19 @@ from agentic_rag.models.bundled import DIMENSION, TOKEN_DIMENSION
 
 PUBLISHED, WRITTEN = "model_int8.onnx", "encoder.onnx"
 EXTERNAL_FROM = 1_024
-"""Bytes from which a weight is left where it is."""
+"""Minimum bytes of a weight that stays in the published file."""
 TINY = 1e-9
 _ONE = helper.make_tensor("one", TensorProto.INT32, [1], [1])
 MEAN, COMPONENTS = "tokens.mean", "tokens.components"
 
 
 def folder() -> Path:
-    """Where the package keeps the model."""
+    """The package's folder of the model."""
     return Path(str(resources.files("agentic_rag") / "models/multilingual-e5-small"))
 
 
 def projection() -> tuple[FloatArray, FloatArray]:
-    """Mean (dimension,) and components (dimension, TOKEN_DIMENSION) of the present graph."""
+    """Mean (dimension,) and components (dimension, TOKEN_DIMENSION) of the current graph."""
     held = {
         one.name: one
         for one in onnx.load(str(folder() / WRITTEN), load_external_data=False).graph.initializer
@@ -57,7 +57,7 @@ def projection() -> tuple[FloatArray, FloatArray]:
 
 
 def write(mean: FloatArray, components: FloatArray) -> Path:
-    """The graph with this projection of token vectors."""
+    """Write the graph with this projection of token vectors."""
     model = onnx.load(str(folder() / PUBLISHED))
     graph = model.graph
     nodes = [*_unpadded(graph.node), *_sentence(), *_tokens()]
@@ -86,7 +86,7 @@ def write(mean: FloatArray, components: FloatArray) -> Path:
 
 
 def _unpadded(nodes: Sequence[Any]) -> Iterator[Any]:
-    """Up to ``token_embeddings``, with a mask that leaves out nothing; what follows averages under the given one."""
+    """The nodes up to ``token_embeddings``, with an all-ones mask; the later nodes average under the given mask."""
     for node in nodes:
         if "attention_mask" in node.input:
             yield helper.make_node("ConstantOfShape", ["Shape_11"], list(node.output), value=_ONE)

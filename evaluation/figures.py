@@ -1,4 +1,4 @@
-"""What every benchmark has: its options, its rows, and the table and file that say whether they hold their floors."""
+"""The common parts of all benchmarks: options, rows, and the table and file with the floors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def options(told: str | None, quick: str, data: Path | None = None) -> argparse.
     """A parser for the options of every benchmark.
 
     Args:
-        told: the benchmark's docstring, whose first line says what it measures.
+        told: the benchmark's docstring; its first line becomes the description.
         quick: what the quick form leaves out.
-        data: the folder of the data by default; None: it needs none.
+        data: default folder of the data; None: the benchmark needs none.
     """
     parser = argparse.ArgumentParser(description=told.splitlines()[0] if told else None)
     parser.add_argument("--quick", action="store_true", help=quick)
@@ -46,7 +46,7 @@ def row(
     peer: str | None = None,
     theirs: float | None = None,
 ) -> Row:
-    """One row; ``ours`` is None where the quick form leaves it out. A ratio above 1 means ours is better."""
+    """One row; ``ours`` is None if the quick form omits it. A ratio above 1 means ours is better."""
     ok = None if ours is None or floor is None else (ours <= floor if bound == "max" else ours >= floor)
     ratio = None
     if ours and theirs:
@@ -67,7 +67,7 @@ def share(
     peer: str = "without",
     floor: float | None = None,
 ) -> Row:
-    """A row of a share of queries, 1 or 0 each, with its 95 % interval; beside the same of a peer where there is one."""
+    """A row with a share of queries, 1 or 0 each, and its 95 % interval; optionally beside a peer's."""
     held = bootstrap_interval(ours)
     return row(
         f"{what} ({held.low:.3f} to {held.high:.3f})",
@@ -81,7 +81,7 @@ def share(
 
 
 def report(title: str, rows: Sequence[Row], file: Path | None) -> int:
-    """Print the table, write the file where asked to; 1 where a floor is missed, else 0."""
+    """Print the table, write the file if requested; 1 if a floor is missed, else 0."""
     with_peer = any(found["peer"] for found in rows)
     table = Table(title=title, title_justify="left")
     table.add_column("what")

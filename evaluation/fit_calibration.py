@@ -2,15 +2,15 @@
 
     python evaluation/fit_calibration.py [--data DIR] [--write]
 
-Every query is searched as the engine searches it, with both legs of LanceDB. Each of its twenty best
-candidates is a case, relevant or not, once with the relevant passages and once without them, so that
-the best of a search that finds nothing is a case too. A query counts alike in every set, relevant and
-irrelevant passages alike in every query: the odds beforehand are even. The centres of the cosines within a
-script come from the model's README and stay; those of a question and a passage in different scripts are fitted
-last, on two vaults whose notes are in both, and the intercepts then on all of these. The floor is fitted on questions
-and titles against nonsense (the half of ``datasets/nonsense`` that may choose), asked of whole sets and small parts of
-them; of the judged sets the first halves of the questions, of the vaults all. Needs judged sets that are
-not part of this project (by default in ../shared/data). ``--write`` replaces the calibration in the package.
+Every query is searched as by the engine, with both legs of LanceDB. Each of its twenty best candidates is a case,
+relevant or not, once with the relevant passages and once without them, so that the best result of a search
+without an answer is a case too. Queries count alike in every set, and relevant and irrelevant passages alike in
+every query: the prior odds are even. The centres of the cosines within a script come from the model's README and
+stay; those of a question and a passage in different scripts are fitted last, on two vaults with notes in both,
+and then the intercepts on all of these. The floor is fitted on questions and titles against nonsense (the half of
+``datasets/nonsense`` for choosing), asked of whole sets and small parts of them; with the first halves of the
+judged sets' questions, and all of the vaults' questions. Needs judged sets that are not part of this project (by
+default in ../shared/data). ``--write`` replaces the calibration in the package.
 """
 
 from __future__ import annotations
@@ -72,21 +72,22 @@ from judged_sets import (
 
 FITTED = ("hotpot_train100", "musique_train100", "2wiki_train500", "cmrc2018/trial")
 ACROSS = ("latin_cjk", "cjk_latin")
-"""Pairs of scripts whose centre is fitted; the question's comes first."""
+"""Pairs of scripts with a fitted centre; the question's script comes first."""
 CENTRES = tuple(np.arange(0.74, 0.9, 0.01).round(2).tolist())
 REPORTED = ("rgb/zh_fact", "rgb/en_fact", "cranfield", "scifact/train")
 LEGS = {"hybrid": ("dense", "sparse"), "dense": ("dense",), "sparse": ("sparse",)}
 QUERIES, CASES, ROUNDS, RIDGE = 500, 20, 3, 0.02
 QUESTIONS_LOST = 0.003
-"""Share of the questions and titles that the floor refuses, of .002 to .015: the most of which no question of the two
-vaults is lost, asked of all notes or of those in one language. Those lost are hard questions asked of small parts."""
+"""Share of the questions and titles that the floor refuses, chosen from .002 to .015: the largest at which no question
+of the two vaults is lost, asked of all notes or of those in one language. The lost ones are hard questions on small
+parts."""
 WORDS = 1.8
-"""Steps that the words of a query count for, where one chunk has enough of them, against what stands out: among 0 to
-3.7, where questions on other vaults and everyday ones are doubted most while a vault's own are as much as before."""
+"""Weight, in steps, of a chunk with enough of the query's words, against the best cosine's distance from an ordinary
+one. Chosen from 0 to 3.7: most doubt of questions on other vaults and everyday ones, with a vault's own unchanged."""
 DOUBTED = 2.55
-"""Log-odds of what was found below which it is doubted: of the two vaults' own questions .34, as before."""
+"""Log-odds below which results are doubted: .34 of the two vaults' own questions, as before."""
 SIZES, SENSE_QUERIES, SENSE_TITLES = (1, 2, 4, 15, 60), 80, 60
-"""A floor must hold for one note too: besides whole sets, random parts of so many chunks are searched."""
+"""Sizes of random parts, besides whole sets, because a floor must also hold for one note; samples per part."""
 NONSENSE = OWN / "nonsense" / "nonsense.json"
 TERMS = ("latin", "cjk", "cosine latin", "cosine cjk", "below_best", "bm25_share", "bm25_level", "bm25_best", "likeness")  # fmt: skip
 USED = {"hybrid": TERMS, "dense": TERMS[:5], "sparse": (*TERMS[:2], *TERMS[5:8])}
@@ -95,22 +96,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Search:
-    """What the legs found for one query; ``relevant`` are chunk ids."""
+    """The results of the legs for one query; ``relevant`` are chunk ids."""
 
     text: str
     asked: FloatArray
     legs: Mapping[str, Sequence[ScoredChunk]]
     relevant: frozenset[str]
     chunks: int
-    """How many were searched."""
+    """Number of searched chunks."""
 
     def without(self) -> Search:
-        """The same without what is relevant."""
+        """The same without the relevant chunks."""
         legs = {n: [s for s in leg if s.chunk.id not in self.relevant] for n, leg in self.legs.items()}
         return Search(self.text, self.asked, legs, frozenset(), self.chunks)
 
     def evidence(self, strategy: str, calibration: Calibration) -> dict[str, Evidence]:
-        """As the engine gathers it for a strategy."""
+        """The evidence as the engine gathers it for a strategy."""
         legs = {name: self.legs[name] for name in LEGS[strategy]}
         if strategy != "hybrid":
             return gathered(self.text, legs, chunks=self.chunks)
@@ -120,21 +121,21 @@ class Search:
         return {i: Evidence(**{**_fields(e), "likeness": alike[i]}) for i, e in found.items()}
 
     def best(self, strategy: str, calibration: Calibration) -> float:
-        """Relevance of the best; 0 where nothing was found."""
+        """Relevance of the best result; 0 without results."""
         found = self.evidence(strategy, calibration).values()
         return max((calibration.relevance(evidence) for evidence in found), default=0.0)
 
 
 @dataclass(frozen=True)
 class Searched:
-    """A judged set, and what was found in it."""
+    """A judged set with its search results."""
 
     found: JudgedSet
     judged: list[Search]
 
 
 async def searched(name: str, folder: Path, data: Path) -> Searched:
-    """A set's queries, searched."""
+    """A set's queries with their search results."""
     if name in CHOOSING_VAULTS:
         found = await vault_set(name, folder / "vaults")
     else:
@@ -159,8 +160,8 @@ async def searched(name: str, folder: Path, data: Path) -> Searched:
 
 
 def fitted(sets: Sequence[Sequence[Search]], strategy: str, start: Calibration) -> Calibration:
-    """The calibration with a strategy's coefficients fitted; in rounds, since the candidates and what
-    is like the best depend on the order that the coefficients make."""
+    """The calibration with a strategy's coefficients fitted; in rounds, because the candidates and their similarity to
+    the best depend on the order that the coefficients give."""
     calibration = start
     columns = [TERMS.index(term) for term in USED[strategy]]
     for _ in range(ROUNDS):
@@ -174,7 +175,7 @@ def fitted(sets: Sequence[Sequence[Search]], strategy: str, start: Calibration) 
 
 
 def solved(rows: Array, outcomes: Array, weights: Array, ridge: Array, known: Array | float = 0.0) -> Array:
-    """Coefficients of a logistic model; rows of terms, outcomes 0 or 1, ``known`` log-odds that are there already."""
+    """Coefficients of a logistic model; rows of terms, outcomes 0 or 1, ``known``: log-odds added as an offset."""
 
     def loss(w: Array) -> tuple[float, Array]:
         logits = known + rows @ w
@@ -191,7 +192,7 @@ def cross_entropy(logits: Array, outcomes: Array, weights: Array) -> float:
 
 
 def fitted_centres(sets: Sequence[Sequence[Search]], start: Calibration) -> Calibration:
-    """The calibration with the centres of pairs in different scripts by which a hybrid search is judged best."""
+    """The calibration with the centres of mixed script pairs that minimise the loss of a hybrid search."""
     calibration = start
     for pair in ACROSS:
         asked = pair.split("_")[0]
@@ -202,13 +203,13 @@ def fitted_centres(sets: Sequence[Sequence[Search]], start: Calibration) -> Cali
 
 
 def _loss(sets: Sequence[Sequence[Search]], calibration: Calibration) -> float:
-    """Cross entropy of a hybrid search's relevance, over the cases that models are fitted on."""
+    """Cross entropy of a hybrid search's relevance, over the cases of the fit."""
     rows, relevant, weights = _all_cases(sets, "hybrid", calibration)
     return cross_entropy(rows @ _weights(calibration.models["hybrid"]), relevant, weights)
 
 
 def fitted_intercepts(sets: Sequence[Sequence[Search]], strategy: str, start: Calibration) -> Calibration:
-    """The calibration with a strategy's intercepts fitted anew; no order within one script changes by it."""
+    """The calibration with a strategy's intercepts fitted again; the order within one script does not change."""
     model = start.models[strategy]
     rows, relevant, weights = _all_cases(sets, strategy, start)
     more = solved(rows[:, :2], relevant, weights, np.zeros(2), rows @ _weights(model)).round(3)
@@ -237,7 +238,7 @@ def _all_cases(
 def _cases(
     searches: Sequence[Search], strategy: str, calibration: Calibration
 ) -> list[tuple[Array, Array, Array]]:
-    """Rows of terms, whether relevant, and weights, by query; relevant passages weigh one half of it."""
+    """Rows of terms, relevance, and weights, by query; the relevant passages have half of a query's weight."""
     answerable = [search for search in searches if search.relevant]
     parts = []
     for search in answerable:
@@ -283,29 +284,29 @@ class SenseCase(NamedTuple):
     """One query asked of some chunks."""
 
     size: int
-    """Of the part that was asked; 0: of all chunks, or all in one language."""
+    """Size of the searched part; 0: all chunks, or all in one language."""
     world: str
-    """``all``, or the script of the chunks that were there."""
+    """``all``, or the script of the searched chunks."""
     kind: str
     """``question``, ``title`` or a kind of nonsense."""
     is_question: bool
     steps: float
-    """By which the best stands out."""
+    """Steps between the best cosine and an ordinary one."""
     chunks: int
     share: float
-    """Of the query's words that one chunk has."""
+    """Largest share of the query's words in one chunk."""
     cost: float
     nearer: float
     given: float
-    """Log-odds for words that no chunk can have (see ``floor.NO_WORDS``)."""
+    """Log-odds added for words that no chunk can have (see ``floor.NO_WORDS``)."""
 
     def terms(self) -> list[float]:
-        """As the calibration weighs them; words count WORDS steps."""
+        """Terms as the calibration weighs them; words count WORDS steps."""
         words = WORDS * min(self.share, ENOUGH_WORDS) / ENOUGH_WORDS
         return [1.0, self.steps + words, math.sqrt(math.log(self.chunks + 1)), self.cost, self.nearer]
 
     def is_met(self, sense: Sense) -> bool:
-        """Whether it finds something."""
+        """Whether the search finds something."""
         found = sense.found(self.steps, self.chunks, self.share)
         return (
             self.share >= MOST_WORDS or sense.logit(found + self.given, self.cost, self.nearer) >= sense.floor
@@ -317,8 +318,8 @@ async def sense_cases(
 ) -> list[SenseCase]:
     """Questions, titles of documents as short questions, and nonsense, asked of parts of a set.
 
-    A question or a title is asked of parts that hold a chunk that answers it. Of the sets that are no vault only the
-    questions of the first half choose.
+    A question or a title is asked of parts that contain a relevant chunk. Of sets other than vaults, only the
+    first half of the questions is used for choosing.
     """
     dice, embedding, chunks = random.Random(7), KeptEmbedding(CACHE), found.chunks
     by_title: dict[str, list[int]] = {}
@@ -379,13 +380,13 @@ async def sense_cases(
 
 
 def _given(asked_in: Script, texts: Sequence[str]) -> float:
-    """As ``floor`` gives it, where all texts are in one other script."""
+    """The term of ``floor`` if all texts are in another script."""
     pairs = {script_pair((asked_in, script_beside(asked_in, text))) for text in texts}
     return NO_WORDS.get(pairs.pop(), 0.0) if len(pairs) == 1 else 0.0
 
 
 def fitted_sense(sets: Sequence[Sequence[SenseCase]], doubted: float) -> Sense:
-    """Questions against nonsense that has not most of its words in one chunk; then the floor.
+    """Fits questions against nonsense that has less than most of its words in one chunk; then the floor.
 
     Every set, size, world and kind counts alike. ``doubted`` was chosen, see DOUBTED.
     """
@@ -413,7 +414,7 @@ def fitted_sense(sets: Sequence[Sequence[SenseCase]], doubted: float) -> Sense:
 
 
 def relevance_table(sets: Mapping[str, Searched], calibration: Calibration, title: str) -> Table:
-    """One row a set and strategy: how well relevance tells the passages found apart."""
+    """One row per set and strategy: how well relevance separates relevant from other passages."""
     table = Table("set", "strategy", title=title, title_justify="left")
     for name in ("area under ROC", "best of a query: 1 %", "median", "median of the relevant", "of others"):
         table.add_column(name, justify="right")
@@ -431,7 +432,7 @@ def relevance_table(sets: Mapping[str, Searched], calibration: Calibration, titl
 
 
 def sense_table(sets: Mapping[str, Sequence[SenseCase]], sense: Sense, title: str) -> Table:
-    """One row a set and number of chunks: questions kept, nonsense passed."""
+    """One row per set and number of chunks: share of questions kept, share of nonsense passed."""
     table = Table("set", title=title, title_justify="left")
     for name in ("chunks", "questions kept", "nonsense passed"):
         table.add_column(name, justify="right")
@@ -448,7 +449,7 @@ def sense_table(sets: Mapping[str, Sequence[SenseCase]], sense: Sense, title: st
 
 
 def written(calibration: Calibration, of_pairs: Measured) -> str:
-    """The calibration as the package keeps it, with what the reference pairs tell of the model."""
+    """The calibration in the package's format, with the levels of the reference pairs."""
     rounded = {pair: [round(value, 4) for value in held] for pair, held in of_pairs.levels.items()}
     models = {name: _fields(model) for name, model in calibration.models.items()}
     lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(model)}" for name, model in models.items())

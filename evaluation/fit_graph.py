@@ -1,12 +1,12 @@
-"""Fits the three numbers by which the graph source judges what its walk visits, and reports them on what chose nothing.
+"""Fits the three numbers of the graph source's relevance, and reports it on data that chose nothing.
 
     python evaluation/fit_graph.py [--data DIR] [--keep DIR] [--write]
 
-Each question that names something the graph knows is searched by the graph source. The twenty most visited chunks,
-and what is relevant among the hundred, are cases; a set counts like any other, a question like any other of its set,
-relevant and irrelevant chunks alike in every question: the odds beforehand are even, as for the vector store's
-relevance (``fit_calibration.py``). Fitted on the first halves of the multi-hop sets, timeqa and LoCoMo and on two
-vaults, reported on the second halves and ``vault_100``. Needs data that are not part of this project (by default in
+Each question with names from the graph is searched by the graph source. The twenty most visited chunks, and the
+relevant ones among the hundred most visited, are cases. Sets, questions within a set, and relevant and irrelevant
+chunks within a question count alike: the prior odds are even, as for the vector store's relevance
+(``fit_calibration.py``). Fitted on the first halves of the multi-hop sets, timeqa and LoCoMo and on two vaults,
+reported on the second halves and ``vault_100``. Needs data that are not part of this project (by default in
 ../shared/data). ``--write`` replaces the numbers in the package.
 """
 
@@ -44,17 +44,17 @@ SETS = {
     "timeqa": "beir/timeqa_human/train",
     "LoCoMo": "locomo",
 }
-"""Of whose questions the first half fits and the second reports."""
+"""Sets whose first half is used for the fit and whose second half is reported."""
 VAULTS = {"vault_night_sky": True, "vault_pottery": True, "vault_100": False}
-"""Whether each fits, or reports."""
+"""Whether each vault is used for the fit, or reported."""
 CALIBRATION = Path(__file__).parents[1] / "src/agentic_rag/models/multilingual-e5-small/calibration.json"
 Array = NDArray[np.float64]
 Cases = tuple[Array, Array, Array]
-"""Rows of terms, whether relevant, weights."""
+"""Rows of terms, relevance, weights."""
 
 
 async def cases_of(rag: Rag, path: Path, half: str | None) -> Cases:
-    """The cases of a set's questions that name something."""
+    """The cases of a set's questions with names."""
     loaded = load_dataset(path)
     dataset = dataset_of(loaded.source)
     await ingested(rag, loaded, dataset, silent)
@@ -77,14 +77,14 @@ async def cases_of(rag: Rag, path: Path, half: str | None) -> Cases:
 
 
 def fitted(sets: Sequence[Cases]) -> GraphRelevance:
-    """The numbers by which all sets together are judged best, each counting alike."""
+    """The numbers with the least loss over all sets, each counting alike."""
     rows, relevant, weights = (np.concatenate(column) for column in zip(*sets, strict=True))
     found = solved(rows, relevant, weights / len(sets), np.array([0.0, RIDGE, RIDGE])).round(3).tolist()
     return GraphRelevance(*found)
 
 
 def table(sets: Mapping[str, Cases], numbers: GraphRelevance, title: str) -> Table:
-    """By set the loss in nats a question, .693 being that of saying nothing."""
+    """By set, the loss in nats per question; .693 is that of a constant 0.5."""
     shown = Table("set", "cases", "relevant", "loss", title=title, title_justify="left")
     for name, (rows, relevant, weights) in sets.items():
         logits = rows @ np.array([numbers.intercept, numbers.telling, numbers.visits])

@@ -2,10 +2,10 @@
 
     python evaluation/fit_reader.py RUN… [--write]
 
-A run's records hold what the reader was given for each question. Fitted is when to answer that it is not
-mentioned: a logistic regression, with the bar that gave the best F1 where it was fitted. What is reported of a conversation comes from weights fitted on the other conversations. ``--write``
-fits on all of them and replaces the weights in the package; report the reader on conversations that are not
-among them.
+A run's records contain the reader's input for each question. Fitted is the decision to answer "not mentioned": a
+logistic regression, with the threshold of the best F1 on the fitting data. Each conversation is reported with weights
+fitted on the other conversations. ``--write`` fits on all of them and replaces the weights in the package; report the
+reader only on other conversations.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from agentic_rag.post_retrieval.config import CONVERSATION_FORMAT_PROMPT
 
 DOUBT_RIDGE = 1.0
 BARS = [step / 4 for step in range(-12, 9)]
-"""Log-odds that are tried as the bar."""
+"""Log-odds that are tried as threshold."""
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One question with what the reader was given for it."""
+    """One question with the reader's input."""
 
     run: str
     conversation: str
@@ -63,7 +63,7 @@ class Case:
 
 
 async def cases_of(runs: Sequence[Run]) -> list[Case]:
-    """Every question of the runs, read as the reader reads it."""
+    """Every question of the runs, parsed as by the reader."""
     reader = ExtractiveReader(BundledEmbedding())
     found: list[Case] = []
     for run in runs:
@@ -80,14 +80,14 @@ async def cases_of(runs: Sequence[Run]) -> list[Case]:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A case, with what answering it would bring and what speaks for not answering it."""
+    """A case, with the score of its answer and the features of doubt."""
 
     case: Case
     f1: float
-    """Of the answer, were it given."""
+    """F1 of the answer."""
     signs: Mapping[str, float]
     nothing: bool
-    """No sentence shares a word with it: it is not answered whatever the bar."""
+    """Whether no sentence shares a word with it: then it is not answered at any threshold."""
 
     def value(self, doubt: float, bar: float) -> float:
         withheld = self.nothing or doubt > bar
@@ -95,7 +95,7 @@ class Answered:
 
 
 async def answered(cases: Sequence[Case]) -> list[Answered]:
-    """What each case's answer would be worth."""
+    """The score of each case's answer."""
     reader = ExtractiveReader()
     found: list[Answered] = []
     for case in cases:
@@ -109,7 +109,7 @@ async def answered(cases: Sequence[Case]) -> list[Answered]:
 
 
 def fitted_doubt(known: Sequence[Answered]) -> tuple[dict[str, float], float, float]:
-    """Weights of the signs, and the bars for sentences and for what is right more often."""
+    """Weights of the features, and the thresholds for sentences and for kinds that are right more often."""
     names = sorted({name for one in known for name in one.signs})
     table = np.array([[one.signs.get(name, 0.0) for name in names] for one in known])
     traps = np.array([1.0 if one.case.is_trap else -1.0 for one in known])

@@ -1,10 +1,10 @@
-"""Fit the projection of the bundled model's token vectors, as the package ships it.
+"""Fit the projection of the bundled model's token vectors, as shipped in the package.
 
-Raw token vectors of one model are all alike: most of what they have in common, and the few directions in which
-they differ most, tell language and position, not meaning. So their mean is taken away, and of the principal
-components the first ``SKIPPED`` are left out and the next ``TOKEN_DIMENSION`` kept. Reads passages alone, no
-question and no judgement: the vaults that choose parameters, and two judged sets (by default in
-../shared/data), as many tokens of each. ``--write`` replaces the projection in the package.
+Raw token vectors of one model are all similar: their common part, and the few directions of largest variance,
+    carry language and position, not meaning. So the mean is subtracted, the first ``SKIPPED`` principal
+    components are dropped, and the next ``TOKEN_DIMENSION`` are kept. Reads passages only, no questions or
+    judgements: the vaults that choose parameters, and two judged sets (by default in ../shared/data), with
+    equally many tokens of each. ``--write`` replaces the projection in the package.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from judged_sets import CHOOSING_VAULTS, DATA, available, judged_set, vault_set
 
 SETS = ("cmrc2018/trial", "hotpot_train100")
 TOKENS = 15_000
-"""Of each."""
+"""Tokens per set."""
 SKIPPED = 4
 
 
@@ -44,7 +44,7 @@ def projection(parts: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
 
 
 async def passages(data: Path) -> list[list[str]]:
-    """Texts of each set, as they are embedded."""
+    """Texts of each set, in the form in which they are embedded."""
     with tempfile.TemporaryDirectory() as folder:
         found = [await vault_set(name, Path(folder)) for name in CHOOSING_VAULTS]
     found += [await judged_set(name, data) for name in SETS]

@@ -1,4 +1,4 @@
-"""What the answers to questions hold: do they quote what answers, and is refused what the documents do not treat?"""
+"""Quality of answers: whether they quote the answer, and whether questions outside the documents are refused."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from agentic_rag.text import script
 from judged_sets import OWN, gibberish
 
 EVERYDAY = OWN / "everyday.json"
-"""Questions about anything but tea, pottery and the stars; those under ``choosing`` chose a parameter."""
+"""Questions on subjects other than tea, pottery and the stars; those under ``choosing`` chose a parameter."""
 
 FEW, TOGETHER = 15, 5
-"""Notes of a small vault, and how many questions are asked of it."""
+"""Number of notes in a small vault, and of questions on it."""
 LONGEST_NAME = 30
-"""Characters; longer ones are sentences that were linked to."""
+"""Maximum characters of a name; longer ones are linked sentences."""
 _LANGUAGE = re.compile(r"^lang: (zh|en)$", re.MULTILINE)
-"""A property of the notes of our own vaults."""
+"""A property of the notes of this project's vaults."""
 _NO_THING = re.compile(r"^#|/|[0-9]{4}")
-"""In the names of tags, paths and days."""
+"""Names of tags, paths and days."""
 
 
 class Answers(NamedTuple):
-    """1 or 0 for each question of one set, or of others asked of this one's documents."""
+    """1 or 0 for each question of one set, or for other questions on this set's documents."""
 
     quoting: list[float]
-    """Of those that the documents answer: 1 where the answer, in its operation's shape, quotes a sentence that the
-    judgements name, a part of it or more than it; 0 where it quotes none, or nothing is answered."""
+    """For answerable questions: 1 if the answer, in its operation's shape, quotes a judged sentence, a part of it or a
+    longer text around it; 0 if not, or without an answer."""
     refused: list[float]
-    """Of the same: 1 where nothing is answered."""
+    """For the same questions: 1 if refused."""
     foreign_refused: list[float]
-    """Of the other sets' questions: 1 where nothing is answered."""
+    """For the other sets' questions: 1 if refused."""
     everyday_refused: list[float]
-    """Of everyday questions (``datasets/everyday.json``, those that are reported): 1 where nothing is answered."""
+    """For everyday questions (``datasets/everyday.json``, the reported ones): 1 if refused."""
     nonsense_answered: list[float]
-    """Of gibberish (see ``judged_sets.gibberish``): 1 where something is answered."""
+    """For gibberish (see ``judged_sets.gibberish``): 1 if answered."""
 
 
 async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | None = None) -> Answers:
-    """What is answered of a set whose judgements name sentences, of what the ``others`` and anyone may ask, and of
-    gibberish."""
+    """The answers of a set with judged sentences to its own questions, the ``others``' questions, everyday
+    questions and gibberish."""
     queries = load_dataset(path).ranked_queries[:limit]
     states = await _asked(rag, path, queries)
     quoting = []
@@ -74,8 +74,8 @@ async def answers(rag: Rag, path: Path, others: Sequence[Path], limit: int | Non
 
 
 async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = None) -> list[float]:
-    """1 where nothing is answered, of the questions that a vault answers, each asked of a part of it: TOGETHER at a
-    time of the notes that are judged to answer them, and of others by chance, FEW in all."""
+    """1 if refused, for the questions of a vault, each asked of a part of it: groups of TOGETHER questions get their
+    judged notes and random others, FEW notes in all."""
     loaded, dice, refused = load_dataset(path), random.Random(7), []
     notes = sorted(item.path for item in discover([loaded.source]).items)
     queries = loaded.ranked_queries[:limit]
@@ -92,16 +92,16 @@ async def refused_of_few(path: Path, embedding: Embedding, limit: int | None = N
 
 
 class Across(NamedTuple):
-    """1 where nothing is answered, of questions asked of notes that are all in the other language."""
+    """1 if refused, for questions asked of notes that are all in the other language."""
 
     own: list[float]
-    """Of those that some of the notes are judged to answer best."""
+    """For questions whose best judged note is among them."""
     everyday: list[float]
-    """Of everyday questions."""
+    """For everyday questions."""
 
 
 async def refused_across(path: Path, embedding: Embedding, limit: int | None = None) -> Across:
-    """A vault's notes of each language by themselves, asked its questions in the other one."""
+    """Asks a vault's notes of each language, separately, its questions in the other language."""
     loaded, everyday = load_dataset(path), json.loads(EVERYDAY.read_text("utf-8"))["reported"]
     across = Across([], [])
     texts = {
@@ -126,8 +126,8 @@ async def refused_across(path: Path, embedding: Embedding, limit: int | None = N
 
 
 async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -> list[float]:
-    """1 where nothing is answered, of a plain question on each thing that notes mention and none is about: "What is
-    Venice?", 什么是麦森?"""
+    """1 if refused, for a plain question on each thing that notes mention without being about it: "What is Venice?",
+    什么是麦森?"""
     loaded = await _ingested(rag, path)
     links = await rag.knowledge.links(loaded.name)
     if links is None:
@@ -142,7 +142,7 @@ async def refused_of_mentioned(rag: Rag, path: Path, limit: int | None = None) -
 
 
 def _copied(source: Path, notes: Sequence[str], folder: Path) -> None:
-    """The notes of a vault, as a vault of their own."""
+    """Copy notes into a new vault."""
     for note in notes:
         to = folder / note
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -182,5 +182,5 @@ def _says(quote: str, judged: Collection[str]) -> bool:
 
 
 def _plain(text: str) -> str:
-    """With single spaces: a sentence may go over several lines of a note."""
+    """The text with single spaces, because a sentence may span several lines of a note."""
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Judged sets in a chunk store, with the embeddings kept between runs: what several benchmarks stand on."""
+"""Judged sets in a chunk store, with cached embeddings; shared by several benchmarks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CACHE = Path(__file__).parent / ".cache"
 OWN = Path(__file__).parent / "datasets"
 """Sets that are part of this project, each over a vault of notes."""
 CHOOSING_VAULTS = ("vault_night_sky", "vault_pottery")
-"""Those of them that choose parameters and are reported nowhere; in two scripts."""
+"""Vaults that choose parameters and are reported nowhere; in two scripts."""
 SETS = {
     "rgb/zh_fact": "beir/rgb/zh_fact",
     "rgb/en_fact": "beir/rgb/en_fact",
@@ -37,14 +37,13 @@ SETS = {
     "musique_train100": "beir/multihop/musique_train100",
     "2wiki_train500": "beir/multihop/2wiki_train500",
 }
-"""Names by which the benchmarks tell of a set, and its folder below the data."""
+"""Display names of the sets, with their folders below the data."""
 
 
 class KeptEmbedding:
-    """The bundled model whose vectors are kept in files, one a set of texts.
+    """The bundled model with vectors cached in files, one per set of texts.
 
-    A vector depends on its text alone, so a file is right as long as model and texts are the same, which
-    its name says.
+    A vector depends on its text alone, so a file is valid for the same model and texts, which its name encodes.
     """
 
     name = BundledEmbedding.name
@@ -109,25 +108,25 @@ class JudgedSet:
 
     @property
     def vectors(self) -> FloatArray:
-        """Of ``chunks``, shape (chunks, dimension)."""
+        """Vectors of ``chunks``, shape (chunks, dimension)."""
         return np.concatenate([document.vectors for document in self.documents])
 
     async def store(self, store: ChunkStore, dataset: str) -> None:
-        """Write it, as an ingest would, and index it."""
+        """Write it as an ingest would, and index it."""
         for start in range(0, len(self.documents), 512):
             await store.replace_documents(dataset, self.documents[start : start + 512])
         await store.optimize(dataset)
 
 
 def available(names: Sequence[str], data: Path = DATA) -> list[str]:
-    """Those of the sets whose files are there."""
+    """The sets whose files exist."""
     return [name for name in names if (data / SETS[name] / "corpus.jsonl").is_file()]
 
 
 async def judged_set(
     name: str, data: Path = DATA, cache: Path = CACHE, limit: int | None = None
 ) -> JudgedSet:
-    """Read, chunk and embed a set as ingest does; ``limit``: that many queries, evenly taken."""
+    """Read, chunk and embed a set as ingest does; ``limit``: that many queries, evenly sampled."""
     folder = data / SETS[name]
     embedding = KeptEmbedding(cache)
     chunked: dict[str, tuple[Chunk, ...]] = {}
@@ -175,8 +174,8 @@ async def vault_set(name: str, folder: Path, cache: Path = CACHE) -> JudgedSet:
 
 
 def gibberish(queries: Sequence[str], seed: int = 7) -> list[str]:
-    """Some 150 strings without sense: letters, Han characters and signs at random, and the letters of
-    queries shuffled. (Not their Han characters: those still say what they are about.)"""
+    """About 150 meaningless strings: random letters, Han characters and signs, and queries with shuffled letters.
+    (Not shuffled Han characters: those still carry the subject.)"""
     dice = random.Random(seed)
 
     def letters(alphabet: str) -> str:

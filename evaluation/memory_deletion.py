@@ -1,7 +1,7 @@
-"""Whether what was forgotten is gone: from every search, list and export, and from the bytes of the data folder.
+"""Checks that forgotten memories are gone: from every search, list and export, and from the data folder's bytes.
 
-Each text holds a word of its own. Some users are forgotten whole; of others some texts are, by the ids of what was said
-or of what was derived from it, and the rest must stay.
+Each text contains a unique word. Some users are forgotten completely; of others some texts are, by the ids of the
+messages or of the memories derived from them, and the rest must stay.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from memory_people import DIMENSION, data_folder, own_word, user_id
 
 USERS, QUICK_USERS = 20, 4
 TEXTS, QUICK_TEXTS = 75, 15
-"""Of a user some of whose texts are forgotten; one forgotten whole has as many as those others lose."""
+"""Texts of a user who is partly forgotten; a user forgotten completely has as many as those others lose."""
 AT_ONCE = 4
-"""Users at a time."""
+"""Users processed concurrently."""
 MOST_IDS = 10
-"""Forgotten in one call."""
+"""Maximum ids per call of forget."""
 NOTES = "notes"
-"""A dataset that the main graph is asked beside the memories."""
+"""A dataset that the main graph searches beside the memories."""
 _VISIBLE = re.compile(rb"zq(?:[bcdfghjklm][aeiou]){8}[bcdfghjklm]")
-"""A word but for its last letter, which a stemmer may have taken."""
+"""A word without its last letter, which a stemmer may have removed."""
 _SAID = (
     "I painted the {} kitchen near the harbour of Porto.",
     "I prefer the {} tea when it rains.",
@@ -44,7 +44,7 @@ _SAID = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one user says, and what of it is forgotten."""
+    """The messages of one user, and which of them are forgotten."""
 
     number: int
     words: tuple[str, ...]
@@ -71,7 +71,7 @@ def plans(users: int, texts: int) -> list[Plan]:
 
 
 async def remembered(rag: Rag, plan: Plan) -> dict[str, list[str]]:
-    """Tell all; by word the ids of what came of it."""
+    """Store all messages; returns the memory ids by word."""
     ids: dict[str, list[str]] = {}
     for place, word in enumerate(plan.words):
         found = await rag.memory.remember(_SAID[place % len(_SAID)].format(word.capitalize()), plan.user)
@@ -81,7 +81,7 @@ async def remembered(rag: Rag, plan: Plan) -> dict[str, list[str]]:
 
 
 async def forgotten(rag: Rag, plan: Plan, ids: Mapping[str, Sequence[str]]) -> int:
-    """Forget what is to be forgotten; calls that were made."""
+    """Forget as planned; returns the number of calls."""
     if plan.is_whole:
         await rag.memory.forget(plan.user)
         return 1
@@ -96,7 +96,7 @@ async def forgotten(rag: Rag, plan: Plan, ids: Mapping[str, Sequence[str]]) -> i
 
 
 async def answers(rag: Rag, plan: Plan, *, every_agent: bool) -> tuple[int, int]:
-    """Forgotten words that any search still answers; words that stay and are found no more."""
+    """Forgotten words that any search still finds; remaining words that are no longer found."""
     still = missing = 0
     for word in plan.words:
         found = {
@@ -114,7 +114,7 @@ async def answers(rag: Rag, plan: Plan, *, every_agent: bool) -> tuple[int, int]
 
 
 async def _agents_find(rag: Rag, user: str, word: str) -> set[bool]:
-    """Whether the agents find the word, one after the other, what has ended included."""
+    """Whether the agents, one after the other, find the word; ended memories included."""
     asked = {"user_id": user, "query": word, "include_ended": True, "limit": 50}
     agents = rag.memory.agents.values()
     responses = [await one.execute_task(TaskRequest("search", asked, timeout_ms=None)) for one in agents]
@@ -122,7 +122,7 @@ async def _agents_find(rag: Rag, user: str, word: str) -> set[bool]:
 
 
 async def listed(rag: Rag, plan: Plan, folder: Path) -> tuple[int, int, int]:
-    """Forgotten words in what is listed, and in what is exported; and words that stay and are listed no more."""
+    """Forgotten words in the list, and in the export; remaining words missing from the list."""
     records = await rag.memory.list(plan.user, include_ended=True)
     text = " ".join(str(record) for record in records).casefold()
     file = folder / "export.jsonl"
@@ -135,7 +135,7 @@ async def listed(rag: Rag, plan: Plan, folder: Path) -> tuple[int, int, int]:
 
 
 def visible(folder: Path) -> set[str]:
-    """The words, but for their last letter, that stand in the bytes of a folder's files."""
+    """The words, without their last letter, in the bytes of a folder's files."""
     found: set[bytes] = set()
     for file in sorted(folder.rglob("*")):
         if file.is_file():
@@ -186,7 +186,7 @@ async def run(keep: Path | None, *, quick: bool, verbose: bool) -> list[Row]:
         row("forgotten, listed", "", sum(one for one, _, _ in shown), floor=0),
         row("forgotten, exported", "", sum(one for _, one, _ in shown), floor=0),
         row("not forgotten, but lost", "", sum(one for _, _, one in shown), floor=0),
-        # Words made up of few syllables are alike; one of a hundred is not among the first ten of a search.
+        # Words of few syllables are similar; one of a hundred is not among the first ten of a search.
         row(
             "not forgotten, and not among the first of a search", "", sum(one for _, one in [*found, *again])
         ),

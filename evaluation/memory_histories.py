@@ -1,9 +1,10 @@
-"""Generated histories of facts and what is true of them at every moment, told without the product's own timeline.
+"""Generated histories of facts with the true values at every moment, computed without the product's timeline.
 
-A history is what several people say of themselves, in the order in which it is said: values of a slot that change, and
-what must not touch them (another slot, another person, another user, a past change told late, an end of what has ended).
-The oracle reads a history anew for each question: the last change at or before a moment counts. No two changes of one
-slot are at the same moment.
+A history consists of messages of several people: values of a slot that change, and statements that must not
+    change them (another slot, another person, another user, a past change reported late, an end of an ended
+    value). The oracle evaluates
+the history for each question: the last change at or before the moment counts. No two changes of one slot are at
+    the same moment.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 
 FORMS = ("state", "change", "dated", "ends", "other", "nothing")
-"""Says what is; what has changed; what changed on a day; what is no longer; of another person; nothing of the slot."""
+"""Forms of a statement: a state; a change; a dated change; an end; another person's; unrelated to the slot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A slot, its values, and how people speak of it; in ``said`` ``{}`` is the value, ``{before}`` the one
-    before it, ``{day}`` a day, ``{friend}`` a name."""
+    """A slot, its values, and its phrases; in ``said``, ``{}`` is the value, ``{before}`` the previous one,
+    ``{day}`` a day, ``{friend}`` a name."""
 
     slot: str
     values: tuple[str, ...]
@@ -93,7 +94,7 @@ FAMILIES = (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that is said."""
+    """One statement."""
 
     user: int
     person: str
@@ -103,18 +104,18 @@ class Event:
     said_at: datetime
     form: str
     before: str = ""
-    """What held until then, where the form says so."""
+    """The previous value, if the form names it."""
 
     @property
     def text(self) -> str:
-        """As the person says it."""
+        """The statement as text."""
         day = f"{self.valid_at.day} {self.valid_at:%B %Y}"
         friend = f"{self.person.split()[1]} Quist"
         return self.family.said[self.form].format(self.value, before=self.before, day=day, friend=friend)
 
     @property
     def counts(self) -> bool:
-        """Whether it says something of the person's slot."""
+        """Whether it is about the person's slot."""
         return self.form not in ("other", "nothing")
 
     @property
@@ -128,14 +129,14 @@ Key = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Things said of one slot of one person, with what stands beside them."""
+    """Statements about one slot of one person, and unrelated ones."""
 
     kind: str
     events: tuple[Event, ...]
 
     @property
     def key(self) -> Key:
-        """The slot that it is about."""
+        """The slot of the history."""
         return self.events[0].key
 
 
@@ -152,7 +153,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "ended and restored": ("state", "ends", "restored"),
     "nothing said": ("state", "nothing", "change", "nothing"),
 }
-"""By kind the steps of a history; ``*`` is said of something else."""
+"""Steps of a history by kind; ``*`` is an unrelated statement."""
 
 
 def histories(count: int, seed: int, per_user: int = 25) -> Iterator[History]:
@@ -197,7 +198,7 @@ def _event(
         case "*user":
             return said(next(values), "state", to=(user + 1) % users)
         case "dated":
-            # A day between two changes, told after both, at its beginning: the sentence has no time of day.
+            # A day between two changes, told after both, at its beginning, because the sentence has no time of day.
             between = own[0].valid_at + (own[1].valid_at - own[0].valid_at) / 2
             return said(next(values), "dated", between.replace(hour=0, minute=0, second=0, microsecond=0))
         case "ends":
@@ -212,14 +213,14 @@ def _event(
 
 
 def _surname(number: int) -> str:
-    """Its own for each number; letters alone."""
+    """A unique name for each number; letters only."""
     return "".join(
         "bdfgklmnrt"[int(digit)] + "aeiou"[int(digit) % 5] for digit in f"{number:04d}"
     ).capitalize()
 
 
 def value_at(events: Sequence[Event], key: Key, moment: datetime) -> str | None:
-    """The oracle: what holds of a slot at a moment, by all that was ever said of it."""
+    """The oracle: the value of a slot at a moment, by all statements about it."""
     told = [event for event in events if event.key == key and event.counts and event.valid_at <= moment]
     held: str | None = None
     for event in sorted(told, key=lambda event: event.valid_at):
@@ -231,5 +232,5 @@ def value_at(events: Sequence[Event], key: Key, moment: datetime) -> str | None:
 
 
 def changes(events: Sequence[Event], key: Key) -> list[datetime]:
-    """The moments from which something was said of a slot."""
+    """The moments of all statements about a slot."""
     return sorted({event.valid_at for event in events if event.key == key and event.counts})

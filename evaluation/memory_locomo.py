@@ -1,4 +1,4 @@
-"""Evidence recall on LoCoMo: conversations remembered turn by turn, all agents together beside each alone and the main graph."""
+"""Evidence recall on LoCoMo: all memory agents together, compared with each alone and with the main graph."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from memory_people import data_folder
 
 FILE = Path("locomo") / "locomo_conv26_conv30_conv49.json"
 CHOSEN_ON, HELD_BACK = ("conv-26",), ("conv-30", "conv-49")
-"""Weights of the memory agents were chosen on the former."""
+"""The memory agents' weights were chosen on the former."""
 QUICK_SESSIONS = 4
-"""Of the first held-back conversation, in the quick form."""
+"""Sessions of the first held-back conversation in the quick form."""
 DEPTH = 10
 TOGETHER, MAIN_GRAPH = "all agents", "main graph"
 
 
 @dataclass(slots=True)
 class Found:
-    """Of each system, for every question: recall@10 of its evidence and the reciprocal rank of the first."""
+    """By system, for every question: recall@10 of its evidence and the reciprocal rank of the first."""
 
     recall: dict[str, list[float]] = field(default_factory=dict)
     reciprocal: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, system: str, ranking: Sequence[str], evidence: Sequence[str]) -> None:
-        """One question's ranking of turns."""
+        """Add the ranking of turns for one question."""
         places = [rank for rank, turn in enumerate(ranking, start=1) if turn in evidence]
         self.recall.setdefault(system, []).append(len(places) / len(evidence))
         self.reciprocal.setdefault(system, []).append(1 / places[0] if places else 0.0)
@@ -55,7 +55,7 @@ class Found:
 
 
 def beginning(sample: Mapping[str, Any], count: int) -> dict[str, Any]:
-    """A conversation's first sessions, with the questions all of whose evidence is in them."""
+    """A conversation's first sessions, with the questions whose evidence is completely in them."""
     kept = {f"session_{number}" for number in range(1, count + 1)}
     spoken_in = {
         name: value
@@ -68,7 +68,7 @@ def beginning(sample: Mapping[str, Any], count: int) -> dict[str, Any]:
 
 
 async def remembered(rag: Rag, said: Sequence[RawSession]) -> None:
-    """Every turn of a conversation through ``remember``, once; the conversation is the user."""
+    """Remember every turn of a conversation once; the conversation is the user."""
     user = said[0].conversation
     if await rag.memory.list(user, MemoryType.EPISODIC):
         return
@@ -108,7 +108,7 @@ def _turn(chunk: str) -> str:
 
 
 async def measured(rag: Rag, sample: Mapping[str, Any], folder: Path) -> Found:
-    """All questions of one conversation with evidence, but the adversarial ones."""
+    """All questions of one conversation with evidence, except the adversarial ones."""
     name = str(sample["sample_id"])
     started = time.perf_counter()
     await remembered(rag, list(sessions(dict(sample), name=name)))
@@ -128,7 +128,7 @@ async def measured(rag: Rag, sample: Mapping[str, Any], folder: Path) -> Found:
 
 
 def table(title: str, found: Found) -> Table:
-    """A line a system."""
+    """One line per system."""
     made = Table("system", title=title, title_justify="left")
     for name in (f"recall@{DEPTH}", f"MRR@{DEPTH}"):
         made.add_column(name, justify="right")
@@ -142,7 +142,7 @@ def rows_of(what: str, found: Found, *, floors: bool) -> list[Row]:
     mean = {system: float(np.mean(values)) for system, values in found.recall.items()}
     first = {system: float(np.mean(values)) for system, values in found.reciprocal.items()}
     best = max((kind.value for kind in MemoryType), key=lambda name: mean[name])
-    # Above, not equal: one question more of all of them.
+    # Strictly above: by one question more than all of them.
     above = mean[best] + 1 / (2 * len(found.recall[best]) * DEPTH)
     ours, theirs = found.recall[TOGETHER], found.recall[MAIN_GRAPH]
     less = bootstrap_interval([one - other for one, other in zip(ours, theirs, strict=True)])
@@ -157,7 +157,7 @@ def rows_of(what: str, found: Found, *, floors: bool) -> list[Row]:
 
 
 async def run(data: Path, keep: Path | None, quick: bool) -> list[Row]:
-    """All rows; none where the data are not there. The quick form has the beginning of one, without floors."""
+    """All rows; none without the data. The quick form uses the beginning of one conversation, without floors."""
     if not (data / FILE).exists():
         print(f"{data / FILE} is not there: LoCoMo is left out", file=sys.stderr)
         return []

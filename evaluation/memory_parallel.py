@@ -1,4 +1,4 @@
-"""Whether five agents asked together take as long as the slowest, and what one that hangs costs."""
+"""Time of five agents asked together compared with the slowest alone, and with an agent that hangs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from memory_people import data_folder, memories, question, user_id
 SLOW_SECONDS = 0.2
 HANGING_TIMEOUT_MS = 500
 MOST_TOGETHER = 1.3
-"""Times the slowest agent alone."""
+"""Maximum ratio to the slowest agent alone."""
 MEMORIES = 300
 QUESTIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SleepingAgent:
-    """Answers with one memory after a while."""
+    """Returns one memory after a delay."""
 
     memory_type: MemoryType
     seconds: float
@@ -67,7 +67,7 @@ async def _seconds(work: Awaitable[object]) -> float:
 
 
 async def sleeping_rows() -> list[Row]:
-    """Agents that only wait; then with one that waits for longer than it is given."""
+    """Agents with a delay; then with one that exceeds its time limit."""
     request = RetrievalRequest("what is there?", "somebody", target_memory_types=tuple(MemoryType))
     slow = dict.fromkeys(MemoryType, SLOW_SECONDS)
     alone = await _seconds(SleepingAgent(MemoryType.CORE, SLOW_SECONDS).execute_task(_task("somebody", "?")))
@@ -93,7 +93,7 @@ def _task(user: str, query: str, strategy: RetrievalStrategy | None = None) -> T
 
 
 async def real_rows(rag: Rag, user: str, questions: list[str]) -> list[Row]:
-    """The five agents of the product, each asked as the routing asks it."""
+    """The product's five agents, each asked as by the routing."""
     types = list(MemoryType)
     together: list[float] = []
     alone: dict[MemoryType, list[float]] = {kind: [] for kind in types}

@@ -1,4 +1,4 @@
-"""Made-up people and what is remembered of them, for the benchmarks of memory: seeded, each with words of their own."""
+"""Synthetic people and their memories, for the benchmarks of memory: seeded, each with unique words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agentic_rag.memory.records import MemoryRecord
 from agentic_rag.memory.schemas import MemoryType
 
 DIMENSION = 384
-"""Of the synthetic vectors (``HashingEmbedding``), as long as those of the bundled model."""
+"""Dimension of the synthetic vectors (``HashingEmbedding``), as of the bundled model."""
 OWNER = "owner"
-"""Key of a memory's metadata that says whose it is."""
+"""Metadata key for the owner of a memory."""
 NAMES = ("user {}", "用户 {}", "Ünal {}", "мария {}", "مريم {}", "team-{}@example.org")
-"""Of user ids, in several scripts."""
+"""Forms of user ids, in several scripts."""
 _BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 _LATER = datetime(2100, 1, 1, tzinfo=UTC)
 _DONE = ("visited", "painted", "repaired", "borrowed", "planned", "sold", "photographed", "described")
@@ -43,13 +43,13 @@ def user_id(number: int) -> str:
 
 
 def own_word(number: int, place: int) -> str:
-    """A word that stands in one memory of one person alone; letters only, so that no tokeniser parts it."""
+    """A word that occurs in only one memory of one person; letters only, so that no tokeniser splits it."""
     digits = f"{number:05d}{place:04d}"
     return "zq" + "".join("bcdfghjklm"[int(digit)] + "aeiou"[int(digit) % 5] for digit in digits)
 
 
 def memories(number: int, count: int) -> list[MemoryRecord]:
-    """What is remembered of a person: half of it was said, the other half was derived from that, one each."""
+    """The memories of a person: half are messages, half are derived from them, one each."""
     chance = random.Random(number)
     made: list[MemoryRecord] = []
     for place in range(1, count // 2 + 1):
@@ -82,7 +82,7 @@ def _said_and_derived(number: int, place: int, text: str) -> tuple[MemoryRecord,
 
 
 def question(number: int, count: int, chance: random.Random) -> str:
-    """Of a person, about one of ``count`` memories."""
+    """A question of a person about one of ``count`` memories."""
     asked = chance.choice(
         (
             "What did I say about the {thing} and {word}?",
@@ -99,7 +99,7 @@ def question(number: int, count: int, chance: random.Random) -> str:
 
 @contextmanager
 def data_folder(keep: Path | None, name: str) -> Iterator[Path]:
-    """A folder of the kept ones, or one that goes away."""
+    """A folder below ``keep``, or a temporary one."""
     if keep is not None:
         yield keep / name
         return

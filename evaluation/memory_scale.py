@@ -1,6 +1,6 @@
-"""Many users on one machine: how long a search takes, and whether anything of one is ever found by another.
+"""Many users on one machine: search time, and leaks between users.
 
-Vectors are synthetic (``HashingEmbedding``), so that what is measured is the stores, the agents and the orchestrator.
+Vectors are synthetic (``HashingEmbedding``), so that the stores, the agents and the orchestrator are measured.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ USERS, SEARCHES, CROSS, PROBES = 1_000, 1_000, 5_000, 100_000
 QUICK_USERS, QUICK_SEARCHES, QUICK_CROSS = 50, 200, 250
 MEMORIES = 100
 AT_ONCE = 4
-"""Users stored at a time."""
+"""Users stored concurrently."""
 SLOWEST_MS = 80.0
 _SCRIPTS = (
     "abcxyz",
@@ -50,7 +50,7 @@ _SCRIPTS = (
 
 
 async def stored(rag: Rag, folder: Path, users: int) -> float | None:
-    """Import everybody's memories, once; milliseconds a user, None where all were there."""
+    """Import all users' memories once; milliseconds per user, None if all existed."""
     imported = 0
     turn = asyncio.Semaphore(AT_ONCE)
     started = time.perf_counter()
@@ -72,7 +72,7 @@ async def stored(rag: Rag, folder: Path, users: int) -> float | None:
 
 
 async def timed(rag: Rag, users: int, searches: int) -> tuple[list[float], list[float], int]:
-    """Milliseconds of each user's first search and of the later ones; searches that found something."""
+    """Milliseconds of each user's first search and of the later ones; number of searches with results."""
     chance = random.Random(1)
     first: dict[int, float] = {}
     later: list[float] = []
@@ -94,7 +94,7 @@ async def timed(rag: Rag, users: int, searches: int) -> tuple[list[float], list[
 
 
 async def leaks(rag: Rag, users: int, searches: int) -> int:
-    """Searches of a user for another's own words that found something of anybody else."""
+    """Number of a user's searches for another's unique words that found a memory of anybody else."""
     chance = random.Random(2)
     found = 0
     for _ in range(searches):
@@ -111,7 +111,7 @@ def _is_leak(response: RetrievalResponse, user: str, word: str) -> bool:
 
 
 def user_ids(count: int) -> Iterator[str]:
-    """Random ids of all scripts, and beside each what could be taken for it: case, width, form, a prefix."""
+    """Random ids of all scripts, each with similar ones: other case, width, form, a prefix."""
     chance = random.Random(3)
     made = 0
     while made < count:
@@ -135,13 +135,13 @@ def user_ids(count: int) -> Iterator[str]:
 
 
 def collisions(count: int) -> int:
-    """Ids that share a place with another's, or have not the place of the same one in another form."""
+    """Number of ids that share a storage key with another id, or whose equivalent form has another key."""
     places: dict[str, str] = {}
     names: dict[str, str] = {}
     wrong = 0
     for one in user_ids(count):
         name = unicodedata.normalize("NFC", one)
-        # Folded, since a file system may not tell capitals apart.
+        # Case-folded, because a file system may ignore case.
         place = group_id(memory_dataset(one)).casefold()
         wrong += places.setdefault(place, name) != name or names.setdefault(name, place) != place
     return wrong

@@ -1,7 +1,7 @@
-"""Whether what is remembered is true: generated histories of facts in the real stores, against the oracle.
+"""Checks remembered facts: generated histories of facts in the real stores, compared with the oracle.
 
-A history is told as sentences through ``remember`` where the rules read its kinds of sentence, tried on values that no
-history has; else as facts through the semantic agent.
+A history is told as sentences through ``remember`` if the rules can read its kinds of sentence, tested on values that
+occur in no history; otherwise as facts through the semantic agent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memory_people import DIMENSION, data_folder
 HISTORIES, QUICK_HISTORIES = 1_000, 33
 SEED = 28
 AT_ONCE = 4
-"""Users at a time."""
+"""Users processed concurrently."""
 SECOND = timedelta(seconds=1)
 _DAY = datetime(2021, 6, 1, 9, tzinfo=UTC)
 _PROBED = Event(0, "Ada Probe", FAMILIES[0], "", datetime(2021, 3, 4, tzinfo=UTC), _DAY, "state")
@@ -37,19 +37,19 @@ _PROBED = Event(0, "Ada Probe", FAMILIES[0], "", datetime(2021, 3, 4, tzinfo=UTC
 
 @dataclass(slots=True)
 class Errors:
-    """Descriptions of what was wrong, by kind of error; and how much was looked at."""
+    """Descriptions of errors by kind, and numbers of checks."""
 
     wrong: dict[str, list[str]] = field(default_factory=dict)
     looked: Counter[str] = field(default_factory=Counter)
 
     def check(self, kind: str, what: str, *, right: bool) -> None:
-        """One thing that was looked at."""
+        """Record one check."""
         self.looked[kind] += 1
         if not right:
             self.wrong.setdefault(kind, []).append(what)
 
     def row(self, kind: str) -> Row:
-        """How often it was wrong; it never may be."""
+        """Number of errors of a kind; the floor is 0."""
         return row(f"{kind} (of {self.looked[kind]})", "", len(self.wrong.get(kind, ())), floor=0)
 
 
@@ -73,14 +73,14 @@ def readable(family: Family, form: str) -> bool:
 
 
 async def told(rag: Rag, event: Event) -> None:
-    """As a sentence of the person."""
+    """Tell an event as a sentence of the person."""
     await rag.memory.remember(
         event.text, user_id(event.user), at=event.said_at, metadata={"speaker": event.person}
     )
 
 
 async def inserted(rag: Rag, event: Event) -> None:
-    """As a fact, or as a fact of another person, or as one of no slot."""
+    """Insert an event as a fact, as another person's fact, or as one without a slot."""
     subject = f"Quist {event.person}" if event.form == "other" else event.person
     given = {
         "user_id": user_id(event.user),
@@ -103,7 +103,7 @@ def user_id(number: int) -> str:
 
 
 async def stored(rag: Rag, every: Sequence[History]) -> int:
-    """Tell all histories, those of a user one after the other; how many were told as sentences."""
+    """Tell all histories, those of a user sequentially; returns the number told as sentences."""
     reads = {(family.slot, form): readable(family, form) for family in FAMILIES for form in FORMS}
     work: dict[int, list[tuple[Event, bool]]] = {}
     as_sentences = 0
@@ -124,14 +124,14 @@ async def stored(rag: Rag, every: Sequence[History]) -> int:
 
 
 def value_of(family: Family, subject: object, slot: object, value: object, person: str) -> str | None:
-    """The family's value that a fact gives of this person; None where it is about something else."""
+    """The family's value in a fact of this person; None if the fact is about something else."""
     if slot is None or entity_key(str(subject)) != entity_key(person):
         return None
     return next((one for one in family.values if one in str(value)), None)
 
 
 def given_by(family: Family, person: str, records: Iterable[MemoryRecord]) -> list[str]:
-    """Values of the slot that some records give."""
+    """Values of the slot in some records."""
     found = (
         value_of(
             family, one.details.get("subject"), one.details.get("slot"), one.details.get("value"), person
@@ -142,7 +142,7 @@ def given_by(family: Family, person: str, records: Iterable[MemoryRecord]) -> li
 
 
 def found_in(family: Family, person: str, memories: Iterable[RetrievedMemory]) -> set[str]:
-    """Values of the slot that the results of a search give."""
+    """Values of the slot in the results of a search."""
     found = (
         value_of(
             family, one.metadata.get("subject"), one.metadata.get("slot"), one.metadata.get("value"), person
@@ -153,7 +153,7 @@ def found_in(family: Family, person: str, memories: Iterable[RetrievedMemory]) -
 
 
 async def listed_rightly(rag: Rag, user: int, events: Sequence[Event], errors: Errors) -> None:
-    """Every slot of a user, by what is listed as current."""
+    """Check every slot of a user, by the list of current facts."""
     current = await rag.memory.list(user_id(user))
     facts = [record for record in current if record.memory_type is MemoryType.SEMANTIC]
     now = datetime.now(UTC)
@@ -170,7 +170,7 @@ async def listed_rightly(rag: Rag, user: int, events: Sequence[Event], errors: E
 
 
 async def searched_rightly(rag: Rag, history: History, events: Sequence[Event], errors: Errors) -> None:
-    """A history's slot, by what searches give now and on both sides of each change."""
+    """Check a history's slot, by searches now and on both sides of each change."""
     user, person, _ = history.key
     family = history.events[0].family
     expected = value_at(events, history.key, datetime.now(UTC))

@@ -21,17 +21,17 @@ PROJECT = Path(__file__).parents[1]
 DATA = PROJECT.parent / "shared" / "data"
 SEED = 7
 MANY = 300
-"""Notes of a large set."""
+"""Notes in a large set."""
 LONGEST_NAME = 60
-"""Characters of a file's name without its ending; at least 1."""
+"""Maximum characters of a file name without its suffix; at least 1."""
 NAMELESS = 16
 """Characters of its text that name a document without a title."""
 _UNSAFE = re.compile(r'[\\/:*?"<>|#^\[\]\x00-\x1f]+')
-"""What a file's name, or a link to a note, may not hold."""
+"""Characters forbidden in a file name or in a link to a note."""
 _STAMP = re.compile(r"^(?:[A-Z][a-z]{2} \d{1,2}, \d{4} \.\.\. )?\W*")
-"""A day before a text as search engines show it, and signs."""
+"""A date before a text, as search engines show it, and signs."""
 _LANGUAGE = re.compile(r"^lang: (\w+)$", re.MULTILINE)
-"""A property of the notes of our own vaults."""
+"""A property of the notes of this project's vaults."""
 
 WRITTEN: Mapping[str, Mapping[str, str]] = {
     "one_zh": {"豆浆": "豆浆：黄豆泡一夜，加水磨碎，滤掉豆渣，煮沸十分钟再喝。"},
@@ -84,7 +84,7 @@ TAKEN: Mapping[str, Mapping[Path, str]] = {
         STARS: "sky/月食 sky/土星 gear/Eyepieces sky/Double_stars sky/Jupiter",
     },
 }
-"""Notes of our own vaults, by set; ``_`` stands for a space in a name."""
+"""Notes of this project's vaults, by set; ``_`` stands for a space in a name."""
 
 CMRC = "beir/cmrc2018/trial"
 RGB_ZH = "beir/rgb/zh_fact"
@@ -94,18 +94,18 @@ DRAWN: Mapping[str, Sequence[tuple[str, int]]] = {
     "many_en": ((HOTPOT, MANY),),
     "many_mixed": ((CMRC, MANY // 2), (HOTPOT, MANY // 2)),
 }
-"""How many documents of which corpora, by set."""
+"""Numbers of documents and their corpora, by set."""
 NAMES = (*WRITTEN, *TAKEN, *DRAWN)
-"""Of all sets, the smallest first."""
+"""Names of all sets, the smallest first."""
 
 
 def write_dataset(name: str, folder: Path, data: Path = DATA) -> int | None:
-    """Write one set's notes into a folder; how many they are, or None where the data they come from are absent.
+    """Write one set's notes into a folder; returns their number, or None if their data are missing.
 
     Args:
         name: one of NAMES.
-        folder: made where it is not there.
-        data: has the corpora of DRAWN.
+        folder: created if missing.
+        data: contains the corpora of DRAWN.
     """
     if name in WRITTEN:
         notes = {title: f"{text}\n" for title, text in WRITTEN[name].items()}
@@ -125,7 +125,7 @@ def write_dataset(name: str, folder: Path, data: Path = DATA) -> int | None:
 
 
 def _own(name: str) -> dict[str, str]:
-    """Notes of our own vaults; each is in the set's language by its ``lang``."""
+    """Notes of this project's vaults, in the set's language by their ``lang``."""
     notes = {}
     wanted = {"zh", "en"} if name.endswith("mixed") else {name.rpartition("_")[2]}
     for vault, paths in TAKEN[name].items():
@@ -139,7 +139,7 @@ def _own(name: str) -> dict[str, str]:
 
 
 def _draw(notes: dict[str, str], corpus: Path, count: int) -> None:
-    """Add that many documents of a corpus, by chance with a fixed seed, under names that are not taken."""
+    """Add random documents of a corpus, with a fixed seed, under unused names."""
     documents = [json.loads(line) for line in corpus.read_bytes().splitlines()]
     random.Random(SEED).shuffle(documents)
     wanted = len(notes) + count

@@ -1,10 +1,10 @@
-"""What hostile requests to a running service come to: refused, and nothing is read, written or told that must not be.
+"""Hostile requests to a running service: each must be refused, without reading, writing or revealing anything.
 
-``agentic-rag serve`` runs as a process of its own, with the bundled model, a root folder, MCP with its writing tools, and
-two keys: one for a user and dataset that are not to be reached, one for the caller, bound to a dataset of his own. The
-requests are drawn from lists of hostile values and the places where a value can stand; no two are the same. They are
-written to the socket as bytes, so that no client library corrects them. What the caller may do is not among them, but for
-remembering texts as himself; his own memories are left out of the comparison of the stores.
+``agentic-rag serve`` runs as a separate process, with the bundled model, a root folder, MCP with its writing
+tools, and two keys: one for a user and dataset that must stay unreachable, one for the caller, limited to his own
+dataset. The requests combine hostile values with the places where a value can occur; no two are the same. They
+are written to the socket as bytes, so that no client library corrects them. Legitimate requests are not among
+them, except remembering texts as himself; his own memories are left out of the comparison of the stores.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ SECRETS = (OWN_KEY, OTHER_KEY, "zqtheirsecret", "zqoutsidesecret", "root:x:0")
 
 
 async def _answer(port: int, sent: bytes) -> tuple[int, str]:
-    """Status and all that came back; 0 where nothing did."""
+    """Status and the full response; 0 without a response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     came = b""
-    # What is refused before all of it is read is cut off, so that it is read while it is written.
+    # A request refused early is cut off, so the response is read while the request is written.
     writer.write(sent)
     try:
         async with asyncio.timeout(PATIENCE):
             while part := await reader.read(1 << 16):
                 came += part
     except (TimeoutError, ConnectionError):
-        pass  # what came until then is judged
+        pass  # the response so far is judged
     finally:
         writer.transport.abort()
     came = came.removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -61,7 +61,7 @@ async def _answer(port: int, sent: bytes) -> tuple[int, str]:
 
 @dataclass
 class Came:
-    """What is counted of the answers."""
+    """Counts of the responses."""
 
     statuses: Counter[int]
     failed: int = 0
@@ -104,7 +104,7 @@ async def _sent(port: int, hostile: Hostile, number: int, folder: Path) -> Came:
 
 
 async def _filled(folder: Path) -> None:
-    """Notes of both, what lies beside them, and a memory of the user that is not to be reached."""
+    """Create notes of both users, files beside the folder, and a memory of the user who must stay unreachable."""
     for name, word in ((OWN, "held at 71 °C"), (OTHER, "zqtheirsecret")):
         (folder / name).mkdir()
         (folder / name / "Kettle.md").write_text(f"# Kettle\n\nThe kettle of [[Porto]] is {word}.\n", "utf-8")
@@ -163,7 +163,7 @@ def _is_ready(port: int) -> bool:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """All that is neither the stores' nor the log; uploads lie in the data folder."""
+    """All files except the stores' and the log; uploads are in the data folder."""
     files = (path for path in folder.rglob("*") if path.is_file())
     named = {path.relative_to(folder): path for path in files}
     kept = {

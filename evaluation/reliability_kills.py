@@ -1,9 +1,10 @@
-"""Whether an ingest that is killed again and again loses what it had acknowledged, and what both stores hold at the end.
+"""Checks repeatedly killed ingests for lost acknowledged documents, and compares both stores at the end.
 
-A vault of generated notes changes before each round. Each round starts ``agentic-rag ingest`` with the bundled model and
-kills it (SIGKILL) at a drawn moment between the loading of its modules and the expected end. A document is acknowledged
-once the ledger of the data folder marks it done. It is lost if the ledger forgets it while its file stands unchanged, if
-a chunk or episode of it is missing, or if the stored text is that of another version. The last round runs to its end.
+A vault of generated notes changes before each round. Each round starts ``agentic-rag ingest`` with the bundled
+model and kills it (SIGKILL) at a random moment between the loading of its modules and the expected end. A
+document is acknowledged once the ledger of the data folder marks it done. It is lost if the ledger forgets it
+while its file is unchanged, if a chunk or episode of it is missing, or if the stored text is that of another
+version. The last round runs to its end.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from stored import HALF_STEP, Stored, differences, everything, loose, tables
 ROUNDS, QUICK_ROUNDS = 50, 2
 NOTES, QUICK_NOTES = 240, 40
 CHANGED = 0.3
-"""Share of the notes that change before a round; with what earlier kills left, often more than one batch."""
+"""Share of the notes that change before a round; with the rest of killed rounds, often more than one batch."""
 LOADING = 0.6
-"""Share of an ingest without work that passes before the stores are opened."""
+"""Share of the time of an ingest without work before the stores are opened."""
 COMMAND = [sys.executable, "-c", "from agentic_rag.cli import main; main()"]
 _VERSION = re.compile(r"zq[a-j]+x")
 _WORDS = "leaf water steam stone garden 茶叶 roast bitter sweet cup slow fire 香气 harbour kettle".split()
@@ -38,7 +39,7 @@ _ALIASES = ("the brew", "pot of clay", "云雾", "first flush", "silver needle")
 
 
 class Vault:
-    """Generated notes that link to each other; every version of a note has a word of its own."""
+    """Generated notes that link to each other; every version of a note has a unique word."""
 
     def __init__(self, folder: Path, notes: int, chance: random.Random) -> None:
         folder.mkdir()
@@ -62,7 +63,7 @@ class Vault:
                 self._write(here)
 
     def versions(self) -> dict[str, str]:
-        """By path, the word of the version that stands there."""
+        """Word of the current version, by path."""
         files = self.folder.rglob("*.md")
         return {str(file.relative_to(self.folder)): _version(file.read_text("utf-8")) for file in files}
 
@@ -85,17 +86,17 @@ def _version(text: str) -> str:
 
 @dataclass
 class Acknowledged:
-    """What earlier kills found acknowledged, to which later ones are held."""
+    """The acknowledged documents at earlier kills, which later ones must keep."""
 
     standing: dict[str, str] = field(default_factory=dict)
-    """By path, the acknowledged version of a file that the vault still has."""
+    """The acknowledged version of each file that still exists, by path."""
     hashes: dict[str, str] = field(default_factory=dict)
     """The version of each content hash that the ledger has marked done."""
     documents: int = 0
     lost: list[str] = field(default_factory=list)
 
     def at_kill(self, stored: Stored, vault: dict[str, str]) -> None:
-        """Compare what the ledger says with what the stores hold."""
+        """Compare the ledger with the stores."""
         records = {str(record["path"]): record for record in stored.rows.get("ledger", {}).values()}
         chunks, episodes = _texts(stored, "chunks_"), _texts(stored, "_episodes")
         done = {path: record for path, record in records.items() if not record["pending"]}
@@ -116,7 +117,7 @@ class Acknowledged:
 
 
 def _texts(stored: Stored, table: str) -> defaultdict[str, dict[str, str]]:
-    """By document, the texts of its rows by chunk id."""
+    """Texts of a table's rows by chunk id, by document."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for name, rows in stored.rows.items():
         if name.startswith(table) or name.endswith(table):
@@ -127,7 +128,7 @@ def _texts(stored: Stored, table: str) -> defaultdict[str, dict[str, str]]:
 
 
 def _ingest(vault: Path, data: Path, *, seconds: float | None = None) -> tuple[float, bool]:
-    """Run the command to its end, or kill it after some seconds; how long it took, and whether it was killed."""
+    """Run the command to its end, or kill it after some seconds; returns its time, and whether it was killed."""
     started = time.perf_counter()
     command = [*COMMAND, "ingest", str(vault), "--data-dir", str(data), "--json"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -1,11 +1,11 @@
-"""Whether a tenant is ever given what another has: datasets and users side by side, on every back end.
+"""Isolation of tenants: datasets and users side by side, on every back end.
 
-Four tenants have a dataset and a user each, under names that could be taken for each other. Their notes have the same
-file names, titles and words; besides, each note and memory has a word that nobody else has. Calls of all tenants run
-interleaved, sixteen at a time, writes among them: searches, questions, facts, memories, small ingests, deletions. Half
-of the questions are for another tenant's word, or for shared words alone. A word of another tenant in a result, citation,
-fact or memory is a leak; afterwards every stored row is looked through as well. Vectors are synthetic
-(``HashingEmbedding``): what is measured is the stores, the graph and the memory, and not the model.
+Four tenants have a dataset and a user each, under confusable names. Their notes have the same file names, titles and
+words; in addition, each note and memory has a unique word. Calls of all tenants run interleaved, sixteen at a time:
+searches, questions, facts, memories, small ingests, deletions. Half of the questions are for another tenant's word, or
+for shared words alone. Another tenant's word in a result, citation, fact or memory is a leak; afterwards every stored
+row is checked as well. Vectors are synthetic (``HashingEmbedding``), because the stores, the graph and the memory are
+tested, not the model.
 """
 
 from __future__ import annotations
@@ -38,33 +38,33 @@ from vector_stores import EXTRAS, milvus_lite, postgres_server, skip_without
 CALLS, QUICK_CALLS = 10_000, 300
 AT_ONCE = 16
 NAMES = (("notes", "ada"), ("Notes", "Ada"), ("notes.1", "ada "), ("笔记", "阿达"))
-"""Of datasets and users; "notes.1" is what a table of "notes" is called after a reindex."""
+"""Names of datasets and users; "notes.1" is the name of a table of "notes" after a reindex."""
 NOTES = 24
-"""Of each tenant, that stay; others come and go."""
+"""Permanent notes per tenant; others come and go."""
 TOP_K = 20
 GRAPHS = {"falkordb": falkordb_server, "neo4j": neo4j_server}
 _TITLES = ("Harbour", "Lighthouse", "Ferry", "Oolong", "Roasting", "Violin")
 _WORD = re.compile(r"\bzq[a-z]{18}\b")
 _OWNER = len("zq") + 10
-"""Letters of a word that say whose it is."""
+"""Letters of a word that identify its owner."""
 
 
 @dataclass
 class Tenant:
-    """A dataset and a user, and which words a search of theirs must find by now."""
+    """A dataset and a user, and the words that their searches must find now."""
 
     number: int
     folder: Path
     chance: random.Random
     kept: set[str] = field(default_factory=set)
-    """Words of notes."""
+    """Words of permanent notes."""
     new: dict[str, Path] = field(default_factory=dict)
-    """Words of notes that come and go."""
+    """Words of temporary notes."""
     memories: dict[str, str] = field(default_factory=dict)
-    """Ids of what was said, by word."""
+    """Ids of messages, by word."""
     gone: set[str] = field(default_factory=set)
     writes: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """One ingest at a time: a second one would be refused."""
+    """One ingest at a time, because a concurrent one would be refused."""
     places: Iterator[int] = field(default_factory=lambda: count(1))
 
     @property
@@ -76,18 +76,18 @@ class Tenant:
         return NAMES[self.number][1]
 
     def word(self) -> str:
-        """A new one."""
+        """A new unique word."""
         return own_word(self.number, next(self.places))
 
     def owns(self, word: str) -> bool:
         return word[:_OWNER] == own_word(self.number, 0)[:_OWNER]
 
     def foreign(self, text: str) -> set[str]:
-        """Words of others."""
+        """Words of other tenants in a text."""
         return {word for word in _WORD.findall(text) if not self.owns(word)}
 
     def write(self, name: str, word: str) -> Path:
-        """A note; others have one of the same name, with the same words but one."""
+        """Write a note; other tenants have one of the same name, with the same words but one."""
         title = f"{_TITLES[len(name) % len(_TITLES)]} {name}"
         text = (
             f"---\nowner: tenant{self.number}\n---\n# {title}\n\nThe meeting at the harbour was about the lighthouse and "
@@ -99,7 +99,7 @@ class Tenant:
         return file
 
     async def opened(self, rag: Rag) -> None:
-        """Store what stays, one note that goes and one memory."""
+        """Store the permanent notes, one temporary note and one memory."""
         for number in range(NOTES):
             word = self.word()
             self.write(f"kept/{number}", word)
@@ -111,12 +111,12 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Given:
-    """What a call gave."""
+    """The output of a call."""
 
     text: str = ""
-    """Of results, citations and facts, or of memories."""
+    """Text of results, citations and facts, or of memories."""
     must_hold: bool = False
-    """Whether a word of the tenant that was asked for must stand in it."""
+    """Whether the requested word of the tenant must occur in it."""
     degraded: bool = False
 
 
@@ -140,7 +140,7 @@ async def searched(rag: Rag, tenant: Tenant, word: str) -> Given:
 
 
 async def filtered(rag: Rag, tenant: Tenant, word: str) -> Given:
-    """By the property that says whose a note is; another's finds nothing."""
+    """A search filtered by the owner property; another tenant's finds nothing."""
     whose = tenant.chance.randrange(len(NAMES))
     filters = {"owner": f"tenant{whose}"}
     found = await rag.search(_question(tenant, word), dataset=tenant.dataset, filters=filters, top_k=TOP_K)
@@ -216,7 +216,7 @@ NOTE_CALLS: dict[Call, int] = {searched: 510, filtered: 100, asked: 60, walked: 
 MEMORY_CALLS: dict[Call, int] = {recalled: 160, listed: 27}
 WRITE_CALLS: dict[Call, int] = {remembered: 12, forgotten: 3, written: 6, deleted: 2}
 MIX = NOTE_CALLS | MEMORY_CALLS | WRITE_CALLS
-"""How often each, of a thousand calls."""
+"""Frequency of each call, per thousand."""
 
 
 async def _called(
@@ -264,7 +264,7 @@ async def _mixed(rag: Rag, calls: int, folder: Path) -> tuple[list[Tenant], Coun
 
 
 async def _rows_of_others(rag: Rag, tenants: list[Tenant], *, server: bool) -> tuple[int, int]:
-    """How many stored rows were looked through, and those with a word of somebody whose they are not."""
+    """Number of stored rows, and of those with a word of another tenant."""
     looked = wrong = 0
     stored = await tables(rag.config.data_dir)
     groups = {group_id(name): one for one in tenants for name in (one.dataset, memory_dataset(one.user))}
@@ -290,7 +290,7 @@ async def _server_rows(rag: Rag) -> AsyncIterator[tuple[str, str]]:
 
 
 async def _chunks(rag: Rag, tenants: list[Tenant]) -> AsyncIterator[tuple[str, str]]:
-    """Of the vector store in use, by a search that all chunks pass."""
+    """All chunks of the current vector store, by a search that they all match."""
     for tenant in tenants:
         for one in await rag.search("meeting harbour", dataset=tenant.dataset, strategy="dense", top_k=1000):
             yield group_id(tenant.dataset), str(one)
@@ -298,7 +298,7 @@ async def _chunks(rag: Rag, tenants: list[Tenant]) -> AsyncIterator[tuple[str, s
 
 @contextmanager
 def _back_end(name: str, folder: Path) -> Iterator[dict[str, Any]]:
-    """The settings that it is used by; skips as a test would where it cannot be started."""
+    """The settings of a back end; skips as a test would if it cannot be started."""
     if name in GRAPHS:
         with GRAPHS[name](folder) as server:
             yield {"graph": server.settings}

@@ -1,4 +1,4 @@
-"""How many texts a second the bundled model embeds, beside its published graph run as it was before ``encoder.onnx``."""
+"""Texts per second of the bundled model, compared with its published graph as run before ``encoder.onnx``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from figures import Row, row
 
 ROUNDS = 5
 ONE_WINDOW = bundled.MAX_TOKENS - 10
-"""Tokens up to which a text with its prefix is embedded in one run."""
+"""Maximum tokens of a text with its prefix that is embedded in one run."""
 FASTER_FLOOR, ALIKE_FLOOR = 1.5, 0.999
 _PAD = 1
 _RUN_TEXTS, _RUN_TOKENS = 16, 512
 
 
 class Published:
-    """Texts of like length padded to one, token vectors projected and packed in numpy; for comparison alone."""
+    """Texts of similar length padded to one, token vectors projected and packed in numpy; for comparison only."""
 
     dimension = bundled.DIMENSION
 
@@ -93,12 +93,12 @@ def _padded(rows: Sequence[list[int]]) -> list[list[int]]:
 
 
 def comparison(texts: Sequence[str]) -> tuple[list[Row], float]:
-    """``compared``, for another process."""
+    """``compared``, for a separate process."""
     return asyncio.run(compared(texts))
 
 
 async def compared(texts: Sequence[str]) -> tuple[list[Row], float]:
-    """Rows, and how many times as long the published graph takes; the two in turns, medians of the rounds."""
+    """Rows, and the factor of the published graph's time; both in turns, medians of the rounds."""
     counts = bundled.count_tokens_batch(list(texts))
     texts = [text for text, count in zip(texts, counts, strict=True) if count < ONE_WINDOW]
     ours, theirs = bundled.BundledEmbedding(), Published()

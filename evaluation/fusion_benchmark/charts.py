@@ -1,4 +1,4 @@
-"""The picture in ``evaluation/results``: time over size, a line a system."""
+"""The chart in ``evaluation/results``: time over size, one line per system."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STYLES = {"ours, RRF, 100 kept": "o:", "ours, RRF, hits in order": "o--", "ours,
 
 
 def draw(file: Path, measured: Mapping[int, Mapping[str, Times]]) -> None:
-    """Medians; ours is bold, dotted where it keeps 100, dashed where it says nothing of the sources."""
+    """Medians; ours is bold, dotted with a limit of 100, dashed without information on the sources."""
     plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 110})  # fmt: skip
     figure, axes = plt.subplots(figsize=(7.6, 4.4))
     for name, colour in COLOURS.items():

@@ -1,4 +1,4 @@
-"""The hits that every system fuses: two lists that share half of their ids, best first."""
+"""The input of every system: two lists of hits that share half of their ids, best first."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ WORDS = (
     "oolong is a tea that is oxidised longer than green and shorter than black, rolled and roasted".split()
 )
 TEXT_WORDS = 70
-"""About 400 characters, as a chunk has."""
+"""About 400 characters, as in a chunk."""
 
 
 class Lists(NamedTuple):
-    """What the two sources found; scores fall with the rank and are never equal within a list."""
+    """The hits of the two sources; scores fall with the rank and are never equal within a list."""
 
     graph: list[Hit]
     vector: list[Hit]
@@ -24,7 +24,7 @@ class Lists(NamedTuple):
 
 @cache
 def lists(size: int, seed: int = 11) -> Lists:
-    """``size`` hits a list, half of the ids in both, each list in an order of its own."""
+    """``size`` hits per list, half of the ids in both, each list in its own order."""
     rng = random.Random(seed + size)
     ids = [f"notes/{number:06}.md#{number % 7}" for number in range(size + size - size // 2)]
     rng.shuffle(ids)

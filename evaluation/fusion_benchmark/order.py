@@ -1,4 +1,4 @@
-"""Whether a peer's order is ours, but for ties."""
+"""Agreement of a peer's order with ours, except for ties."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def agreement(theirs: Scored, ours: Mapping[str, float], precision: float = 1e-1
 
 
 def deviation(theirs: Scored, ours: Mapping[str, float], lists: Lists, weights: tuple[float, float]) -> float:
-    """The largest difference between our weighted scores and what ranx's give on our scale.
+    """The largest difference between our weighted scores and ranx's, converted to our scale.
 
     ranx maps a list's scores to [0, 1], ours maps them to [1/n, 1], so that the last hit counts more than
     an absent one: ``ours = Σ w (1/n + (1 - 1/n) · theirs)`` over the lists that hold the hit.

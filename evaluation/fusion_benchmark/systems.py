@@ -1,4 +1,4 @@
-"""The systems that are compared, each with its own natural input, made before the clock starts."""
+"""The compared systems, each with its natural input, prepared before the clock starts."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ Scored = list[tuple[str, float]]
 """Ids with their fused scores, in the order in which a system returns them."""
 WEIGHTS = (0.7, 0.3)
 EVERYTHING = FusionParameters(limit=100_000)
-"""What the peers return, too: every fused hit. The graph itself keeps 100."""
+"""No limit, as the peers return every fused hit. The graph itself keeps 100."""
 
 
 Gives = Literal["ids", "documents", "scored documents"]
-"""What a system returns: ids with scores, what it was given in a new order, or new documents with their scores."""
+"""Output of a system: ids with scores, its input in a new order, or new documents with their scores."""
 
 
 class Prepared(NamedTuple):
     """One system ready to fuse two given lists."""
 
     fresh: Callable[[], Any]
-    """What one call is given; made anew where the call changes it."""
+    """Makes the input of a call; a new one if the call changes it."""
     fuse: Callable[[Any], Any]
-    """What is timed."""
+    """The measured call."""
     scored: Callable[[Any], Scored]
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A peer: how it is prepared, and how its formula differs from ``Σ 1 / (60 + rank)``, rank from 1."""
+    """A peer: its preparation, and the difference of its formula from ``Σ 1 / (60 + rank)``, rank from 1."""
 
     name: str
     module: str
-    """What must be installed for it."""
+    """Module that must be installed."""
     prepare: Callable[[Lists], Prepared]
     k: int = 60
-    """The paper's k that gives its order."""
+    """The k of the paper's formula that gives its order."""
     scale: float = 1.0
-    """Its scores over those of the paper's formula with that k."""
+    """Ratio of its scores to those of the paper's formula with that k."""
     precision: float = 1e-12
     """Relative precision of its scores."""
     formula: str = "1 / (60 + rank), rank from 1"
     gives: Gives = "scored documents"
-    """Ours in the form that gives the same is held to its time."""
+    """Our form with the same output has its time as floor."""
 
     @property
     def installed(self) -> bool:
@@ -67,7 +67,7 @@ class System:
 
 
 def ours(strategy: FusionStrategy, parameters: FusionParameters = EVERYTHING) -> Callable[[Lists], Prepared]:
-    """``execute_fusion``, which the graph calls: hits checked, fused, every source on record, a report."""
+    """``execute_fusion``, which the graph calls: validates and fuses hits, records every source, reports."""
 
     def prepare(lists: Lists) -> Prepared:
         return Prepared(
@@ -80,13 +80,13 @@ def ours(strategy: FusionStrategy, parameters: FusionParameters = EVERYTHING) ->
 
 
 def ours_checked(lists: Lists) -> Prepared:
-    """RRF alone, over hits that are checked already."""
+    """RRF alone, on validated hits."""
     sources = {"graphiti": (read_graphiti(lists.graph), 1.0), "lancedb": (read_lancedb(lists.vector), 1.0)}
     return Prepared(lambda: sources, fuse_ranks, _results)
 
 
 def ours_ids(lists: Lists) -> Prepared:
-    """RRF of ids alone, which is what ranx is given and gives."""
+    """RRF of ids alone, with ranx's input and output."""
     rankings = {
         "graphiti": [hit["id"] for hit in lists.graph],
         "lancedb": [hit["id"] for hit in lists.vector],
@@ -95,7 +95,7 @@ def ours_ids(lists: Lists) -> Prepared:
 
 
 def ours_in_order(lists: Lists) -> Prepared:
-    """The hits as they were given in their fused order, and nothing said of the sources."""
+    """The given hits in their fused order, without information on the sources."""
 
     def fuse(given: Lists) -> list[Hit]:
         ids = [[hit["id"] for hit in side] for side in given]
@@ -111,12 +111,12 @@ def ours_in_order(lists: Lists) -> Prepared:
 
 
 def _places(found: Sequence[Hit]) -> Scored:
-    """Places stand for scores that are not given."""
+    """Ranks in place of missing scores."""
     return [(hit["id"], -float(place)) for place, hit in enumerate(found)]
 
 
 def copied(lists: Lists) -> Prepared:
-    """A plain copy of every hit: how time grows on this machine with nothing fused at all."""
+    """A plain copy of every hit: the growth of time on this machine without any fusion."""
     return Prepared(
         lambda: lists, lambda given: [dict(hit) for side in given for hit in side], lambda hits: []
     )
@@ -189,7 +189,7 @@ def _llama_index(lists: Lists) -> Prepared:
     )
 
     def fresh() -> dict[tuple[str, int], list[NodeWithScore]]:
-        """It writes the fused scores into its input."""
+        """Makes new nodes, because the peer writes the fused scores into its input."""
         return {
             ("query", number): [NodeWithScore(node=node, score=score) for node, score in side]
             for number, side in enumerate(nodes)

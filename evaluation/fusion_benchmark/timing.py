@@ -20,12 +20,11 @@ class Times(NamedTuple):
 
 
 def timed(systems: Mapping[str, Prepared], rounds: int) -> dict[str, Times]:
-    """Median and 95th percentile of ``rounds`` calls each, each after one that does not count.
+    """Median and 95th percentile of ``rounds`` calls each, each after a call that does not count.
 
-    That one fills the processor's caches and the interpreter's free lists, which the system before it and
-    the collector left without what this one needs.
-    The collector runs as it does in any program, but what lives before the clock starts is kept from it:
-    else who makes objects would pay for going through those of every library that is compared here.
+    The uncounted call fills the processor's caches and the interpreter's free lists after the other systems'
+    calls. The garbage collector runs as in any program, but objects from before the measurement are frozen:
+    otherwise a system that allocates objects would pay for traversing those of every compared library.
     """
     taken: dict[str, list[float]] = {name: [] for name in systems}
     gc.collect()

@@ -1,4 +1,4 @@
-"""The pictures in ``evaluation/results``: what the table says, to be seen at a glance."""
+"""The charts in ``evaluation/results``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLOURS = {"hybrid": "#1b6e5a", "dense": "#7fb8a4", "sparse": "#d8a657"}
 def draw(
     folder: Path, scale: Mapping[int, Mapping[str, float]], judgements: Judgements | None, rows: list[Row]
 ) -> None:
-    """Every chart that there are figures for."""
+    """Draw every chart that has figures."""
     folder.mkdir(parents=True, exist_ok=True)
     plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 110})  # fmt: skip
     if scale:

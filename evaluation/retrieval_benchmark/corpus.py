@@ -1,4 +1,4 @@
-"""Chunks by the hundred thousand: real texts recombined, real vectors mixed with a little noise."""
+"""Synthetic chunks: recombined real texts, mixed real vectors with a little noise."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SETS = ("rgb/zh_fact", "rgb/en_fact", "cranfield")
 CHUNKS_A_DOCUMENT, DOCUMENTS_A_CALL = 20, 500
 NOISE = 0.015
 FILTER = {"year": {"$gte": 2010}, "lang": "en"}
-"""Passes about 40 % of the chunks: a range and an equality."""
+"""Matches about 40 % of the chunks: a range and an equality."""
 
 
 async def base(data: Path) -> list[JudgedSet]:
-    """The sets that everything is made from."""
+    """The sets that the synthetic chunks are made from."""
     names = available(SETS, data)
     if not names:
         raise FileNotFoundError(f"{data} holds none of {', '.join(SETS)}; name the data with --data")
@@ -27,7 +27,7 @@ async def base(data: Path) -> list[JudgedSet]:
 
 
 def queries(sets: list[JudgedSet], count: int) -> tuple[list[str], FloatArray]:
-    """Real questions with their vectors, taken evenly from all sets."""
+    """Real questions with their vectors, sampled evenly from all sets."""
     texts = [query.text for found in sets for query in found.queries]
     vectors = np.concatenate([found.query_vectors for found in sets])
     taken = np.random.default_rng(7).permutation(len(texts))[:count]
@@ -35,9 +35,9 @@ def queries(sets: list[JudgedSet], count: int) -> tuple[list[str], FloatArray]:
 
 
 def documents(sets: list[JudgedSet], size: int) -> Iterator[list[EmbeddedDocument]]:
-    """Documents of twenty chunks up to ``size`` chunks, as many a time as one call stores.
+    """Documents of twenty chunks, ``size`` chunks in total, in batches of one store call.
 
-    A text joins sentences of two real ones; its vector lies between theirs, with noise.
+    A text joins sentences of two real ones; its vector is between theirs, with noise.
     """
     chunks = [chunk for found in sets for chunk in found.chunks]
     real = np.concatenate([found.vectors for found in sets])
@@ -73,7 +73,7 @@ def documents(sets: list[JudgedSet], size: int) -> Iterator[list[EmbeddedDocumen
 
 
 class GivenVectors:
-    """``ports.Embedding`` whose questions' vectors are known: embedding is not what is measured."""
+    """``ports.Embedding`` with known question vectors, because embedding is not measured."""
 
     def __init__(self, name: str, texts: list[str], vectors: FloatArray) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""The same chunks and vectors in the libraries that people would choose instead, asked in turns with ours."""
+"""The same chunks and vectors in alternative libraries, asked in turns with ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from retrieval_benchmark.corpus import GivenVectors, base, documents, queries
 DATASET, TOP_K = "bench", 10
 PARTS = {"lang": "en"}
 YEARS = {"year": 2010}
-"""A filter that passes 4 % of the chunks; ``PARTS`` passes about two thirds."""
+"""A filter that matches 4 % of the chunks; ``PARTS`` matches about two thirds."""
 Asked = Callable[[str], Awaitable[list[str]]]
 
 
@@ -87,7 +87,8 @@ async def _chroma(
             return await asyncio.to_thread(query, text, filters)
 
         taken, results = await _in_turns({"ours": ours, "theirs": theirs}, texts)
-        # The engine orders by relevance and gives nothing for a question that nothing answers, so it is
+        # The engine orders by relevance and returns nothing for an unanswerable question, so it is only timed; the
+        # exactness of the index is measured on the leg below it.
         # timed; what the index finds is told by the leg below it.
         restriction = Restriction(parse_filters(filters))
         results["ours"] = [
@@ -139,7 +140,7 @@ async def _ensemble(
     made = [Document(chunk.text, id=chunk.id) for chunk in chunks]
     words = BM25Retriever.from_documents(made, k=TOP_K)
     store = InMemoryVectorStore(Given())
-    # Its vectors are handed over by id; the texts go in beside them.
+    # Its vectors are added by id, next to the texts.
     store.store = {
         str(document.id): {"id": document.id, "vector": given[str(document.id)].tolist(), "text": document.page_content, "metadata": {}}
         for document in made

@@ -1,4 +1,4 @@
-"""How well it ranks and what it keeps apart, on judged sets that the calibration was not fitted on."""
+"""Ranking quality and separation by relevance, on judged sets that the calibration was not fitted on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FLOORS = {"rgb/zh_fact": 0.55, "rgb/en_fact": 0.47, "cranfield": 0.52, "scifact/
 BELOW_BETTER_LEG = 0.02
 STRATEGIES = ("hybrid", "dense", "sparse")
 JUDGED = 50
-"""Results of a query whose relevance is compared with the judgements."""
+"""Results per query whose relevance is compared with the judgements."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Judgements:
 
 
 async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row], Judgements]:
-    """Rows of every set, and what the charts are drawn from."""
+    """Rows of every set, and the data of the charts."""
     rows: list[Row] = []
     judgements = Judgements()
     kept, asked, passed, nonsense = 0, 0, 0, 0
@@ -79,7 +79,7 @@ async def measured(names: list[str], data: Path, folder: Path) -> tuple[list[Row
 
 @asynccontextmanager
 async def _engine(found: JudgedSet, folder: Path, name: str) -> AsyncIterator[RetrievalEngine]:
-    """The engine over a set, that knows the vectors of its queries and of gibberish like them."""
+    """The engine over a set, with known vectors of its queries and of similar gibberish."""
     texts = [query.text for query in found.queries]
     nonsense = gibberish(texts)
     vectors = np.concatenate([found.query_vectors, await KeptEmbedding(CACHE).embed_queries(nonsense)])
@@ -100,7 +100,7 @@ async def _ndcg(engine: RetrievalEngine, found: JudgedSet, strategy: str) -> flo
 
 
 async def filter_row(folder: Path, cases: int) -> Row:
-    """Random filters on random metadata, answered by the store and by plain Python."""
+    """Random filters on random metadata, evaluated by the store and by plain Python."""
     dice = random.Random(7)
     chunks = [
         Chunk(f"d{n}#0", f"d{n}", "tea", 0, 3, 0, "", "", "paragraph", metadata=_metadata(dice))

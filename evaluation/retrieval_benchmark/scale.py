@@ -1,4 +1,4 @@
-"""How fast the engine searches ten thousand to a million chunks: run as a process of its own a size.
+"""Search time of the engine from ten thousand to a million chunks; one separate process per size.
 
     python -m retrieval_benchmark.scale build|search SIZE FOLDER DATA QUERIES
 

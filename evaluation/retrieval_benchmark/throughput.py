@@ -1,4 +1,4 @@
-"""How many texts a second the bundled model embeds, and what a cold ``agentic-rag search`` waits for.
+"""Texts per second of the bundled model's embedding, and the parts of a cold ``agentic-rag search``.
 
     python -m retrieval_benchmark.throughput TOKENS SECONDS WORKERS
 
@@ -25,7 +25,7 @@ from figures import Row, row
 LENGTHS = (20, 100, 256)
 ROUNDS = 5
 GAIN = 0.9
-"""Of what two processes gain over one thread, at least so much two threads must gain."""
+"""Minimum share of two processes' gain over one thread that two threads must reach."""
 _WORDS = (
     "the tea leaves of this spring were picked by hand and dried over a small fire in the old house".split()
 )
@@ -33,7 +33,7 @@ HERE = Path(__file__).parents[1]
 
 
 def texts(tokens: int, count: int) -> list[str]:
-    """Different texts of about so many tokens."""
+    """Distinct texts of about this number of tokens."""
     made = []
     for number in range(count):
         turned = _WORDS[number % len(_WORDS) :] + _WORDS[: number % len(_WORDS)]
@@ -42,7 +42,7 @@ def texts(tokens: int, count: int) -> list[str]:
 
 
 async def speed(tokens: int, seconds: float, workers: int) -> tuple[float, float]:
-    """Texts and tokens a second, the texts given to the model as an ingest gives them."""
+    """Texts and tokens per second, with texts batched as by an ingest."""
     bundled.WORKERS = workers
     model = bundled.BundledEmbedding()
     given = texts(tokens, 256)
@@ -57,9 +57,9 @@ async def speed(tokens: int, seconds: float, workers: int) -> tuple[float, float
 
 
 def rows(seconds: float) -> list[Row]:
-    """For each length: threads beside processes, both against one thread, in turns.
+    """For each length: threads and processes, both against one thread, in turns.
 
-    Medians over the rounds, the gains' too: what else the machine does changes between rounds more than within one.
+    Medians over the rounds, of the gains too, because other load varies more between rounds than within one.
     """
     found: list[Row] = []
     for tokens in LENGTHS:
@@ -81,7 +81,7 @@ def rows(seconds: float) -> list[Row]:
 
 
 def _run(tokens: int, seconds: float, workers: int, processes: int) -> tuple[float, float]:
-    """Summed over processes that run at the same time."""
+    """Sum over concurrent processes."""
     command = [
         sys.executable,
         "-m",
@@ -113,7 +113,7 @@ print(json.dumps([imported - began, tokenizer - imported, time.perf_counter() - 
 
 
 def cold_rows(vault: Path, rounds: int = 3) -> list[Row]:
-    """A search from the shell, and how long the model and the tokenizer take of it (they load beside the imports)."""
+    """A search from the shell, and the loading time of the model and the tokenizer (they load beside the imports)."""
     with tempfile.TemporaryDirectory() as folder:
         cli = [sys.executable, "-c", "from agentic_rag.cli import main; main()"]
         subprocess.run([*cli, "ingest", str(vault), "--data-dir", folder, "--json"], check=True, capture_output=True)  # fmt: skip
