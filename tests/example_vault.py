@@ -1,4 +1,4 @@
-"""Where the vault lies that the README and many tests ask."""
+"""Path of the example vault of the README and many tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does work grow with its input, or with the square of it? Told from processor time, which company does not change."""
+"""Whether work grows linearly or quadratically with its input, by processor time, which other load does not change."""
 
 from __future__ import annotations
 

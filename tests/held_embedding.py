@@ -1,4 +1,4 @@
-"""An embedding that embeds no passage until it is let: an ingest can be met, or ended, in its middle."""
+"""An embedding that blocks until released, so that a test can act, or stop, in the middle of an ingest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kill leaves: copies of a data folder, taken before and after each single write of a run."""
+"""Copies of a data folder before and after each single write of a run: the possible states after a kill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known to be written into texts to make a model obey them, and what of a prompt stands outside its fences."""
+"""Known prompt injections, and the parts of a prompt outside of its fences."""
 
 from __future__ import annotations
 

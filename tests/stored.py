@@ -1,4 +1,4 @@
-"""What the two stores of a data folder hold, read past the package, in a form that can be compared and searched."""
+"""The contents of the two stores of a data folder, read without the package, for comparison and search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stores behind an extra promise beside the contract: exact filters, BM25, order, other processes, errors."""
+"""Vector stores behind an extra, beyond the contract: exact filters, BM25, order, other processes, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An ingest on a Ray cluster leaves the stores as one on this machine does, whatever dies meanwhile."""
+"""An ingest on a Ray cluster leaves the same stores as one on this machine, whichever process dies."""
 
 from __future__ import annotations
 

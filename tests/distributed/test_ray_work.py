@@ -1,4 +1,4 @@
-"""Reindexing, evaluating and benchmarking on a Ray cluster give what one machine gives."""
+"""Reindex, evaluation and benchmark on a Ray cluster give the same results as one machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation says what the code says."""
+"""The documentation matches the code."""
 
 from __future__ import annotations
 

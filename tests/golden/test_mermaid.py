@@ -1,4 +1,4 @@
-"""Every graph is drawn as it was looked at and approved."""
+"""The Mermaid text of every graph equals the approved one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as people and scripts meet it: shapes, exit codes, streams, settings."""
+"""The command line for people and scripts: output shapes, exit codes, streams, settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is promised of ``docker-compose.yml``: no password is known or blank, no image changes unseen, nothing is lost."""
+"""``docker-compose.yml``: no known or blank password, pinned images, persistent volumes."""
 
 from __future__ import annotations
 

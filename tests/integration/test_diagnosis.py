@@ -1,4 +1,4 @@
-"""What ``doctor`` says of every store, of what a library raises, and never of a secret."""
+"""``doctor``: findings for every store and library error, without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``eval`` from files to figures, on real stores: every kind of dataset, interrupted and gone on with."""
+"""``eval`` from files to scores, on real stores: every kind of dataset, interrupted and resumed."""
 
 from __future__ import annotations
 

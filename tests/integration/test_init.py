@@ -1,4 +1,4 @@
-"""``init``: a folder in which everything works, and nothing is overwritten."""
+"""``init``: the folder works completely, and nothing is overwritten."""
 
 from __future__ import annotations
 

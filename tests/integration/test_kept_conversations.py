@@ -1,4 +1,4 @@
-"""Conversations in PostgreSQL: kept by one service, gone on with by another, forgotten by a user."""
+"""Conversations in PostgreSQL: stored by one service, continued by another, forgotten by a user."""
 
 from __future__ import annotations
 

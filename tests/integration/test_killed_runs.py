@@ -1,4 +1,4 @@
-"""A run that is killed at any point, whatever is done next, ends in what a fresh ingest gives."""
+"""A run killed at any point, followed by any operation, ends in the state of a fresh ingest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``memory`` commands as people and scripts meet them: what they print, exit codes, JSON, bad input."""
+"""The ``memory`` commands: output, exit codes, JSON, invalid input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole of it on each vector store: the same notes are found as on LanceDB."""
+"""The whole application on each vector store: it finds the same notes as on LanceDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page without a browser: what its routes give, in both languages, and that a note's text runs nothing."""
+"""The page without a browser: the output of its routes in both languages, and that text of a note runs no script."""
 
 from __future__ import annotations
 

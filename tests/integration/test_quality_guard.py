@@ -1,4 +1,4 @@
-"""The quality guard: what the whole graph finds on a small judged set does not fall below what it found before."""
+"""The quality guard: the scores of the whole graph on a small judged set do not fall below earlier ones."""
 
 from __future__ import annotations
 

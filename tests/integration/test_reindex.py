@@ -1,4 +1,4 @@
-"""Re-embedding into new tables while others read and write: the result, the switch, and dying before it."""
+"""Re-embedding into new tables during reads and writes: the result, the switch, and a crash before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two replicas behind nginx: any of them goes on with any conversation, and one may die or be started again."""
+"""Two replicas behind nginx: each can continue any conversation, and either may die or be restarted."""
 
 from __future__ import annotations
 

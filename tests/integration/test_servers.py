@@ -1,4 +1,4 @@
-"""The whole application on real servers; what is said of one that is away, or that refuses the login."""
+"""The whole application on real servers; errors if a server is away or refuses the login."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemathesis asks what nobody would: no answer is a server's error, and each is one that the API's description tells."""
+"""Schemathesis sends unusual requests: no response is a server error, and each matches the API description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples in docstrings give what they say."""
+"""The examples in docstrings give the shown output."""
 
 from __future__ import annotations
 

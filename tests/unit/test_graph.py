@@ -1,4 +1,4 @@
-"""The compiled graph: which way a question takes through it, and what the state says afterwards."""
+"""The compiled graph: the route of a question, and the final state."""
 
 from __future__ import annotations
 

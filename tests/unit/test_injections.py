@@ -1,4 +1,4 @@
-"""Every prompt that holds text of notes, memories or people: whatever the text says, it stays within its fence."""
+"""Every prompt with text of notes, memories or people: any text stays within its fence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public names, and what importing the package does: nothing."""
+"""The public names, and that importing the package has no side effects."""
 
 from __future__ import annotations
 

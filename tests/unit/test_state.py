@@ -1,4 +1,4 @@
-"""The lists of the state that are short beyond ``top_k``, and the channel that compresses them in a checkpoint."""
+"""The lists of the state that are shortened beyond ``top_k``, and the channel that compresses them in a checkpoint."""
 
 from __future__ import annotations
 

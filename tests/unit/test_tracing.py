@@ -1,4 +1,4 @@
-"""Spans: which there are, what they tell, and that no word of a person is in them unless it is asked for."""
+"""Spans: which exist, their attributes, and that they contain no user text unless it is requested."""
 
 from __future__ import annotations
 

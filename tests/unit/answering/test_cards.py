@@ -1,4 +1,4 @@
-"""Cards: what may be asked of a sentence or a table's row, and of what nothing may be asked."""
+"""Cards: the questions made from a sentence or a table row, and texts without a question."""
 
 from __future__ import annotations
 

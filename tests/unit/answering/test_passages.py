@@ -1,4 +1,4 @@
-"""What a chat model is shown of a result."""
+"""The text of a result for a chat model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotes: sentences of the results, verbatim, whatever the results hold."""
+"""Quotes: sentences of the results, verbatim, for any results."""
 
 from __future__ import annotations
 

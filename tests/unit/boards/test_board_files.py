@@ -1,4 +1,4 @@
-"""Boards on disk: written again, whatever a person did to them stays."""
+"""Boards on disk: updates keep a person's changes."""
 
 from __future__ import annotations
 

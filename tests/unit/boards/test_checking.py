@@ -1,4 +1,4 @@
-"""A board that was filled in: coloured, noted, scheduled, and left alone where nothing is to be done."""
+"""Checking a filled-in board: colours, mistake notes, schedule, and no change without an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each operation's board: what is on it, that it is valid, and that nothing overlaps."""
+"""Each operation's board: contents, validity, no overlaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks of answers: words, numbers, names of the notes, rows; and what no answer is."""
+"""Marks of answers: words, numbers, names from the notes, rows; and texts that are no answer."""
 
 from __future__ import annotations
 

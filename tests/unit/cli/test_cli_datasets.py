@@ -1,4 +1,4 @@
-"""What ``watch`` tells of the files that are not as they should be."""
+"""``watch``: output about files with problems."""
 
 from __future__ import annotations
 

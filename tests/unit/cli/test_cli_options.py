@@ -1,4 +1,4 @@
-"""What a command from the shell imports before it asks."""
+"""Imports of a command before its first question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer looks like on a terminal."""
+"""Terminal output of an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``serve`` says where the service cannot start."""
+"""``serve``: output if the service cannot start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings file: what was there is kept, what was tuned replaced, and never half of it."""
+"""The settings file: other contents are kept, tuned settings are replaced, and the write is atomic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moments as people write them."""
+"""ISO 8601 dates and times."""
 
 from __future__ import annotations
 

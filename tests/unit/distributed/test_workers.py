@@ -1,4 +1,4 @@
-"""How many workers a cluster gets."""
+"""Number of workers of a cluster."""
 
 from __future__ import annotations
 

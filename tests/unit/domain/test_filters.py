@@ -1,4 +1,4 @@
-"""Filter expressions: both spellings, what they mean, and what is refused."""
+"""Filter expressions: both spellings, semantics, and refused input."""
 
 from __future__ import annotations
 

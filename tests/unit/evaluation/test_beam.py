@@ -1,4 +1,4 @@
-"""BEAM's questions: what their sources get wrong is told line by line, and broken files are refused."""
+"""BEAM's questions: errors in their sources are reported one per line, and broken files are refused."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""BEAM's figures on questions whose right values are known by hand."""
+"""BEAM's scores on questions with hand-computed values."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Answers survive an interrupt, and belong to exactly what they were given for."""
+"""Stored answers survive an interruption, and belong to exactly one fingerprint."""
 
 import json
 from dataclasses import replace

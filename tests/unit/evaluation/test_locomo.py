@@ -1,4 +1,4 @@
-"""The overlay that puts wrong keys of LoCoMo right: applied, reported, and refused where it does not fit."""
+"""The correction file of LoCoMo: applied, reported, and refused if it does not fit."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ranking measures by hand, and against trec_eval through ir_measures."""
+"""Ranking measures: hand-computed values, and comparison with trec_eval through ir_measures."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Pictures: an axis always has numbers to read it by."""
+"""Charts: an axis always has labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report says, as JSON and as Markdown, and how it is drawn."""
+"""The report as JSON, as Markdown, and as charts."""
 
 from __future__ import annotations
 

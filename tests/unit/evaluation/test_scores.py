@@ -1,4 +1,4 @@
-"""Figures by hand: means, families of comparisons, categories, latencies, abstention; and what one gets without searching."""
+"""Hand-computed scores: means, families of comparisons, categories, latencies, abstention; baselines without a search."""
 
 import pytest
 

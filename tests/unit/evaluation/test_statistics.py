@@ -1,4 +1,4 @@
-"""Intervals and tests: exact where a hand can compute them, seeded everywhere."""
+"""Intervals and tests: hand-computed exact values, seeded random numbers."""
 
 from itertools import product
 from typing import Any

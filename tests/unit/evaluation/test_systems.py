@@ -1,4 +1,4 @@
-"""Every named system on engines that find what they are told to."""
+"""Every named system on engines with given results."""
 
 from __future__ import annotations
 

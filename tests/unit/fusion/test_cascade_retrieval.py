@@ -1,4 +1,4 @@
-"""The cascade: when the graph is enough, and that the vector store is asked only when it is not."""
+"""The cascade: when the graph is enough, and that the vector store is searched only if it is not."""
 
 from typing import Any
 

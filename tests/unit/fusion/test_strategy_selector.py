@@ -1,4 +1,4 @@
-"""Which strategy an operation gets, and what executing it returns and reports."""
+"""The strategy of an operation; results and report of its execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted fusion against its formulas, what absent means, its properties, and ranx."""
+"""Weighted fusion: its formulas, absent hits, its properties, and comparison with ranx."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""LoCoMo: sessions to documents, turns to blocks, dates in UTC, and what the public file has that is odd."""
+"""LoCoMo: sessions to documents, turns to blocks, dates in UTC, and the irregularities of the public file."""
 
 from __future__ import annotations
 

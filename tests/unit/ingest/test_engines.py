@@ -1,4 +1,4 @@
-"""Documents are put together into the same batches wherever they were prepared."""
+"""Prepared documents form the same batches wherever they were prepared."""
 
 from __future__ import annotations
 

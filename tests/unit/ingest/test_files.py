@@ -1,4 +1,4 @@
-"""The files of a folder that are read, and their text: what is left out, and what encoding they are in."""
+"""The files of a folder that are read, and their text: exclusions and encodings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PDF, Word, PowerPoint, HTML and EPUB: text, headings and pages, and what is told of files that cannot be read."""
+"""PDF, Word, PowerPoint, HTML and EPUB: text, headings and pages, and reports on unreadable files."""
 
 from __future__ import annotations
 

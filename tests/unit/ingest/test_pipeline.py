@@ -1,4 +1,4 @@
-"""The pipeline on stores in memory: what one ingest after another makes of a folder."""
+"""The pipeline on in-memory stores: the effect of successive ingests of a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values: what JSON and UTF-8 can hold, and dates as people write them."""
+"""Values: limits of JSON and UTF-8, and written dates."""
 
 from __future__ import annotations
 

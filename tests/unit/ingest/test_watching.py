@@ -1,4 +1,4 @@
-"""Following: what an ingest is refused for is told and tried again, and a folder that vanishes is waited for."""
+"""Following: a refused ingest is reported and retried, and a folder that vanishes is waited for."""
 
 from __future__ import annotations
 

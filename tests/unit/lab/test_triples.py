@@ -1,4 +1,4 @@
-"""Triples of what was said: by sentence, and as a chat model writes them."""
+"""Triples of statements: by sentence, and in a chat model's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The five agents: one suite that each of them passes, and what is each one's own."""
+"""The five agents: a common suite, and each agent's own behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One user's memory as a file: what is written is read again, and nothing else is."""
+"""One user's memories as a file: a written file can be read, any other file is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was forgotten is in no file any more, however little of a user's memory it was."""
+"""No file contains forgotten text, however small its part of a user's memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an insert gives back: the memory it made, among those that it changed."""
+"""The result of an insert: the created memory, among those that it changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing crosses users: whatever they are called, say and ask, each finds, lists and exports what is their own alone."""
+"""Isolation of users: with any names and texts, each finds, lists and exports only their own memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The orchestrator over agents that do what they are told: fan-out, scores, merging, and every kind of failure."""
+"""The orchestrator over fake agents: fan-out, scores, merging, and every kind of failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remembering, changing and forgetting: what is kept of what was said, and what goes with it."""
+"""Remembering, changing and forgetting: the stored records, and those deleted together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the bundled model's texts are put into runs."""
+"""Grouping of the bundled model's texts into runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of an endpoint: how many at once and a minute, which are tried again, what they use, and the budget."""
+"""Calls of an endpoint: concurrency, rate, retries, usage, and the budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ChatReranker and CrossEncoderReranker: relevance in [0, 1], in order, and honest failures."""
+"""ChatReranker and CrossEncoderReranker: relevance in [0, 1], in order, and reported failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer node without a chat model: quotes with citations, or an honest not-found."""
+"""The answer node without a chat model: quotes with citations, or "not found"."""
 
 from __future__ import annotations
 

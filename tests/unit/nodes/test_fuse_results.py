@@ -1,4 +1,4 @@
-"""``fuse_results``: what is of this pass is fused, and nothing else."""
+"""``fuse_results``: only results of the current pass are fused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first node: the request of a run, and what is searched for now."""
+"""The first node: the request of a run, and the search query of the current pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rerank node: judged by the question itself; a model that fails is replaced and told."""
+"""The rerank node: scores by the original question; a failed model is replaced and reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``retrieve_graphiti`` and ``retrieve_lancedb``: what they ask and write, and an honest outcome whatever happens."""
+"""``retrieve_graphiti`` and ``retrieve_lancedb``: their queries, their writes, and the outcome of each failure."""
 
 from __future__ import annotations
 

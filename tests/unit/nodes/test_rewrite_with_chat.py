@@ -1,4 +1,4 @@
-"""The rewrite node with a chat model: its words, or expansion when it fails."""
+"""The rewrite node with a chat model: the model's query, or expansion if it fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator: the seed documents' examples, what is promised of every step, and what it may not do."""
+"""The operator: the seed documents' examples, and the invariants of every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Action augment: insights with their sources, and the context memories were said in."""
+"""Action augment: insights with their sources, and the context of memories."""
 
 from __future__ import annotations
 

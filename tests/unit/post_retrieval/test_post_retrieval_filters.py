@@ -1,4 +1,4 @@
-"""Action filter: what stays, and that it stays in its order."""
+"""Action filter: the kept memories, in their order."""
 
 from __future__ import annotations
 

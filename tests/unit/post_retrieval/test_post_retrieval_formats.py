@@ -1,4 +1,4 @@
-"""Action format: each way to write memories down, and that no memory can break out of it."""
+"""Action format: every format, and that no memory can break out of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories of post-retrieval: times as they are written, what is best, templates, turns, asking many at a time."""
+"""Memories of post-retrieval: times, order, templates, turns, parallel questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Action merge: the service is asked again; what it finds joins once."""
+"""Action merge: the service is queried again; new results are added once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reranking knows of results that no source could: every term is what its line says."""
+"""Features of the rerank: every term has the documented value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rerank without a model: the key, and the relevance that is dealt out in its order."""
+"""Rerank without a model: the sort key, and the relevance assigned in its order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reranking: what every method promises. (How well the weights do is measured by a benchmark.)"""
+"""Reranking: the contract of every method. (The quality of the weights is measured by a benchmark.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibration: relevance in [0, 1] that moves the way the evidence does."""
+"""Calibration: relevance is in [0, 1] and monotone in the evidence."""
 
 from __future__ import annotations
 

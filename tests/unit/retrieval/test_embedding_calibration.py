@@ -1,4 +1,4 @@
-"""Another model's cosines: read on the scale of the one that was fitted."""
+"""Another model's cosines, rescaled to the fitted model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``GraphEngine``: a walk from what is named, or from near facts, or nothing; restrictions hold for it and its hits."""
+"""``GraphEngine``: a walk from named entities, or from near facts, or no result; restrictions hold for walk and hits."""
 
 from __future__ import annotations
 

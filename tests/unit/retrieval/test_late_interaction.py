@@ -1,4 +1,4 @@
-"""Late interaction: tokens tell passages apart, and whether any says what is asked; without them nothing changes."""
+"""Late interaction: tokens separate passages, and decide whether any has the asked words; without them nothing changes."""
 
 from __future__ import annotations
 

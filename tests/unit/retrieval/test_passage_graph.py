@@ -1,4 +1,4 @@
-"""The walk: second hops are reached, restrictions hold on the way, the same graph gives the same visits."""
+"""The walk: second hops are reached, restrictions hold during the walk, the same graph gives the same visits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projection: what a walk visited becomes hits, with what of the graph supports them."""
+"""Projection: visited chunks become hits, with their supporting facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is let in: large uploads by both doors, also beneath a path; of a user what a key's datasets are in."""
+"""Access: large uploads through both routes, also under a path prefix; only data of the key's datasets."""
 
 from __future__ import annotations
 

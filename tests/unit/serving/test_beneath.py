@@ -1,4 +1,4 @@
-"""The service beneath a path of another server: its page's links lead there, and its stores open with that server."""
+"""The service under another server's path: the page's links include it, and the stores open with that server."""
 
 from __future__ import annotations
 

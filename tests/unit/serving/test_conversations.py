@@ -1,4 +1,4 @@
-"""Conversations over HTTP: forgotten for good, also while a question of theirs is being answered."""
+"""Conversations over HTTP: forgotten permanently, also while one of their questions is being answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders that the service follows: why it could not is told on the page; the end cancels it."""
+"""Followed folders: the page shows a failure with its reason; the shutdown cancels following."""
 
 from __future__ import annotations
 

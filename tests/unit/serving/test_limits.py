@@ -1,4 +1,4 @@
-"""Places for questions: how many run, how many wait, how long."""
+"""Limits on questions: how many run, how many wait, how long."""
 
 from __future__ import annotations
 

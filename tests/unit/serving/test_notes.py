@@ -1,4 +1,4 @@
-"""Notes over HTTP and MCP: what is read is what was ingested; uploads beside other jobs of their dataset."""
+"""Notes over HTTP and MCP: the text equals the ingested one; uploads during other jobs of their dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes as HTML: the cited passage is marked wherever it stands, and nothing of a note runs."""
+"""Notes as HTML: the cited passage is marked at any place, and no script of a note runs."""
 
 from __future__ import annotations
 

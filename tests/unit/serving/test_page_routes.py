@@ -1,4 +1,4 @@
-"""The page beside other requests: drawing a note keeps none waiting, and a long one is drawn in part; keys are remembered."""
+"""The page under load: rendering a note blocks no other request, long notes are rendered in part; keys are stored."""
 
 from __future__ import annotations
 

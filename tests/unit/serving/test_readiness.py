@@ -1,4 +1,4 @@
-"""Readiness: which store is away and why, looked at once a second, for no longer than a store may take."""
+"""Readiness: the unavailable stores with reasons, checked once a second, within a time limit."""
 
 from __future__ import annotations
 

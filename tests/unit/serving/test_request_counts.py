@@ -1,4 +1,4 @@
-"""Metrics: as many series as there are routes, whatever is called."""
+"""Metrics: one series per route, for any requested path."""
 
 from __future__ import annotations
 

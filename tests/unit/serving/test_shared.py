@@ -1,4 +1,4 @@
-"""Designs kept open for a server: what cannot be opened leaves nothing open, however often it is asked for."""
+"""Shared designs of a server: a design that fails to open leaves nothing open, however often it is requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams: a client learns that and why its stream ended, at every door."""
+"""Streams: a client gets the reason why its stream ended, on every interface."""
 
 from __future__ import annotations
 

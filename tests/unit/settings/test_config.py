@@ -1,4 +1,4 @@
-"""Configuration: frozen plain values, refused where they are wrong, secrets never told."""
+"""Configuration: frozen plain values, validated, secrets never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Configuration as people set it: call over environment over file over default."""
+"""Precedence of the configuration: call over environment over file over default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fusion's parameters: defaults, bounds, overrides, and errors that say which value."""
+"""Fusion's parameters: defaults, bounds, overrides, and errors that name the value."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""A file is as it was, or as it was to be."""
+"""Atomic writes: a file has its old or its new contents."""
 
 import os
 from contextlib import suppress

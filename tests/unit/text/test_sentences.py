@@ -1,4 +1,4 @@
-"""Sentence spans: what ends a sentence, what only looks like it, and that nothing is lost."""
+"""Sentence spans: true and apparent sentence ends, and that no text is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was made of a text is made once, for all who ask for it while it is remembered or under way."""
+"""The cache of text values: each is computed once for all callers while it is cached or under way."""
 
 from __future__ import annotations
 

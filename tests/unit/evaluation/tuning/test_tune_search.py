@@ -1,4 +1,4 @@
-"""Tuning by cross-validation: a replay is what the graph does, a planted gain is found, chance is called chance."""
+"""Tuning by cross-validation: a replay equals the graph, a planted gain is found, noise is not significant."""
 
 from __future__ import annotations
 

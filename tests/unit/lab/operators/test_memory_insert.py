@@ -1,4 +1,4 @@
-"""MemoryInsert: what reaches the service, as the memory test pipeline's page shows it, and where it came from."""
+"""MemoryInsert: the service's input, as on the memory test pipeline's page, and its provenance."""
 
 from __future__ import annotations
 

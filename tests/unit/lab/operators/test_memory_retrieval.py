@@ -1,4 +1,4 @@
-"""PreRetrieval: the question as it is, or with its embedding; MemoryRetrieval: what the service is asked and gives."""
+"""PreRetrieval: the question, optionally with its embedding; MemoryRetrieval: the service's input and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is noted is written once, in batches, and stays noted until it is."""
+"""Deferred writes: each marked document is written once, in batches, and stays marked until written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries as session documents: what is in which, and that it depends on the inserts alone; rare things in common link."""
+"""Entries as session documents: their contents depend on the inserts alone; shared rare entities link memories."""
 
 from __future__ import annotations
 

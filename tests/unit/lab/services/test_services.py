@@ -1,4 +1,4 @@
-"""Services by name: registering, settings and what is told of a wrong one."""
+"""Services by name: registration, settings, and errors for wrong settings."""
 
 from __future__ import annotations
 

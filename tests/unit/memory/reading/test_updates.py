@@ -1,4 +1,4 @@
-"""Statements and timeline together: what is derived from generated conversations is the truth at every moment."""
+"""Statements and timeline together: the facts derived from generated conversations are correct at every moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory types that a query is for, by rules and by a chat model: what is always so, and what is refused."""
+"""Routing of a query to memory types, by rules and by a chat model: invariants, and refused input."""
 
 from __future__ import annotations
 

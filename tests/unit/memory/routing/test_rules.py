@@ -1,4 +1,4 @@
-"""What in a query speaks for a memory type."""
+"""Evidence for memory types in a query."""
 
 from __future__ import annotations
 

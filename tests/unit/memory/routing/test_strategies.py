@@ -1,4 +1,4 @@
-"""How a target is searched, by what the query holds."""
+"""The search strategy of a target, by the words of the query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the graph store share: small documents, and a look at everything that is stored."""
+"""Common parts of the graph store tests: small documents, and a dump of all stored data."""
 
 from __future__ import annotations
 

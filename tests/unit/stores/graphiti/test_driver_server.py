@@ -1,4 +1,4 @@
-"""What is said of a graph server that is not configured, or not up yet."""
+"""Errors of a graph server that is not configured, or not up yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The links of a large graph that goes on changing: what was read, with what was written since."""
+"""The links of a large changing graph: the loaded links, merged with later writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph's tables by themselves: how they stay quick while they are written."""
+"""The graph's tables alone: how they stay fast during writes."""
 
 from __future__ import annotations
 

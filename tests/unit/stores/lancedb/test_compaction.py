@@ -1,4 +1,4 @@
-"""Compaction copies what was written lately, and leaves large pieces where they are."""
+"""Compaction copies recently written data, and leaves large pieces in place."""
 
 from __future__ import annotations
 

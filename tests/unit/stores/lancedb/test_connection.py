@@ -1,4 +1,4 @@
-"""Old versions go when nobody can read them, and never under a reader that is open."""
+"""Old versions are deleted when no reader can use them, and never under an open reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every kind of harm to every kind of file of a table: it is found, and every row that can be read is kept."""
+"""Every kind of damage to every kind of table file: it is found, and every readable row is kept."""
 
 from __future__ import annotations
 

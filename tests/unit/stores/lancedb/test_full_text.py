@@ -1,4 +1,4 @@
-"""What is indexed of a text, and what is searched of a question."""
+"""Full text: indexed terms of a text, and searched terms of a question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index care: what is built from how many rows on, renewed when stale, and told."""
+"""Index maintenance: minimum rows, renewal of stale indexes, and reports."""
 
 from __future__ import annotations
 

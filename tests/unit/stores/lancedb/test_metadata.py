@@ -1,4 +1,4 @@
-"""The SQL of a filter is remembered for as long as it means the same."""
+"""The SQL of a filter is cached as long as its meaning is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who waits for whom: writers share, whoever switches is alone, and nobody starves or takes a thread."""
+"""The process lock: writers share, a switch is exclusive, no starvation, no blocked thread."""
 
 from __future__ import annotations
 
