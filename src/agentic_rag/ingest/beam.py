@@ -33,11 +33,11 @@ SIX_KINDS = (
     "multi_session_reasoning",
     "preference_following",
 )
-"""The kinds whose few sources can be searched for by the question: what evidence recall is averaged over."""
+"""Kinds of question whose few sources can be found by a search; evidence recall is averaged over them."""
 KINDS = (*SIX_KINDS, "instruction_following", EVENT_ORDERING, SUMMARIZATION, ABSTENTION)
 """Of question."""
 LONG_WORDS = 4_000
-"""From how many words on a message is told as unusually long."""
+"""Minimum number of words of a message that is reported as unusually long."""
 
 _MARK = re.compile(r"\s*->->\s*\d+\s*,\s*(?:\d+|N/A)\)?[ \t]*")
 _ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
@@ -74,7 +74,7 @@ class Oddity:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """The messages of a file in order, and what was odd about them."""
+    """The messages of a file in order, and its irregularities."""
 
     messages: tuple[Message, ...]
     oddities: tuple[Oddity, ...] = ()
@@ -220,7 +220,7 @@ def _items(loaded: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, Any]]:
 
 
 def _unusable(identity: str, text: str, ids: set[str]) -> str:
-    """Why a message is left out; "" where it is not."""
+    """Why a message is left out; "" if it is not."""
     if not identity:
         return "without an id: left out"
     if not text:

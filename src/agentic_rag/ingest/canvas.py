@@ -42,7 +42,7 @@ class _Card:
 
 @dataclass(slots=True)
 class _Rendering:
-    """The text under construction, with the spans of what was written into it."""
+    """The text under construction, with the spans of its parts."""
 
     parts: list[str] = field(default_factory=list)
     length: int = 0
@@ -257,7 +257,7 @@ def _holds(group: _Card, card: _Card) -> bool:
 
 
 def _in_order(cards: list[_Card], parents: dict[str, _Card]) -> Iterator[tuple[_Card, tuple[str, ...]]]:
-    """Each group before its cards, groups inside groups; then what stands outside; each with its heading path."""
+    """Each group before its cards, groups inside groups; then the cards outside; each with its heading path."""
     children: dict[str | None, list[_Card]] = {}
     for card in cards:
         parent = parents.get(card.key)

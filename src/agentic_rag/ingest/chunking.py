@@ -22,7 +22,7 @@ Counted = tuple[int, int, int]
 TARGET_TOKENS = 200
 """A chunk is filled up to this many tokens: a few paragraphs, one thought."""
 TINY_TOKENS = 30
-"""A section shorter than this does not stand alone; what follows joins it."""
+"""Minimum length of a section; a shorter one is joined with the following text."""
 
 _ATX = re.compile(r"[ \t]{0,3}(#{1,6})(?=\s|$)")
 _SETEXT_SECOND = re.compile(r"(?:\r\n?|\n)[ \t]{0,3}-+[ \t]*$")
@@ -365,7 +365,7 @@ def _touching(starts: list[int], start: int, end: int) -> list[Span]:
 def _characters(
     text: str, start: int, end: int, *, limit: int, target: int, count_tokens: TokenCounter
 ) -> list[Counted]:
-    """Cut one endless word: into equal parts by its token density, halving what is still too long."""
+    """Cut one endless word into equal parts by its token density, and halve parts that are still too long."""
     done: list[Counted] = []
     pieces = [(start, end)]
     while pieces:

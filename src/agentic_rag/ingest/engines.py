@@ -44,7 +44,7 @@ class Batch:
 
 
 class IngestEngine(Protocol):
-    """The part of an ingest that another process can do; what is stored, the pipeline decides."""
+    """The part of an ingest that may run in another process; the pipeline decides what is stored."""
 
     def parsed(self, found: Sequence[tuple[SourceItem, Action]]) -> Iterator[Work | FileReport]:
         """Each item parsed, in order; for a thread to call."""

@@ -123,7 +123,7 @@ class _Derivation:
         return sentence, holding_interval(self._prose.words_at(position, within=within))
 
     def _said_of(self, sentence: str, shown: str) -> str:
-        """The sentence; one that is nothing but the name says whose it is."""
+        """The sentence; one that is only the name is preceded by the title."""
         return sentence if len(sentence) > len(shown) + 2 else f"{self._title}: {sentence or shown}"
 
     def _is_property(self, position: int) -> bool:
@@ -303,7 +303,7 @@ class _Derivation:
 
 
 def _property_place(text: str, key: str, name: str) -> int:
-    """Where a property's value is written: in a Dataview field, else the first time, as properties stand in front."""
+    """Place of a property's value: in a Dataview field, else its first occurrence, because properties come first."""
     if "::" in text:
         field = re.search(rf"{re.escape(key)}[*_]{{0,2}}::[^\r\n]*?(?P<name>{re.escape(name)})", text)
         if field is not None:

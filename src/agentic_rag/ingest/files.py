@@ -29,7 +29,7 @@ NO_FILE = "neither a file nor a folder"
 
 
 class SourceError(RunError):
-    """One source cannot be read as what it claims to be; the others are not affected."""
+    """One source cannot be read in its claimed format; other sources are not affected."""
 
 
 class NothingToRead(SourceError):
@@ -37,7 +37,7 @@ class NothingToRead(SourceError):
 
 
 class Skip(Protocol):
-    """Told of what is left out: where it lies, why, and whether it is there but could not be read now."""
+    """Called with each file left out: its path, the reason, and whether it exists but could not be read now."""
 
     def __call__(self, path: object, reason: str, *, unread: bool = False) -> None: ...
 
@@ -66,7 +66,7 @@ def decode(raw: bytes) -> str:
 
 
 def reason(error: OSError | RuntimeError) -> str:
-    """The operating system's words, without the path that stands beside them."""
+    """The operating system's message without the path next to it."""
     if isinstance(error, OSError) and error.strerror:
         return f"cannot be read: {error.strerror}"
     return f"cannot be read: {error}"
@@ -136,7 +136,7 @@ def _name_order(name: str) -> tuple[str, bool]:
 
 
 def _read_if_there(path: Path) -> str:
-    """A rule file's text; "" where there is none to read, as git and Obsidian take it."""
+    """A rule file's text; "" if it is missing or unreadable, as in git and Obsidian."""
     try:
         return path.read_bytes().decode("utf-8-sig", "replace") if path.is_file() else ""
     except OSError:

@@ -103,7 +103,7 @@ def _address(target: str, fragment: str) -> tuple[str, str | None, str | None] |
 
 
 def is_escaped(text: str, position: int) -> bool:
-    """Whether an odd number of backslashes stands before ``position``."""
+    """Whether an odd number of backslashes precedes ``position``."""
     first = position
     while first > 0 and text[first - 1] == "\\":
         first -= 1

@@ -116,7 +116,7 @@ def line_starts(text: str) -> list[int]:
 
 
 def plain(markup: str) -> str:
-    """A heading or card's first line as it is read: links by what they show, no emphasis, no block id."""
+    """A heading or a card's first line as readable text: links by their display text, no emphasis, no block id."""
     shown = _HEADING_LINK.sub(_shown, _BLOCK_ID.sub("", markup))
     return " ".join(_MARKUP.sub("", shown).split())
 

@@ -222,7 +222,7 @@ def _may_connect(tokens: list[_Token], index: int, last: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """Which words of the text stand capitalised inside a sentence, and which in lower case."""
+    """The words that are capitalised inside a sentence, and those in lower case."""
 
     inside: frozenset[str]
     lower: frozenset[str]

@@ -224,7 +224,7 @@ def _by_first_word(names: frozenset[str]) -> dict[str, list[tuple[int, set[tuple
 
 
 def is_mentionable(name: str) -> bool:
-    """Whether running text that holds the name speaks of what it names, rather than just uses a word."""
+    """Whether running text with the name refers to the named thing, and does not just use the word."""
     words = _words(name)
     if not words or len(words) > MAX_NAME_WORDS or not any(map(str.isalpha, "".join(words))):
         return False

@@ -31,7 +31,7 @@ MISSING = f"needs an extra: {install('documents')}"
 LARGEST, LARGEST_UNPACKED = 100_000_000, 500_000_000
 """Bytes of a file, and of all that a zipped one unpacks to."""
 _MARK = "\ue000"
-"""Stands around page numbers in what is extracted; a private character, which no text has a use for."""
+"""Encloses page numbers in extracted text; a private-use character, which texts do not contain."""
 _PAGE = re.compile(rf"{_MARK}(\d+){_MARK}")
 _HTML_HEAD = re.compile(r"\A---\n.*?(?=\n# |\n\n(?!## title))", re.DOTALL)
 """The properties that Kreuzberg writes before a page's text."""

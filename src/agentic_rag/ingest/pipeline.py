@@ -259,7 +259,8 @@ class IngestPipeline:
 
 
 def _check_name(name: str, known: Sequence[str]) -> None:
-    """Raises ``InputError`` for a name whose tables a disk that ignores case would take for another dataset's."""
+    """Raises ``InputError`` if a case-insensitive disk would confuse the dataset's tables with those of another
+    one."""
     for other in known:
         if other != name and other.casefold() == name.casefold():
             raise InputError(

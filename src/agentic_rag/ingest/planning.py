@@ -22,7 +22,7 @@ from agentic_rag.ingest.sources import SourceError, SourceItem, SourceScan
 WRITTEN = "written-3"
 """Prefix of every graph hash. Raise it when the same note would give other facts."""
 BY_CHAT = "chat-1"
-"""The prefix for extraction by a chat model, whose facts do not depend on other notes' names."""
+"""Prefix for extraction by a chat model, whose facts do not depend on other notes' names."""
 
 
 _ESCAPED = re.compile(r"&#?\w+;|\\[uUxN]")
@@ -40,7 +40,7 @@ class FileReport:
     path: str
     action: Action
     reason: str | None = None
-    """Why it was skipped or failed, or what was odd about it."""
+    """Why it was skipped or failed, or its irregularity."""
     chunks: int = 0
     facts: int = 0
 
@@ -256,7 +256,7 @@ class _Relinking:
     titles: TitleIndex
     graph_hash: str
     names: frozenset[str]
-    """Names whose meaning changed, or that mean nothing any more."""
+    """Names with a changed meaning, or without a meaning now."""
     is_one_index: bool
     """Whether the facts of all unchanged documents were made with the previous names; then only ``names``
     matter."""

@@ -58,7 +58,7 @@ class PreparedDocument:
     graph: DocumentGraph
     """With its chunks; without facts where a chat model is to read them."""
     embedded: EmbeddedDocument | None
-    """Its chunks with their vectors; None where they are stored, or in a piece."""
+    """Its chunks with their vectors; None if they are stored, or in a piece."""
     warnings: tuple[str, ...] = ()
 
 
@@ -218,7 +218,7 @@ async def embedded_documents(
 
 
 async def passages(embedding: Embedding, texts: Sequence[str], *, tokens: bool) -> PassageVectors:
-    """One call of the model; the tokens too where they are asked for and told apart. Raises ``ModelError``."""
+    """One call of the model, with tokens if requested and supported. Raises ``ModelError``."""
     if tokens and isinstance(embedding, TokenEmbedding):
         return await embedding.embed_passage_tokens(texts)
     return PassageVectors(await embedding.embed_passages(texts), (b"",) * len(texts))
@@ -233,9 +233,9 @@ async def embedded(
     tokens: bool = False,
     at_once: int = CALLS,
 ) -> PassageVectors:
-    """Vectors of stored texts; each text's work is told when it is done.
+    """Vectors of passages; the progress of each text is reported when it is embedded.
 
-    ``tokens``: those of their tokens too, where the model tells them apart. ``at_once``: calls under way.
+    ``tokens``: also the vectors of their tokens, if the model supports them. ``at_once``: concurrent calls.
 
     Raises ``ModelError``.
     """

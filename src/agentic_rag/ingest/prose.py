@@ -13,7 +13,7 @@ from agentic_rag.ingest.inline import hidden
 from agentic_rag.text.sentences import split_sentences
 
 MAX_SENTENCE = 600
-"""A fact's sentence is cut to this many code points around what it is about."""
+"""Maximum code points of a fact's sentence, cut around its subject."""
 
 _HIDDEN_BLOCKS = ("properties", "code", "html")
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]|\r\n]*)(?:\\?\|([^\[\]\r\n]*))?\]\]")
@@ -53,7 +53,7 @@ class Prose:
     has_markup: bool
 
     def span_at(self, position: int) -> tuple[int, int]:
-        """The sentence around a code point, or the point itself where there is none."""
+        """The sentence around a code point, or the empty span at the point."""
         index = bisect_right(self.spans, (position, len(self.source) + 1)) - 1
         if index < 0 or self.spans[index][1] <= position:
             return position, position

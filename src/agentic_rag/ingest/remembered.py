@@ -37,7 +37,7 @@ class SeenFiles(Generic[Found]):
 
 
 def stamp_of(path: Path) -> tuple[int, ...] | None:
-    """Times of change, size and number of a file; None where it cannot be looked at."""
+    """Modification times, size and inode of a file; None if it cannot be read."""
     try:
         found = os.stat(path)  # noqa: PTH116  # a Path's own costs twice as much
     except OSError:
@@ -51,4 +51,4 @@ class Remembered(Generic[Found]):
 
     files: SeenFiles[Found] = field(default_factory=SeenFiles)
     titles: tuple[str, TitleIndex] | None = None
-    """The names of all notes as they were last, and the digest that stands for them."""
+    """The latest names of all notes, and their digest."""

@@ -101,7 +101,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class SourceScan:
-    """What the paths hold: documents in order of path, and what was left out."""
+    """The documents in the paths, in order of path, and the files left out."""
 
     items: tuple[SourceItem, ...]
     skipped: tuple[Skipped, ...]
@@ -119,7 +119,8 @@ class _Found:
     _shown: dict[str, str] = field(default_factory=dict)
 
     def add(self, item: SourceItem, shown: str) -> None:
-        """Of one id the first counts, unless what is stored comes from a later root: that one is read again."""
+        """Add a document. The first one with an id counts, unless the stored one is of a later root, which then
+        counts."""
         identity = item.document_id
         taken = self.items.get(identity)
         left_out = shown
@@ -189,7 +190,7 @@ def resolved(given: Path) -> Path | None:
 
 
 def _left(given: Path, holders: Mapping[str, str] | None) -> str:
-    """What to do about the documents of a path that is gone; nothing where there are none."""
+    """Actions for the documents of a missing path; empty if there are none."""
     what = "; what was ingested from it is still there: agentic-rag remove takes it out, under the same path"
     return what if str(resolved(given)) in (holders or {}).values() else ""
 
@@ -303,7 +304,7 @@ def _read_file(path: Path, relative: str, found: str) -> str:
 
 
 def _raw_file(path: Path, relative: str, found: str) -> bytes:
-    """The bytes whose digest was found."""
+    """The bytes that the digest was computed from."""
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -35,11 +35,11 @@ class Followed:
     report: IngestReport | None
     seconds: float
     problem: str | None = None
-    """Why not, where it could not; it is tried again."""
+    """Reason of a failure, else None; the update is tried again."""
 
 
 class _Notes(DefaultFilter):
-    """Changes of what is read: nothing hidden (Obsidian's own files, git's, half-written copies of editors)."""
+    """Changes of readable files; hidden files (Obsidian's own, git's, editors' temporary ones) are ignored."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ def batches(values: Sequence[T], size: int) -> Iterator[tuple[T, ...]]:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message, cut; its type where it has none."""
+    """The first line of an error's message, shortened; its type without a message."""
     lines = str(error).strip().splitlines()
     return lines[0][:300] if lines else type(error).__name__
 

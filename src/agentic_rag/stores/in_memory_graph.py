@@ -159,7 +159,7 @@ def _chunks(graphs: Iterable[DocumentGraph]) -> Iterable[Chunk]:
 
 
 def _named(graphs: Iterable[DocumentGraph]) -> dict[str, set[str]]:
-    """Entity key → chunks whose facts or mentions name it."""
+    """Entity key → chunks with facts or mentions of it."""
     found: dict[str, set[str]] = defaultdict(set)
     for graph in graphs:
         for mention in graph.all_mentions():

@@ -19,7 +19,7 @@ from agentic_rag.domain.filters import And, Comparison, Expression, Not, Or, Sca
 
 @dataclass(frozen=True, slots=True)
 class HasAny:
-    """At least one of the items is there (never, where there are none); ``negated``: the opposite."""
+    """At least one of the items is present (never for no items); ``negated``: the opposite."""
 
     items: tuple[str, ...]
     negated: bool = False

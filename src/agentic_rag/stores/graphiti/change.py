@@ -28,7 +28,7 @@ class Change:
     deletions: list[tuple[str | None, Kind, str]] = field(default_factory=list)
     """Group (None: every group), kind, predicate."""
     documents: dict[str, set[str]] = field(default_factory=dict)
-    """Group → documents whose rows are exactly the given ones."""
+    """Group → documents whose rows are replaced by the given ones."""
     candidates: dict[str, set[str]] = field(default_factory=dict)
 
     def put(self, kind: Kind, rows: Iterable[Row]) -> None:

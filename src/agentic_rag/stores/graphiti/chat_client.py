@@ -196,11 +196,11 @@ class ChatClient(OpenAIGenericClient):  # type: ignore[misc]
 
 
 class _Unusable(Exception):
-    """An answer that is not what was asked for."""
+    """A response that does not match the requested schema."""
 
 
 def _used(answer: Any, most: Usage) -> Usage:
-    """The tokens of a call as the endpoint told them, else as many as there can be."""
+    """The tokens of a call as the endpoint reports them, else their upper bound."""
     told = getattr(answer, "usage", None)
     if told is None:
         return replace(most, estimated=True)

@@ -30,7 +30,8 @@ class Journal:
         await asyncio.to_thread(self._write, json.dumps(touched))
 
     async def read(self) -> Touched | None:
-        """What was touched, nothing where there is no journal; None where it cannot be read, so everything may be."""
+        """The uuids in the journal, empty without a journal; None if it is unreadable, so that any uuid may be
+        affected."""
         return await asyncio.to_thread(self._read)
 
     async def clear(self) -> None:
@@ -53,7 +54,7 @@ class Journal:
 
 
 def _is_touched(read: Any) -> bool:
-    """Whether what was read from a journal is of its form: group → kind → uuids."""
+    """Whether the value has a journal's form: group → kind → uuids."""
     return isinstance(read, dict) and all(
         isinstance(kinds, dict)
         and all(

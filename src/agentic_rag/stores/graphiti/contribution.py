@@ -27,7 +27,7 @@ from agentic_rag.stores.graphiti.rows import utc
 from agentic_rag.stores.graphiti.schemas import Row
 
 UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
-"""``valid_at`` of an episode whose chunk has no date; Graphiti allows none to be missing."""
+"""``valid_at`` of an episode whose chunk has no date, because Graphiti requires one."""
 
 
 @dataclass(frozen=True, slots=True)

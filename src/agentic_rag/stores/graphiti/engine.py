@@ -48,7 +48,7 @@ def build(
     login: tuple[str | None, str | None, str | None],
     llm_client: Any,
 ) -> Engine:
-    """A real Graphiti whose writes go to LanceDB too, or there alone, and whose searches LanceDB answers."""
+    """A real Graphiti that also (or only) writes to LanceDB, and searches in LanceDB."""
     tables = GraphTables(connection, model=embedding.name, dimension=embedding.dimension)
     server = None if backend == "embedded" else ServerGraph()
     committer = Committer(tables, Repair(tables, server), folder)

@@ -249,7 +249,7 @@ def _read_of(chunk: Chunk) -> tuple[Any, ...]:
 
 
 def _instructions(chunk: Chunk) -> str:
-    """What Graphiti's prompts leave out: where the text stands, and that it has no date."""
+    """Information missing in Graphiti's prompts: the source of the text, and that it has no date."""
     place = {"title": chunk.title, "under": list(chunk.heading_path)}
     told = (
         "The episode is a passage of a document. It stands here:\n"

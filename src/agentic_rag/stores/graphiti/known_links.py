@@ -34,7 +34,7 @@ class Known:
         self._ends = columns.ends.to_numpy()
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
-        """Names of those that are known."""
+        """The known names."""
         return {uuid: self.links.names[place] for uuid, place in self._entities.of(entities)}
 
     def chunks_of_episodes(self, episodes: Collection[str]) -> dict[str, DatedChunk]:
@@ -81,7 +81,7 @@ class Updated:
         return self.before.links
 
     def names(self, entities: Collection[str]) -> dict[str, str]:
-        """Names of those that are known."""
+        """The known names."""
         written = {uuid: self.called[uuid] for uuid in entities if uuid in self.called}
         return self.before.names(entities) | written
 

@@ -1,4 +1,5 @@
-"""The links of a graph as Arrow arrays. Those of a large one are mapped from a file: only what is used is in memory."""
+"""The links of a graph as Arrow arrays; those of a large graph are memory-mapped, so that only used parts are
+in memory."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ class LinkColumns:
 
 
 class Values(Sequence[T]):
-    """An Arrow array as a sequence, whose values are made when they are asked for."""
+    """An Arrow array as a sequence that converts its values on access."""
 
     def __init__(self, array: pa.Array) -> None:
         self._array = array

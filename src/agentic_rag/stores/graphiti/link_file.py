@@ -19,7 +19,7 @@ _SCHEMA = pa.schema([(name, pa.list_(of)) for name, of in TYPES.items()])
 _TAIL = 4_096
 """Bytes among which the last line is looked for."""
 _AT_ONCE = 1 << 20
-"""Bytes that are read at a time to be summed: what is read through a map stays in memory."""
+"""Bytes per read for the checksum, because a read through the map would stay in memory."""
 
 
 class LinkFile:
@@ -30,7 +30,7 @@ class LinkFile:
         self._path = path
 
     def write(self, as_of: Versions, found: LinkColumns) -> None:
-        """Over what is there; who has mapped that keeps it. Raises ``OSError``."""
+        """Replace the file; processes that have mapped the old one keep it. Raises ``OSError``."""
         values = [getattr(found, name) for name in TYPES]
         row = [pa.ListArray.from_arrays([0, len(value)], value) for value in values]
         with whole_file(self._path) as file:
@@ -41,12 +41,12 @@ class LinkFile:
             file.write(b"\n" + json.dumps(told).encode())
 
     def as_of(self) -> Versions | None:
-        """What the links were read from; None where there is no file."""
+        """The sources of the links in the file; None without a file."""
         told = self._told()
         return None if told is None else told[0]
 
     def read(self) -> LinkColumns | None:
-        """The links; None where there is no file, or one that is damaged or of another form."""
+        """The links; None if the file is missing, damaged or of another format."""
         told = self._told()
         if told is None or not self._is_whole(*told[1:]):
             return None
@@ -86,7 +86,7 @@ class LinkFile:
 
 
 class _Summed:
-    """A file that is written to, with the checksum of what was written."""
+    """A file opened for writing, with the checksum of the written bytes."""
 
     closed = False
 

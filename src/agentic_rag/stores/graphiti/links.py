@@ -41,14 +41,14 @@ from agentic_rag.stores.uninterrupted import left_running
 
 _LOGGER = logging.getLogger(__name__)
 REST = 60.0
-"""Seconds for which what was read of a large graph is used, however often it changes."""
+"""Seconds for which a large graph's loaded links are used, however often the graph changes."""
 SMALL = 5_000
 """Chunks up to which the links are always those of the latest write: reading them takes some 50 ms at the
 most, and what a conversation's memory answers must not depend on how fast the machine is."""
 EPISODES_AT_ONCE = 25_000
 """Rows of episodes that are held at a time."""
 MOST_CHANGED = 2_000
-"""Documents of which the mentions are read one by one; to read all the mentions of 50,000 takes 4 s."""
+"""Maximum documents whose mentions are read one by one; reading all mentions of 50,000 documents takes 4 s."""
 _WRITTEN_IN = "_row_last_updated_at_version"
 """Lance's own column. In a table that an earlier version of this package made it is 1 of every row."""
 _KINDS: tuple[Kind, ...] = ("episodes", "entities", "mentions", "facts")

@@ -1,4 +1,4 @@
-"""Graphiti's prompts, whose texts cannot close the tags that Graphiti puts around them."""
+"""Graphiti's prompts, with texts escaped so that they cannot close Graphiti's tags."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ KINDS: tuple[Kind, ...] = ("entities", "episodes", "facts", "mentions", "communi
 FULL_TEXT: frozenset[Kind] = frozenset({"facts", "entities", "episodes", "communities"})
 WITH_VECTOR: frozenset[Kind] = frozenset({"facts", "entities", "communities"})
 OF_DOCUMENTS: tuple[Kind, ...] = ("episodes", "facts", "mentions")
-"""Kinds whose rows carry the document they come from, so that one filter replaces them."""
+"""Kinds with a document column in their rows, so that one filter replaces a document's rows."""
 INDEXED: Mapping[Kind, tuple[str, ...]] = {
     "facts": ("uuid", "document_id", "source_uuid", "target_uuid"),
     "entities": ("uuid",),
@@ -144,7 +144,7 @@ def schema(kind: Kind, *, dimension: int) -> pa.Schema:
 
 
 def embedded_column(kind: Kind) -> str:
-    """The column whose text a row's vector is made of."""
+    """The column with the text of a row's vector."""
     return "fact" if kind == "facts" else "name"
 
 

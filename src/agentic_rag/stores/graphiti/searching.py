@@ -36,7 +36,7 @@ _OF_HITS: Mapping[Kind, tuple[str, ...]] = {
     "entities": ("uuid", "name", "summary"),
     "episodes": ("uuid", "name", "content", "metadata"),
 }  # fmt: skip
-"""Columns of which hits are made."""
+"""Columns that hits are made from."""
 MAX_ENTITY_CHUNKS = 50
 """Chunks an entity's hit names, the first in id order; a tag on every note would name them all."""
 
@@ -95,7 +95,7 @@ class Searcher:
         return await self._hits(scope, found, filters.recorder, dense)
 
     def _usable(self, vector: FloatArray) -> FloatArray | None:
-        """The query's vector of length 1; None where it points nowhere."""
+        """The query's unit vector; None for a zero vector."""
         flat = np.asarray(vector, dtype=np.float32).reshape(-1)
         if flat.shape != (self._tables.dimension,):
             raise ManifestMismatch(
@@ -111,7 +111,7 @@ class Searcher:
         self, scope: Scope, found: Any, recorder: Recorder, asked: FloatArray | None
     ) -> list[GraphHit]:
         async def read(kind: Kind, objects: Sequence[Any], vector: FloatArray | None) -> list[Row]:
-            """The rows of what was found, in its order."""
+            """The rows of the found objects, in order."""
             ids = [recorder.rows[one.uuid] for one in objects]
             rows = await self._tables.found(scope.group, kind, ids, _OF_HITS[kind], vector)
             return [rows[one.uuid] for one in objects if one.uuid in rows]
@@ -158,7 +158,7 @@ class Searcher:
     async def _chunks_of_entities(
         self, scope: Scope, known: Known | Updated, entities: set[str]
     ) -> dict[str, list[str]]:
-        """The first MAX_ENTITY_CHUNKS chunks, in id order, whose mentions or facts name the entity."""
+        """The first MAX_ENTITY_CHUNKS chunks, by id, with mentions or facts of the entity."""
         found = {
             uuid: list(
                 islice((chunk for chunk, date in dated if scope.allows(chunk, date)), MAX_ENTITY_CHUNKS)

@@ -30,7 +30,7 @@ class NoGraph:
     """Writes nothing: the embedded graph is LanceDB alone, and Cypher reads a copy of it."""
 
     async def upsert(self, run: Run, kind: Kind, rows: Sequence[Row]) -> None:
-        """Make each row's node or edge exactly so; edges whose ends are missing are left out."""
+        """Create or replace the node or edge of each row; edges with missing ends are left out."""
 
     async def delete_nodes(self, run: Run, uuids: Collection[str]) -> None:
         """Delete entities, episodes, communities and sagas with all their edges and facts."""

@@ -49,7 +49,7 @@ def _comparison(column: str, test: Any) -> str:
 
 
 def every(conditions: Iterable[str | None]) -> str | None:
-    """All conditions together; None where there are none."""
+    """The conjunction of the conditions; None without conditions."""
     present = [condition for condition in conditions if condition]
     return " AND ".join(present) if present else None
 

@@ -124,7 +124,7 @@ class GraphTables:
         select: Sequence[str] | None = None,
         also: str | None = None,
     ) -> list[Row]:
-        """Rows whose column is one of the values, however many there are."""
+        """Rows whose column has one of the values, for any number of values."""
         found: list[Row] = []
         for keys in batches(sorted(values), KEYS_PER_CONDITION):
             where = sql.every([sql.is_in(column, keys), also])
@@ -327,7 +327,7 @@ class GraphTables:
         select: Sequence[str],
         limit: int | None = None,
     ) -> pa.Table | None:
-        """Columns as Arrow, rows in no particular order; None where there is no table."""
+        """Columns as Arrow, rows in no particular order; None without a table."""
         table = await self._opened(group, kind, any_model="vector" not in select)
         if table is None or where == sql.NOTHING:
             return None
@@ -339,7 +339,7 @@ class GraphTables:
     async def parts(
         self, group: str, kind: Kind, select: Sequence[str], at_once: int = PART_ROWS
     ) -> AsyncIterator[pa.Table]:
-        """Columns of all rows, in no particular order, that many or some more at a time; none where there is no table."""
+        """Columns of all rows, in no particular order, in batches of about that many rows; none without a table."""
         table = await self._opened(group, kind, any_model="vector" not in select)
         if table is None:
             return
@@ -394,7 +394,7 @@ def _plan(kind: Kind) -> IndexPlan:
 
 
 def rows_of(found: pa.Table) -> list[Row]:
-    """What ``to_pylist`` gives, in half the time where there are times, of which it makes one after the other."""
+    """The result of ``to_pylist``, in half the time for time columns, which it converts one value at a time."""
     names, values = found.column_names, [_values(column) for column in found.columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
 

@@ -328,7 +328,7 @@ class GraphWriter:
     async def _stored_vectors(
         self, plan: Contributions, entities: Mapping[str, Entity], stored: Mapping[str, Row]
     ) -> tuple[dict[str, FloatArray], dict[str, str], dict[str, FloatArray]]:
-        """Vectors by uuid; texts by uuid that have none; and by text, those of what was moved."""
+        """Stored vectors by uuid; texts by uuid without a vector; vectors of moved documents' texts, by text."""
         same = [uuid for uuid, entity in entities.items() if stored.get(uuid, {}).get("name") == entity.name]
         vectors = await self._tables.vectors(plan.group, "entities", same)
         vectors |= await self._tables.vectors(plan.group, "facts", plan.facts)
@@ -347,7 +347,7 @@ class GraphWriter:
 
 
 def _changed(plan: Contributions, stored: Mapping[str, Row]) -> dict[str, Entity]:
-    """The plan's entities, settled, of which something has to be written."""
+    """The plan's resolved entities that have to be written."""
     entities = {uuid: settled(entity, stored.get(uuid)) for uuid, entity in plan.entities.items()}
     return {
         uuid: entity

@@ -59,7 +59,7 @@ from agentic_rag.stores.uninterrupted import uninterrupted
 KEYS_FROM = 4_096
 """Chunks from which it pays to look some up by an index of their ids: all of them are compared otherwise."""
 SAMPLE = 256
-"""Chunks whose mean stands for an ordinary one."""
+"""Number of chunks whose mean represents an ordinary chunk."""
 PROFILE_SECONDS = 60.0
 
 _LOGGER = logging.getLogger(__name__)
@@ -298,7 +298,7 @@ class LanceChunkStore:
         return await self._connection.table(_chunks_name(dataset, await resolved(group)))
 
     async def _created(self, dataset: str) -> Any:
-        """The table in force, made where it was missing; the caller is ``writing``."""
+        """The table in force, created if missing; the caller holds ``writing``."""
         generation = await self._manifests.make(group_id(dataset), dataset_name(dataset))
         return await self._connection.create_table(
             _chunks_name(dataset, generation), self._schema, "chunk_id", index_words
@@ -335,7 +335,7 @@ class LanceChunkStore:
 
 
 async def _has_tokens(table: Any) -> bool:
-    """A table of an earlier version lacks the column until ``reindex``; what it holds ranks without it."""
+    """A table of an earlier version lacks the column until ``reindex``; its rows are ranked without it."""
     with translated(f"looking at the columns of {table.name}"):
         return TOKENS in (await table.schema()).names
 

@@ -315,7 +315,7 @@ async def upsert(table: Any, key: str, rows: pa.Table) -> None:
 
 
 async def delete_keys(table: Any, column: str, keys: Iterable[str]) -> None:
-    """Delete the rows whose key is one of these."""
+    """Delete the rows with these keys."""
     for some in batches(sorted(keys), KEYS_PER_CONDITION):
         await table.delete(is_one_of(column, some))
 

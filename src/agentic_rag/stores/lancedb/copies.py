@@ -36,11 +36,11 @@ from agentic_rag.stores.uninterrupted import heard
 
 FILES_AT_ONCE = 8
 PATIENCE = 1.0
-"""Seconds that a reader waits for the latest version where it has one to read."""
+"""Maximum seconds that a reader with a readable version waits for the latest one."""
 COMPARED_EVERY = 10.0
 """Seconds. Between two looks a table may have been made again and have come to the same version."""
 TRIES = 3
-"""At a version whose files were removed meanwhile, because a later one was written."""
+"""Maximum tries to copy a version; its files may be removed meanwhile, because a later one was written."""
 _COMMIT_TABLE = re.compile(r"^(\w+)\+ddb://([^?]*).*$")
 
 
@@ -90,7 +90,7 @@ class TableCopies:
                 shutil.rmtree(copied)
 
     def latest(self, name: str) -> int:
-        """The number of the latest version; 0 where there is no such table. Raises as ``names``."""
+        """Number of the latest version; 0 if the table does not exist. Raises as ``names``."""
         manifest = self._latest(name)
         return version_of(manifest) if manifest else 0
 
@@ -267,7 +267,7 @@ class CopiedConnection(LanceConnection):
         await super().close()
 
     async def _up_to_date(self, name: str) -> None:
-        """Look for the latest version, and wait until it is copied; where there is one to read, not for long."""
+        """Check for the latest version and wait until it is copied; only briefly if an older one is readable."""
         since = time.monotonic() - self._looked.get(name, float("-inf"))
         if name not in self._copied or since > READ_CONSISTENCY.total_seconds():
             if name not in self._looking:

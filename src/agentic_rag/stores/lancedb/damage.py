@@ -58,7 +58,7 @@ class Salvage:
 
 
 def table_names(database: Path) -> list[str]:
-    """Names of all table folders, also of those without a manifest; sorted."""
+    """Sorted names of all table folders, including those without a manifest."""
     return sorted(
         folder.name.removesuffix(".lance") for folder in database.glob("*.lance") if folder.is_dir()
     )
@@ -170,7 +170,7 @@ class _Copy:
         self.kept = 0
 
     async def add_version(self, folder: Path) -> tuple[int | None, bool]:
-        """Rows that the latest version in the folder has, None where it cannot be opened; whether all were read."""
+        """Rows of the latest version in the folder, None if it cannot be opened; whether all were read."""
         import lancedb
 
         database = await lancedb.connect_async(str(folder))

@@ -14,7 +14,7 @@ from agentic_rag.text import STOPWORDS, any_of, folded, inner_terms
 
 MAX_QUERY_WORDS = 512
 WORD_COLUMNS = ("search_text", "text")
-"""Those that hold what is ``indexed``: of chunks, and of things of a graph."""
+"""Columns with ``indexed`` text: of chunks, and of objects of a graph."""
 
 _NOT_WORD = re.compile(r"[^\w'\-.]+")
 _PHRASES = any_of(word for word in STOPWORDS if not word.isascii() and len(word) > 1)

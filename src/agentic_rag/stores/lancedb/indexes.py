@@ -1,4 +1,4 @@
-"""Index care of every LanceDB table: what is built from how many rows on, when it is tidied, what there is."""
+"""Index maintenance of every LanceDB table: creation by number of rows, compaction, statistics."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ partitions the first added note would leave a few large ones, and searches would
 
 
 def partitions(rows: int) -> int:
-    """Partitions of a vector index over so many rows."""
+    """Number of partitions of a vector index, by the number of rows."""
     return max(rows // PARTITION_ROWS, 1)
 
 

@@ -85,7 +85,7 @@ class Manifests:
             return fresh.generation if fresh else await self.generation_now(group, any_model=any_model)
 
     def _fresh(self, group: str, any_model: bool) -> Manifest | None:
-        """What was read a moment ago, where it will do."""
+        """The manifests from a recent read, if these are fresh enough."""
         asked, manifest = self._known.get(group, (0.0, None))
         fits = manifest is not None and (any_model or manifest.is_made_like(self.configured))
         return manifest if fits and time.monotonic() - asked < READ_CONSISTENCY.total_seconds() else None
@@ -130,7 +130,7 @@ class Manifests:
         await self.stored(group)
 
     async def restore(self, group: str, manifest: Manifest) -> None:
-        """Write down anew what was lost."""
+        """Write lost manifests again."""
         await self._write(group, manifest)
         self._known.pop(group, None)
 

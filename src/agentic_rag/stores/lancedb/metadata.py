@@ -28,7 +28,7 @@ from agentic_rag.stores.lancedb.sql import quoted
 from agentic_rag.stores.metadata_items import condition, metadata_item, range_keys, stored_key, translate
 
 MOST_REMEMBERED = 256
-"""Keys whose values, and filters whose SQL, are kept for the next search."""
+"""Number of keys whose values, and of filters whose SQL, are cached."""
 NOTHING = "(chunk_id IS NULL)"
 """Never true: the key column is not nullable. A literal ``false`` is not accepted everywhere."""
 

@@ -50,7 +50,7 @@ class VectorTable:
     columns: Sequence[str]
     """What of a row is carried over; the rest is derived."""
     measured: str
-    """The column whose length tells how long the row's text takes to embed."""
+    """The column whose text length estimates the embedding time of a row."""
     schema: pa.Schema
     """Of the new generation."""
     text: Callable[[Row], str]
@@ -66,7 +66,7 @@ class VectorTable:
 
 @runtime_checkable
 class Reindexable(Protocol):
-    """A store on LanceDB's tables, whose vectors ``reindexed`` can make anew."""
+    """A store on LanceDB's tables that ``reindexed`` can embed again."""
 
     @property
     def connection(self) -> LanceConnection: ...

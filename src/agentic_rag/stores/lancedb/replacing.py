@@ -37,7 +37,7 @@ async def replace_rows(table: Any, rows: pa.Table, where: str) -> None:
 
 
 def _differences(stored: pa.Table, rows: pa.Table) -> tuple[list[bool], list[int]]:
-    """Of each row whether it is to be written, and the ids of those that are to go."""
+    """For each row whether it must be written, and the ids of rows to be deleted."""
     keys = rows[0].to_pylist()
     missing = dict(zip(keys, _values(rows), strict=True))
     gone = []

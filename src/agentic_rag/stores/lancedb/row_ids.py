@@ -89,7 +89,7 @@ class _Kept:
     row_ids: NDArray[np.uint64]
 
     def of(self, keys: Collection[str]) -> list[int]:
-        """Ids of rows whose keys have the same hashes, ascending."""
+        """Ids of rows with the same key hashes, ascending."""
         if not len(self.hashes):
             return []
         wanted = _hashes(keys)

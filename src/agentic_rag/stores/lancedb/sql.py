@@ -14,7 +14,7 @@ def quoted(text: str) -> str:
 
 
 def is_one_of(column: str, texts: Iterable[str]) -> str:
-    """``column`` is one of the texts, of which there is at least one."""
+    """``column`` is one of the texts, at least one."""
     return f"{column} IN ({', '.join(map(quoted, texts))})"
 
 

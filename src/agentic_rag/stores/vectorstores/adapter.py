@@ -1,4 +1,4 @@
-"""``ports.ChunkStore`` on any vector backend: what is the same for Chroma, Milvus and PostgreSQL."""
+"""``ports.ChunkStore`` on any vector backend: the common part for Chroma, Milvus and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ CATALOG_VECTOR = np.array([1.0, 0.0], dtype=np.float32)
 FRESH_SECONDS = 0.5
 """How long a reader may miss what another process wrote."""
 SAMPLE = 512
-"""Chunks whose vectors make a dataset's profile."""
+"""Number of chunks whose vectors give a dataset's profile."""
 PROFILE_SECONDS = 60.0
 THREADS = 8
 """Requests to a store at one time."""
@@ -260,7 +260,7 @@ class VectorStoreChunks:
     async def _asked(
         self, doing: str, dataset: str, work: Callable[[_Dataset], T], absent: T, *, create: bool = False
     ) -> T:
-        """What ``work`` finds in the dataset; ``absent`` where there is none and none is to be made."""
+        """The result of ``work`` in the dataset; ``absent`` if it does not exist and is not to be created."""
 
         def found() -> T:
             opened = self._opened(dataset, create=create)
@@ -347,7 +347,7 @@ class VectorStoreChunks:
         ]
 
     def _current(self, opened: _Dataset) -> CachedRows:
-        """The dataset's chunks in memory, read again where it was written since; those who wait share a reading."""
+        """The dataset's chunks in memory, read again after a write; concurrent callers share a read."""
         with opened.reading:
             if opened.held is None or time.monotonic() - opened.read_at >= FRESH_SECONDS:
                 started = time.monotonic()

@@ -46,7 +46,7 @@ class Row:
     name: str
     chunk: str
     vector: FloatArray | None = None
-    """None where it was not asked for."""
+    """None if it was not requested."""
     document: str = ""
     date: int = UNDATED
     items: Sequence[str] = field(default_factory=list)
@@ -238,6 +238,6 @@ def chunk_and_document(name: str) -> tuple[str, str]:
 
 
 def _shown(text: str, most_bytes: int | None) -> str:
-    """The text as every store can hold it: without NUL, and cut where it is too long."""
+    """The text in a form that every store accepts: without NUL, and cut to the maximum length."""
     shown = text.replace("\0", "\ufffd")
     return shown if most_bytes is None else shown.encode("utf-8")[:most_bytes].decode("utf-8", "ignore")

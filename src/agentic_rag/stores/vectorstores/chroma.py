@@ -145,7 +145,7 @@ def _any_of(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _metadata(row: Row) -> dict[str, Any]:
-    """The row's fields and vector, without ``items`` where it has none: Chroma takes no empty list."""
+    """The row's fields and vector, without an empty ``items``, which Chroma rejects."""
     vector = base64.b64encode(np.ascontiguousarray(row.vector, dtype="<f4").tobytes()).decode("ascii")
     return {**{name: value for name, value in row.fields().items() if value != []}, VECTOR: vector}
 

@@ -28,7 +28,7 @@ VARCHAR_BYTES = 65_535
 ARRAY_MEMBERS = 4096
 ROWS_PER_READ = 1000
 STRONG = "Strong"
-"""Consistency under which what was written is found by the next search."""
+"""Consistency level at which a search finds all earlier writes."""
 NO_PINGS = {"grpc.keepalive_time_ms": 2**31 - 1}
 """The client pings every ten seconds; Milvus Lite takes that ill, and drops a connection that was idle."""
 for _logger in ("pymilvus", "milvus_lite"):

@@ -167,7 +167,7 @@ def _quoted(table: Any) -> str:
 
 
 def _place(url: Any) -> str:
-    """Host, port and database: elsewhere, and among the options, may stand a password."""
+    """Host, port and database; other parts of the URL, and its options, may contain a password."""
     shown = sql.URL.create("postgresql", host=url.host, port=url.port, database=url.database)
     return str(shown.render_as_string())
 
