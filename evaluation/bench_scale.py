@@ -62,7 +62,7 @@ ESTIMATED_AT = 0.1
 
 
 class Mixed:
-    """The bundled model; for each text beyond a limit, a randomly perturbed copy of an earlier vector."""
+    """The bundled model; on request, a randomly perturbed copy of an earlier vector for each further text."""
 
     def __init__(self) -> None:
         self._model = BundledEmbedding()

@@ -87,7 +87,7 @@ one. Chosen from 0 to 3.7: most doubt of questions on other vaults and everyday 
 DOUBTED = 2.55
 """Log-odds below which results are doubted: .34 of the two vaults' own questions, as before."""
 SIZES, SENSE_QUERIES, SENSE_TITLES = (1, 2, 4, 15, 60), 80, 60
-"""Sizes of random parts, besides whole sets, because a floor must also hold for one note; samples per part."""
+"""Sizes of random parts, besides whole sets, because a floor must also hold for one note; queries and titles sampled."""
 NONSENSE = OWN / "nonsense" / "nonsense.json"
 TERMS = ("latin", "cjk", "cosine latin", "cosine cjk", "below_best", "bm25_share", "bm25_level", "bm25_best", "likeness")  # fmt: skip
 USED = {"hybrid": TERMS, "dense": TERMS[:5], "sparse": (*TERMS[:2], *TERMS[5:8])}
@@ -386,7 +386,7 @@ def _given(asked_in: Script, texts: Sequence[str]) -> float:
 
 
 def fitted_sense(sets: Sequence[Sequence[SenseCase]], doubted: float) -> Sense:
-    """Fits questions against nonsense that has less than most of its words in one chunk; then the floor.
+    """Fits questions against nonsense, without cases that have MOST_WORDS of their words in one chunk; then the floor.
 
     Every set, size, world and kind counts alike. ``doubted`` was chosen, see DOUBTED.
     """
