@@ -83,12 +83,12 @@ def _places(config: RagConfig, target: Path) -> tuple[Path, Path]:
     source, place = config.data_dir.resolve(), target.resolve()
     if config.lancedb_uri is not None or config.vectors.backend != "lancedb":
         raise ConfigError(
-            "only what lies in the data folder is copied; back up lancedb_uri and vectors.uri by their own means"
+            "a backup copies the data folder alone, and the vectors lie elsewhere; back up lancedb_uri or vectors.uri separately"
         )
     if not source.is_dir():
         raise InputError(f"there is no data folder {str(config.data_dir)!r}")
     if place.exists():
-        raise InputError(f"{str(target)!r} is there already; name a folder that is not")
+        raise InputError(f"{str(target)!r} exists already; name a new folder")
     if place.is_relative_to(source):
         raise InputError(f"{str(target)!r} lies within the data folder; name one outside")
     return source, place
@@ -118,5 +118,7 @@ def _copied(source: Path, place: Path, is_cancelled: threading.Event) -> tuple[i
     except (OSError, sqlite3.Error) as error:
         shutil.rmtree(beside, ignore_errors=True)
         reason = getattr(error, "strerror", None) or str(error)
-        raise StoreError(f"cannot copy {source} to {place}: {reason}; nothing was left there") from error
+        raise StoreError(
+            f"cannot copy {source} to {place}: {reason}; the unfinished copy was removed"
+        ) from error
     return len(copied), size

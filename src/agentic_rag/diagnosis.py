@@ -86,7 +86,10 @@ async def examine(load: Callable[[], RagConfig], *, thorough: bool = False) -> l
     try:
         config = load()
     except AgenticRagError as error:
-        return [*findings, Finding("configuration", "missing", str(error), "mend the value it names")]
+        return [
+            *findings,
+            Finding("configuration", "missing", str(error), "correct the setting that it names"),
+        ]
     checks = {
         "data folder": _data_folder,
         "embedding": _embedding,
@@ -112,10 +115,10 @@ async def _safely(what: str, check: Check, config: RagConfig) -> Finding:
     try:
         return replace(await check(config), what=what)
     except AgenticRagError as error:
-        cure = REPAIR if f"run: {REPAIR}" in str(error) else "mend what the message names"
+        cure = REPAIR if f"run: {REPAIR}" in str(error) else "correct what the message names"
         return Finding(what, "missing", str(error), cure)
     except Exception as error:  # noqa: BLE001 - whatever a library raises, the other checks are still to be made
-        return Finding(what, "missing", _foreign(error, config), "mend what the message names")
+        return Finding(what, "missing", _foreign(error, config), "correct what the message names")
 
 
 def _foreign(error: Exception, config: RagConfig) -> str:
@@ -166,7 +169,10 @@ async def _data_folder(config: RagConfig) -> Finding:
     folder = config.data_dir
     if not folder.exists():
         return Finding(
-            "data folder", "off", f"{folder} is made by the first ingest", "agentic-rag ingest PATH"
+            "data folder",
+            "off",
+            f"{folder} does not exist yet; the first ingest creates it",
+            "agentic-rag ingest PATH",
         )
     if not os.access(folder, os.W_OK):
         cure = f"chmod u+w {shlex.quote(str(folder))}, or --data-dir"
@@ -195,11 +201,13 @@ async def _relevance(model: Embedding) -> str:
     from agentic_rag.retrieval.embedding_calibration import EmbeddingCalibration, measured
 
     if EmbeddingCalibration(model).is_fitted:
-        return "relevance is fitted for it"
+        return "its relevance is calibrated"
     told = (await measured(model)).levels
     hardly = [name for pair, name in SCRIPTS.items() if told[pair].apart < TELLS_APART]
-    by_pairs = "relevance goes by reference pairs"
-    return by_pairs + (f"; it hardly tells {' and '.join(hardly)} texts apart" if hardly else "")
+    by_pairs = "its relevance is calibrated by reference pairs"
+    return by_pairs + (
+        f"; it hardly tells related from unrelated {' and '.join(hardly)} texts" if hardly else ""
+    )
 
 
 async def _datasets(config: RagConfig) -> Finding:
@@ -305,7 +313,7 @@ async def _written_object_store(config: RagConfig) -> Finding:
         from agentic_rag.stores.lancedb.connection import folder_bytes
 
         held = await asyncio.to_thread(folder_bytes, config.data_dir / COPIES)
-        return replace(found, detail=f"{found.detail}; read from copies, {held / 1e6:.0f} MB of them here")
+        return replace(found, detail=f"{found.detail}; read from local copies, {held / 1e6:.0f} MB")
     from agentic_rag.stores.lancedb.commits import ROUNDS, WRITERS, lost_writes
 
     place = without_login(uri)
@@ -318,15 +326,19 @@ async def _written_object_store(config: RagConfig) -> Finding:
         async with asyncio.timeout(WRITES_SECONDS):
             lost = await lost_writes(uri, config.storage_options)
     except TimeoutError:
-        return Finding("vectors", "missing", f"{place}: not written within {WRITES_SECONDS:g} s", cure)
+        return Finding(
+            "vectors", "missing", f"{place}: the test writes did not end within {WRITES_SECONDS:g} s", cure
+        )
     except StoreError as error:
         return Finding("vectors", "missing", str(error), cure)
     if lost is None:
         return Finding("vectors", "missing", f"{place}: the store refuses conditional writes", cure)
     if lost:
-        why = f"{lost} of {WRITERS * ROUNDS} writes at once were lost: the store ignores conditions"
+        why = (
+            f"{lost} of {WRITERS * ROUNDS} concurrent writes were lost: the store ignores conditional writes"
+        )
         return Finding("vectors", "missing", f"{place}: {why}", cure)
-    return Finding("vectors", "ok", f"{found.detail}; writes at once are kept apart")
+    return Finding("vectors", "ok", f"{found.detail}; concurrent writes are safe")
 
 
 async def _tables(config: RagConfig) -> Finding:
@@ -347,7 +359,7 @@ async def _tables(config: RagConfig) -> Finding:
         told.append("a repair was interrupted")
     if told:
         return Finding("tables", "missing", "; ".join(told), REPAIR)
-    return Finding("tables", "ok", f"{len(table_names(folder))}, read whole")
+    return Finding("tables", "ok", f"all rows and indexes of {len(table_names(folder))} tables can be read")
 
 
 async def _conversations(config: RagConfig) -> Finding:
@@ -368,7 +380,7 @@ async def _chat(config: RagConfig) -> Finding:
     chat = config.chat
     if chat.base_url is None:
         cure = "set AGENTIC_RAG_CHAT__BASE_URL and AGENTIC_RAG_CHAT__MODEL"
-        return Finding("chat model", "off", "answers quote the notes", cure)
+        return Finding("chat model", "off", "none configured; answers quote the notes", cure)
     detail = f"{chat.model} at {without_login(chat.base_url)}"
     problem = await _unreachable(chat.base_url)
     if problem is None:

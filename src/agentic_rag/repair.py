@@ -132,8 +132,8 @@ async def repair(
     """
     if config.lancedb_uri is not None:
         raise ConfigError(
-            "only what lies in the data folder is repaired; lancedb_uri names another place, and "
-            f"copies of its tables ({COPIES}) can be deleted"
+            "repair works on the data folder alone, and lancedb_uri names another place; "
+            f"damaged copies of its tables ({COPIES}) can be deleted"
         )
     folder = config.data_dir
     if not (folder / VECTORS).is_dir():
@@ -195,12 +195,12 @@ class _Repair:
                 raise  # written by a later version
             self._set_aside(file)
             data_format.checked_format(self._folder)
-            told[data_format.FILE] = f"it holds {data_format.FORMAT} again"
+            told[data_format.FILE] = f"the format number {data_format.FORMAT} was written again"
         file = self._folder / CONVERSATIONS
         if file.exists() and not is_database(file):
             for one in (file, *self._folder.glob(f"{CONVERSATIONS}-*")):
                 self._set_aside(one)
-            told[CONVERSATIONS] = "the conversations that it kept are gone; restart the service"
+            told[CONVERSATIONS] = "the conversations in it are lost; restart the service"
         return told
 
     def _set_aside(self, path: Path) -> None:

@@ -167,7 +167,7 @@ async def test_a_model_that_fails_is_told_as_it_is(address: str, vault: Path, tm
     ("given", "error", "says"),
     [
         ({"engine": "spark"}, InputError, "unknown engine 'spark'; use one of: local, ray"),
-        ({"address": "127.0.0.1:1"}, InputError, "give the engine 'ray' too"),
+        ({"address": "127.0.0.1:1"}, InputError, "an address is for the engine 'ray' alone"),
         ({"engine": "ray", "address": "127.0.0.1:1"}, RunError, "no Ray cluster can be used at 127.0.0.1:1"),
     ],
 )

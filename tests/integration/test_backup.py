@@ -152,7 +152,7 @@ async def test_what_cannot_be_copied_is_told(tmp_path: Path, vault: Path):
         await back_up(config, tmp_path / "copy")
     async with open_rag(config, embedding=HashingEmbedding()) as rag:
         await rag.ingest(vault)
-        with pytest.raises(InputError, match="is there already"):
+        with pytest.raises(InputError, match="exists already"):
             await rag.backup(vault)
         with pytest.raises(InputError, match="within the data folder"):
             await rag.backup(config.data_dir / "copy")
@@ -165,7 +165,7 @@ async def test_what_cannot_be_copied_is_told(tmp_path: Path, vault: Path):
 
 @pytest.mark.parametrize(
     ("noted", "told"),
-    [(str(FORMAT + 1), "which a later version of agentic-rag made"), ("x", "must hold the number")],
+    [(str(FORMAT + 1), "upgrade agentic-rag"), ("x", "must hold the number")],
 )
 async def test_a_folder_of_another_version_is_refused(tmp_path: Path, vault: Path, noted: str, told: str):
     config = RagConfig(data_dir=tmp_path / "data")

@@ -143,9 +143,12 @@ def test_filters_and_dates(cli: Any) -> None:
 def test_a_filter_on_what_no_note_has_says_so(cli: Any) -> None:
     for command in ("ask", "search"):
         shown = " ".join(cli(command, "tea", "--filter", "langauge=zh").out.split())
-        assert "the filter is on 'langauge', which nothing in 'default' has; it has:" in shown
+        assert (
+            "no chunk of dataset 'default' has 'langauge', which the filter names; it can be filtered by:"
+            in shown
+        )
         assert " lang," in shown
-    told = "nothing in 'default' passes the filter {'lang': {'$eq': 'xx'}}"
+    told = "no chunk of dataset 'default' passes the filter {'lang': {'$eq': 'xx'}}"
     assert told in cli("search", "tea", "--filter", "lang=xx", "--json").json["reason"]
     assert told in " ".join(cli("ask", "tea", "--filter", "lang=xx").out.split())
 
@@ -329,7 +332,7 @@ def test_a_dataset_without_token_vectors_is_told_and_reindexed(cli: Any, tmp_pat
     asyncio.run(as_it_was_before_there_were_any())
     assert cli("stats", "--data-dir", data, "--json").json[0]["token_vectors"] is False
     told = cli("stats", "--data-dir", data).out
-    assert "the rerank finds no token vectors" in told
+    assert "the token vectors that the rerank reads are missing" in told
     assert "agentic-rag reindex --dataset default" in told
     assert cli("reindex", "--data-dir", data).code == 0
     assert cli("stats", "--data-dir", data, "--json").json[0]["token_vectors"] is True
@@ -354,7 +357,7 @@ def test_a_changed_model_is_told_and_reindexed(
         finding["what"]: finding for finding in json.loads(cli("doctor", "--data-dir", data, "--json").out)
     }
     assert "reindex" in told["datasets"]["detail"]
-    assert "relevance goes by reference pairs" in told["embedding"]["detail"]
+    assert "its relevance is calibrated by reference pairs" in told["embedding"]["detail"]
     stats = cli("stats", "--data-dir", data, "--json").json[0]
     assert (stats["model"], stats["reindex"]) == ("multilingual-e5-small-int8", True)
     assert "agentic-rag reindex --dataset default" in cli("stats", "--data-dir", data).out
@@ -395,7 +398,7 @@ def test_doctor_finds_and_names_the_cure(cli: Any, monkeypatch: pytest.MonkeyPat
     findings = {finding["what"]: finding for finding in cli("doctor", "--json").json}
     assert findings["datasets"]["detail"].startswith("default (")
     assert findings["embedding"]["status"] == "ok"
-    assert findings["embedding"]["detail"].endswith("relevance is fitted for it")
+    assert findings["embedding"]["detail"].endswith("its relevance is calibrated")
     assert findings["chat model"]["status"] == "off"
     assert "AGENTIC_RAG_CHAT__BASE_URL" in findings["chat model"]["cure"]
     monkeypatch.setenv("AGENTIC_RAG_CHAT__BASE_URL", "http://127.0.0.1:9/v1")
@@ -448,7 +451,7 @@ def test_remove_takes_out_a_folder_that_is_gone_then_everything(cli: Any, tmp_pa
     taken = cli("remove", "gone", "--json", *here).json
     assert (taken["counts"], taken["documents"]) == ({"removed": 1}, 1)
     for arguments in ((), ("kept", "--all")):
-        assert "not both" in cli("remove", *arguments, *here).err
+        assert "give either the paths" in cli("remove", *arguments, *here).err
     assert cli("remove", "--all", "--json", *here).json["documents"] == 0
     again = cli("remove", "--all", *here)
     assert again.code == 2
@@ -476,7 +479,7 @@ def test_an_interrupted_ingest_says_how_it_goes_on(tmp_path: Path) -> None:
         started.send_signal(signal.SIGINT)
         _, told = started.communicate(timeout=60)
     assert started.returncode == 130
-    assert "interrupted; the same command goes on where it was" in told.decode()
+    assert "interrupted; the same command continues from there" in told.decode()
 
 
 @pytest.mark.slow

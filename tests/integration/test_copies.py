@@ -194,7 +194,7 @@ async def test_doctor_writes_nothing_to_an_object_store_of_copies(
         "vectors"
     ]
     assert found.status == "ok"
-    assert found.detail.endswith("0 tables; read from copies, 0 MB of them here")
+    assert found.detail.endswith("0 tables; read from local copies, 0 MB")
     assert object_store.answered["PUT"] == 0
 
 

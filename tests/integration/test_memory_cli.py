@@ -121,7 +121,7 @@ def test_add_as_json(memory: Run) -> None:
 
 def test_what_an_assistant_says_tells_nothing_of_the_user(memory: Run) -> None:
     kept = memory("add", OSLO, "--user-id", "ada", "--role", "assistant")
-    assert "nothing else follows from it" in kept.out
+    assert "no other memory was derived from it" in kept.out
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_what_an_assistant_says_tells_nothing_of_the_user(memory: Run) -> None:
         (["search", "Where?", "--as-of", "then"], "as_of must be an ISO date"),
         (["search", "Where?", "--top-k", "0"], "--top-k"),
         (["list", "--type", "nonsense"], "'core', 'episodic', 'semantic'"),
-        (["forget"], "name the memories to forget"),
-        (["forget", "said-1", "--all"], "not both"),
+        (["forget"], "give either the ids"),
+        (["forget", "said-1", "--all"], "or --all to forget everything"),
         (["import", "missing.jsonl"], "missing.jsonl"),
     ],
 )
@@ -153,8 +153,8 @@ def test_of_an_unknown_user_it_says_so(memory: Run, tmp_path: Path, arguments: l
     ended = memory(*arguments, "--user-id", "no one")
     assert ended.code == 0
     assert ended.out.splitlines() == [
-        "nothing is known of 'no one' yet",
-        "tell something: agentic-rag memory add \"…\" --user-id 'no one'",
+        "user 'no one' has no memories yet",
+        "add one: agentic-rag memory add \"…\" --user-id 'no one'",
     ]
     assert list(tmp_path.iterdir()) == []
     memory("add", OSLO, "--user-id", "ada")
@@ -282,7 +282,7 @@ def test_a_broken_export_is_not_imported(told: Run, tmp_path: Path) -> None:
         ended = told("import", "broken.jsonl", "--user-id", "bo")
         assert ended.code == 2
         assert says in ended.err
-    assert "nothing is known of 'bo'" in told("list", "--user-id", "bo").out
+    assert "user 'bo' has no memories yet" in told("list", "--user-id", "bo").out
     unwritable = told("export", "no/such/folder.jsonl", "--user-id", "ada")
     assert unwritable.code == 2
     assert "cannot write" in unwritable.err

@@ -510,7 +510,7 @@ async def test_the_form_of_the_folder(base: Base, tmp_path: Path, harm: Harm):
 async def test_a_folder_of_a_later_version_is_left_alone(base: Base, tmp_path: Path):
     folder = base.copied(tmp_path / "data")
     (folder / "format").write_text("2\n", "utf-8")
-    with pytest.raises(StoreError, match="later version"):
+    with pytest.raises(StoreError, match="upgrade agentic-rag"):
         await repaired(folder)
     assert (folder / "format").read_text("utf-8") == "2\n"
 

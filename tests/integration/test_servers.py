@@ -191,8 +191,12 @@ def _of_store(found: list[Finding]) -> Finding:
 @pytest.mark.parametrize(
     ("conditions", "status", "told"),
     [
-        ("kept", "ok", "writes at once are kept apart"),
-        ("ignored", "missing", r"[1-8] of 8 writes at once were lost: the store ignores conditions"),
+        ("kept", "ok", "concurrent writes are safe"),
+        (
+            "ignored",
+            "missing",
+            r"[1-8] of 8 concurrent writes were lost: the store ignores conditional writes",
+        ),
         ("refused", "missing", "the store refuses conditional writes"),
     ],
 )

@@ -131,7 +131,7 @@ def _is_named_and_skipped(paths: list[Path], report: IngestReport) -> bool:
 @configured
 def watch(
     config: RagConfig,
-    folders: Annotated[list[Path], typer.Argument(help="Vaults or folders to follow.")],
+    folders: Annotated[list[Path], typer.Argument(help="Vaults or folders to watch.")],
     dataset: Dataset = "default",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value a line.")] = False,
 ) -> None:
@@ -163,7 +163,7 @@ def remove(
     from agentic_rag.cli.datasets import print_ingest, remove_paths
 
     if everything == bool(paths):
-        raise InputError("name the paths to remove, or give --all for everything; not both")
+        raise InputError("give either the paths to remove, or --all to remove everything")
     report = run(remove_paths(config, None if everything else paths, dataset, quiet=as_json), goes_on=True)
     if as_json:
         print_json(report.to_dict())
@@ -352,7 +352,7 @@ def serve(
     watched: Annotated[
         list[Path] | None,
         typer.Option(
-            "--watch", metavar="FOLDER", help="Folder to follow: its changes are ingested; repeatable."
+            "--watch", metavar="FOLDER", help="Folder to watch: its changes are ingested; repeatable."
         ),
     ] = None,
     dataset: Dataset = "default",

@@ -255,16 +255,16 @@ def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
         )
         why = None
         if stats["reindex"]:
-            why = f"the configured model is {stats['configured_model']}"
+            why = f"the configured model is {stats['configured_model']}; embed the dataset again with"
         elif stats["chunks"] and stats["token_vectors"] is False:
-            why = "the rerank finds no token vectors to compare the question with"
+            why = "the token vectors that the rerank reads are missing; add them with"
         if why is not None:
             command = f"agentic-rag reindex --dataset {shlex.quote(stats['dataset'])}"
             out.print(f"{why}: {command}", markup=False, style="yellow", soft_wrap=True)
         if stats["old_bytes"]:
             out.print(
-                f"{stats['old_bytes']:,} bytes are of old versions: the next write frees them, once nothing else has "
-                "the folder open",
+                f"old versions take {stats['old_bytes']:,} bytes; the next write frees them, once no other process has "
+                "the data folder open",
                 markup=False,
                 style="dim",
                 soft_wrap=True,
@@ -274,7 +274,7 @@ def print_stats(found: list[dict[str, Any]], config: RagConfig) -> None:
 
 def _tables(tables: list[dict[str, Any]]) -> Table:
     shown = Table(box=SIMPLE_HEAD)
-    for name in ("table", "rows", "versions", "size", "index", "not in it"):
+    for name in ("table", "rows", "versions", "size", "index", "not indexed"):
         shown.add_column(name, justify="left" if name in ("table", "index") else "right", no_wrap=True)
     for table in tables:
         size = "–" if table["bytes"] is None else _megabytes(table["bytes"])

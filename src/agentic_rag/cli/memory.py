@@ -197,7 +197,7 @@ def print_added(result: Mapping[str, Any]) -> None:
     out = console()
     out.print(f"kept verbatim as [cyan]{escape(result['evidence_id'])}[/cyan]")
     if not result["memories"]:
-        out.print("nothing else follows from it", style="dim")
+        out.print("no other memory was derived from it", style="dim")
         return
     kinds: dict[tuple[str, str, str], list[str]] = {}
     for memory in result["memories"]:
@@ -296,8 +296,8 @@ def print_moved(result: Mapping[str, Any], where: str) -> None:
 
 def _print_unknown(out: Console, user_id: str) -> None:
     command = f'agentic-rag memory add "…" --user-id {shlex.quote(user_id)}'
-    out.print(f"nothing is known of {user_id!r} yet", markup=False, style="yellow")
-    out.print(f"tell something: {command}", markup=False, style="dim", soft_wrap=True)
+    out.print(f"user {user_id!r} has no memories yet", markup=False, style="yellow")
+    out.print(f"add one: {command}", markup=False, style="dim", soft_wrap=True)
 
 
 def _columns(*names: str) -> Table:

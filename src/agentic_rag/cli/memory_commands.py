@@ -132,7 +132,7 @@ def forget(
     from agentic_rag.cli.memory import count_memories, forget_memories, print_forgotten
 
     if everything == bool(ids):
-        raise InputError("name the memories to forget by their ids, or give --all for everything; not both")
+        raise InputError("give either the ids of the memories to forget, or --all to forget everything")
     if everything and not yes and (held := run(count_memories(config, user_id))):
         typer.confirm(f"Delete all {held} memories of {user_id!r}?", abort=True, err=True)
     result = run(forget_memories(config, user_id, None if everything else ids))

@@ -12,15 +12,15 @@ from agentic_rag.settings.config import RagConfig
 
 DEFAULT_DATA_DIR = RagConfig().data_dir
 _AGAIN = {
-    "values": "; made again from the chunks",
-    "datasets": "; made again from the other tables",
-    "ledger": "; noted again from the chunks",
+    "values": "; rebuilt from the chunks",
+    "datasets": "; rebuilt from the other tables",
+    "ledger": "; rebuilt from the chunks",
 }
 """Result for tables that are derived from others."""
 _NOT_IN_GRAPH = "(the graph does not hold core, procedural and working memories)"
 _LOST = {
     0: "nothing of it is lost",
-    None: f"nothing tells how much of it is lost {_NOT_IN_GRAPH}",
+    None: f"how much of it is lost is unknown {_NOT_IN_GRAPH}",
 }
 
 
@@ -33,7 +33,7 @@ def print_repair(report: RepairReport, config: RagConfig) -> None:
     for name, told in report.files.items():
         out.print(f"{name}: {told}", markup=False, soft_wrap=True)
     for name, reason in report.indexes.items():
-        out.print(f"{name}: its indexes were built anew ({reason})", markup=False, soft_wrap=True)
+        out.print(f"{name}: its indexes were rebuilt ({reason})", markup=False, soft_wrap=True)
     for table in report.tables:
         out.print(f"{table}: {table.reason}", markup=False, soft_wrap=True)
         out.print(f"  {_kept(table)}", markup=False, soft_wrap=True)
@@ -41,7 +41,7 @@ def print_repair(report: RepairReport, config: RagConfig) -> None:
         for line in _became(dataset):
             out.print(line, markup=False, soft_wrap=True)
     if report.aside is not None:
-        out.print(f"what could not be read is in {report.aside}", markup=False, soft_wrap=True)
+        out.print(f"the damaged files were moved to {report.aside}", markup=False, soft_wrap=True)
     commands = [_command(one, config) for one in report.datasets if one.pending]
     if commands:
         out.print("now run:", style="bold")
@@ -50,15 +50,15 @@ def print_repair(report: RepairReport, config: RagConfig) -> None:
 
 
 def _kept(table: MendedTable) -> str:
-    lost = "what else it held is not known" if table.lost is None else f"{table.lost} could not be read"
-    older = "" if table.is_latest or not table.kept else "; some may be older than what was there"
+    lost = "the number of lost rows is unknown" if table.lost is None else f"{table.lost} could not be read"
+    older = "" if table.is_latest or not table.kept else "; some may be of an older version"
     return f"{table.kept} rows kept, {lost}{older}{_AGAIN.get(table.part, '')}"
 
 
 def _became(mended: MendedDataset) -> list[str]:
     is_memory = mended.dataset.startswith(MEMORY_PREFIX)
     called = f"memory of {mended.dataset.removeprefix(MEMORY_PREFIX)}" if is_memory else mended.dataset
-    told = [f"{mended.restored} chunks made again from the graph"] if mended.restored else []
+    told = [f"{mended.restored} chunks restored from the graph"] if mended.restored else []
     if mended.pending:
         told.append(f"{mended.pending} documents to be ingested again")
     if is_memory:
@@ -72,4 +72,6 @@ def _command(mended: MendedDataset, config: RagConfig) -> str:
     roots = ["PATH" if Path(root).name == UNKNOWN_ROOT else shlex.quote(root) for root in mended.roots]
     place = f" --data-dir {shlex.quote(str(config.data_dir))}" if config.data_dir != DEFAULT_DATA_DIR else ""
     line = f"agentic-rag ingest {' '.join(roots)} --dataset {shlex.quote(mended.dataset)}{place}"
-    return line + ("  (PATH: where its notes are; nothing tells it any more)" if "PATH" in roots else "")
+    return line + (
+        "  (PATH: the folder of its notes, which is not recorded any more)" if "PATH" in roots else ""
+    )

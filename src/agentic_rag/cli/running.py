@@ -29,7 +29,7 @@ def run(work: Coroutine[Any, Any, T], *, goes_on: bool = False, fresh: bool = Fa
         return asyncio.run(work)
     except KeyboardInterrupt:
         same = "the same command without --fresh" if fresh else "the same command"
-        hint = f"; {same} goes on where it was" if goes_on else ""
+        hint = f"; {same} continues from there" if goes_on else ""
         sys.stderr.write(f"\ninterrupted{hint}\n")
         raise typer.Exit(INTERRUPTED) from None
 

@@ -101,9 +101,7 @@ def _overruled(data_dir: Path, target: Path, written: Mapping[str, Any]) -> list
         section, _, key = name.partition(".")
         if value is not None and told[section][key] != value:
             names.append(name)
-    return (
-        [f"note: the environment sets {', '.join(names)} otherwise, and wins over the file"] if names else []
-    )
+    return [f"note: environment variables override the file's {', '.join(names)}"] if names else []
 
 
 def tables(report: TuneReport) -> list[Table]:
@@ -162,9 +160,9 @@ def verdict(report: TuneReport, target: Path | None) -> list[str]:
     elif report.beyond_chance:
         lines.append("nothing written: on all queries together the defaults are best")
     elif report.chosen:
-        lines.append("nothing written; --write-anyway writes it all the same")
+        lines.append("nothing written: the gain is not significant; to write it all the same: --write-anyway")
     else:
-        lines.append("nothing written: no setting is surely better than its default")
+        lines.append("nothing written: no setting is significantly better than its default")
     if report.repairs:
         lines.append(f"repairs of the data: {len(report.repairs)}; --json FILE lists them")
     return lines
@@ -221,7 +219,9 @@ def merged_settings(text: str, values: Mapping[str, Any], told: str) -> str:
         section, _, key = name.partition(".")
         own = wanted.setdefault(section, {})
         if not isinstance(own, dict):
-            raise ConfigError(f"{section!r} in the settings file is {own!r:.80}; it is a section of settings")
+            raise ConfigError(
+                f"{section!r} in the settings file is {own!r:.80}; make it a section, such as [{section}]"
+            )
         own.pop(key, None)
         if value is not None:
             own[key] = value

@@ -81,7 +81,9 @@ async def joined(engine: str, address: str | None) -> AsyncIterator[Cluster | No
         raise InputError(f"unknown engine {engine!r}; use one of: {', '.join(ENGINES)}")
     if engine == "local":
         if address is not None:
-            raise InputError("the address is of a Ray cluster; give the engine 'ray' too")
+            raise InputError(
+                "an address is for the engine 'ray' alone; give that engine too, or leave the address out"
+            )
         yield None
         return
     await asyncio.to_thread(imported)  # raises now if Ray is not installed

@@ -207,8 +207,8 @@ class RetrievalEngine:
                 return await self._unmet(dataset_id, wanted)
         if as_of is None or await self._passes(dataset_id, Restriction(wanted, as_of)):
             return None
-        which = "all that the filter lets pass" if wanted else "everything"
-        return f"{which} in {dataset_id!r} is dated after {as_of.replace(microsecond=0)}"
+        which = "every chunk that passes the filter" if wanted else "every chunk"
+        return f"{which} in dataset {dataset_id!r} is dated after {as_of.replace(microsecond=0)}"
 
     async def _passes(self, dataset_id: str, restriction: Restriction) -> bool:
         return bool(await self._store.matching_chunk_ids(dataset_id, restriction, limit=1))
@@ -219,9 +219,7 @@ class RetrievalEngine:
         parts = wanted.parts if isinstance(wanted, And) else (wanted,)
         unmet = [part for part in parts if not await self._passes(dataset_id, Restriction(part))] or [wanted]
         spelled = " and ".join(str(as_dict(part)) for part in unmet)
-        return (
-            f"nothing in {dataset_id!r} passes the filter {spelled}; numbers and texts never equal each other"
-        )
+        return f"no chunk of dataset {dataset_id!r} passes the filter {spelled}; a number never equals a text"
 
     async def _unknown_keys(self, dataset_id: str, wanted: Expression) -> str | None:
         """A sentence that names the filter's unknown keys and the existing ones; None if all are known."""
@@ -236,8 +234,8 @@ class RetrievalEngine:
         )
         there = ", ".join(by_likeness[:MOST_KEYS]) + (", …" if len(known) > MOST_KEYS else "")
         return (
-            f"the filter is on {', '.join(map(repr, unknown))}, which nothing in {dataset_id!r} has; "
-            f"it has: {there or 'nothing to filter by'}"
+            f"no chunk of dataset {dataset_id!r} has {', '.join(map(repr, unknown))}, which the filter names; "
+            f"it can be filtered by: {there or 'nothing'}"
         )
 
     def as_retriever(

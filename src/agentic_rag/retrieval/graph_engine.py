@@ -346,7 +346,7 @@ class GraphEngine:
         except ManifestMismatch:  # the dataset was just switched to another model: nothing here is comparable
             raise
         except StoreError as error:
-            _LOGGER.warning("the graph is searched without what the vector store has: %s", error)
+            _LOGGER.warning("the vector store failed, so the graph is searched without it: %s", error)
             return without
 
 

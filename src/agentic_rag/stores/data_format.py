@@ -26,12 +26,12 @@ def checked_format(folder: Path) -> None:
         noted = None
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{file} must hold the number of the data folder's form, such as {FORMAT}; run: agentic-rag repair"
+            f"{file} must hold the number of the data folder's format, such as {FORMAT}; run: agentic-rag repair"
         ) from error
     if noted is not None and noted > FORMAT:
         raise StoreError(
-            f"{folder} is of form {noted}, which a later version of agentic-rag made; this one reads up to {FORMAT}: "
-            "upgrade it, or use another --data-dir"
+            f"the data folder {folder} has format {noted}, and this version of agentic-rag reads up to {FORMAT}; "
+            "upgrade agentic-rag, or use another --data-dir"
         )
     if noted is None:
         try:

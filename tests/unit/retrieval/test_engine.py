@@ -186,16 +186,16 @@ async def test_a_filter_on_what_nothing_has_says_what_there_is():
         assert await engine.why_nothing_passes("notes", known) is None
     told = await engine.why_nothing_passes("notes", {"$or": [{"yaer": 2024}, {"year": 2024}]})
     assert told == (
-        "the filter is on 'yaer', which nothing in 'notes' has; it has: year, date, path, title, document_id, kind"
+        "no chunk of dataset 'notes' has 'yaer', which the filter names; it can be filtered by: year, date, path, title, document_id, kind"
     )
-    assert "nothing to filter by" in str(await engine.why_nothing_passes("elsewhere", {"year": 1}))
+    assert "can be filtered by: nothing" in str(await engine.why_nothing_passes("elsewhere", {"year": 1}))
 
 
 async def test_a_condition_that_nothing_meets_is_named():
     engine, _ = await filled(*CHUNKS)
     told = await engine.why_nothing_passes("notes", {"year": {"$gte": "abc"}, "path": {"$ne": "tea"}})
     assert told == (
-        "nothing in 'notes' passes the filter {'year': {'$gte': 'abc'}}; numbers and texts never equal each other"
+        "no chunk of dataset 'notes' passes the filter {'year': {'$gte': 'abc'}}; a number never equals a text"
     )
     apart = {"year": {"$lt": 2021}, "title": {"$eq": "none"}}
     assert "{'title': {'$eq': 'none'}};" in str(await engine.why_nothing_passes("notes", apart))
@@ -209,9 +209,9 @@ async def test_a_day_before_everything_is_named():
     assert await engine.why_nothing_passes("notes", None, late) is None
     early = datetime(1900, 1, 1, 23, 59, 59, 999999, tzinfo=UTC)
     told = await engine.why_nothing_passes("notes", None, early)
-    assert told == "everything in 'notes' is dated after 1900-01-01 23:59:59+00:00"
+    assert told == "every chunk in dataset 'notes' is dated after 1900-01-01 23:59:59+00:00"
     told = await engine.why_nothing_passes("notes", {"path": {"$exists": True}}, early)
-    assert str(told).startswith("all that the filter lets pass in 'notes'")
+    assert str(told).startswith("every chunk that passes the filter in dataset 'notes'")
 
 
 @pytest.mark.parametrize("strategy", EVERY)
