@@ -104,11 +104,13 @@ def filled_board(path: Path) -> tuple[Board, Provenance]:
     known = provenance(path, board)
     if known is None:
         raise InputError(
-            f"nothing is known of {path.name}: it is no board of ours, or its hidden file (.….board.json) is not beside it; "
-            "write it anew with ask --canvas"
+            f"{path.name} cannot be checked: agentic-rag did not write it, or its hidden file (.….board.json) is missing; "
+            "write the board again with ask --canvas"
         )
     if not known.tests:
-        raise InputError(f"{path.name} asks nothing; only boards of verification_canvas are checked")
+        raise InputError(
+            f"{path.name} holds no questions; only a board of verification_canvas can be checked"
+        )
     return board, known
 
 
@@ -146,7 +148,7 @@ async def check_board(
         if marked != (board, known):
             save(path, *marked)
     except OSError as error:
-        raise RunError(f"what was checked of {path} cannot be written: {error}") from error
+        raise RunError(f"the marks of {path} cannot be written: {error}") from error
     return CheckReport(str(path), known.dataset, tuple(answers), degraded)
 
 
@@ -157,7 +159,7 @@ async def _judged(test: Test, given: str, names: Names, chat: Chat | None) -> Ju
     reply = await chat.complete(MARK_SYSTEM, fenced([test.asks, "\n".join([*test.expected, *quotes]), given]))
     found = _MARKED.match(reply.strip())
     if found is None:
-        raise ModelError(f"the chat model's mark cannot be read: {reply[:80]!r}")
+        raise ModelError(f"the chat model must reply right, partly or wrong, not {reply[:80]!r}")
     mark: Mark = found["mark"].lower()  # type: ignore[assignment]
     missing = (found["missing"] or "").strip()
     closeness = {"right": 1.0, "partly": 0.5}.get(mark, 0.0)

@@ -121,7 +121,7 @@ def drawn(answer: Mapping[str, Any], vault: Vault) -> Drawing:
     """
     if answer["abstained"] or not answer["citations"]:
         raise InputError(
-            f"there is nothing to draw: {answer['answer']!r} cites no note; ask another question, or other notes"
+            f"the answer {answer['answer']!r} cites no note, so no board can be drawn; ask another question"
         )
     sheet = _Sheet(answer, vault)
     title = canvas.text_card(sheet.key, f"# {_one_line(answer['query'])}", width=2 * canvas.WIDTH)

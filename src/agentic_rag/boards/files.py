@@ -112,7 +112,9 @@ def _require_own(path: Path, there: Board, known: Provenance | None, drawing: Dr
     if not nodes_of(there):
         return
     if not any(is_board_id(node.get("id")) for node in nodes_of(there)):
-        raise InputError(f"{path} is a board of yours; give another name, and nothing of it is touched")
+        raise InputError(
+            f"{path} is a board that agentic-rag did not write; it was not changed; give another file name"
+        )
     if known is not None and known.key != drawing.key:
         raise InputError(
             f"{path} is the board of another question ({known.query!r}, {known.operation}, {known.dataset}); "

@@ -68,8 +68,8 @@ class Reviews:
             return {one["card_id"]: _review(one) for one in raw["cards"]}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RunError(
-                f"the questions that were asked cannot be read from {self._path} ({error}); "
-                "move that file away to begin anew"
+                f"the review schedule {self._path} cannot be read: {error}; "
+                "move that file away to start a new schedule"
             ) from error
 
     def due(self, at: datetime, dataset: str | None = None) -> list[Review]:
@@ -109,9 +109,7 @@ class Reviews:
                 self._path, json.dumps({"version": _VERSION, "cards": rows}, ensure_ascii=False, indent=1)
             )
         except OSError as error:
-            raise RunError(
-                f"the questions that were asked cannot be written to {self._path}: {error}"
-            ) from error
+            raise RunError(f"the review schedule {self._path} cannot be written: {error}") from error
 
     def answered(self, before: Review | None, now: Review, at: datetime) -> Review:
         """The review with its next date. The same answer repeated before that date counts once."""

@@ -47,7 +47,7 @@ def print_check(report: CheckReport) -> None:
     out.print(f"{counts}", markup=False)
     if report.degraded:
         out.print(
-            f"degraded: marked by words, as the chat model failed: {report.degraded}",
+            f"degraded: the chat model failed, so the marks compare words alone: {report.degraded}",
             style="red",
             markup=False,
         )
@@ -55,9 +55,13 @@ def print_check(report: CheckReport) -> None:
     for note in notes:
         out.print(f"mistake note: {note}", markup=False, soft_wrap=True)
     if notes:
-        out.print("ingest the vault again, and weak_point_clustering reads them", style="dim")
+        out.print(
+            "ingest the vault again, so that weak_point_clustering finds the mistake notes", style="dim"
+        )
     if dues := [one.due for one in answered if one.due]:
-        out.print(f"the next is to be asked again on {min(dues):%Y-%m-%d}: agentic-rag due", style="dim")
+        out.print(
+            f"the next review is due on {min(dues):%Y-%m-%d}; list reviews with: agentic-rag due", style="dim"
+        )
 
 
 def due_reviews(config: RagConfig, user_id: str, dataset: str | None, *, everything: bool) -> list[Review]:
@@ -106,7 +110,7 @@ def print_due(reviews: Sequence[Review]) -> None:
     """Questions with their board, without their answers."""
     out = console()
     if not reviews:
-        out.print("nothing is to be asked again yet; fill in a board and run agentic-rag check on it")
+        out.print("no review is due; fill in a board, then run: agentic-rag check BOARD")
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in ("due", "last", "question", "board"):

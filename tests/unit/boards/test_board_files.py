@@ -169,7 +169,7 @@ def test_what_is_not_ours_is_not_written_into(tmp_path: Path) -> None:
     own = tmp_path / "own.canvas"
     card = {"id": "a", "type": "text", "text": "mine", "x": 0, "y": 0, "width": 9, "height": 9}
     _save(own, {"nodes": [card], "edges": []})
-    with pytest.raises(InputError, match="a board of yours"):
+    with pytest.raises(InputError, match="a board that agentic-rag did not write"):
         write_board(answer, own)
     other = tmp_path / "other.canvas"
     write_board({**answer, "query": "another?"}, other)

@@ -169,11 +169,11 @@ async def test_only_boards_of_questions_are_checked(vault: Path) -> None:
         await _check(vault / "boards" / "none.canvas")
     other = vault / "boards" / "other.canvas"
     write_board(board_answer(random.Random(1), "document_retrieval"), other)
-    with pytest.raises(InputError, match="asks nothing"):
+    with pytest.raises(InputError, match="holds no questions"):
         await _check(other)
     for record in other.parent.glob(".*.board.json"):
         record.unlink()
-    with pytest.raises(InputError, match="nothing is known"):
+    with pytest.raises(InputError, match="agentic-rag did not write it"):
         await _check(other)
 
 

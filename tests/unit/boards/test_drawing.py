@@ -109,5 +109,5 @@ def test_nothing_is_drawn_of_an_answer_without_citations() -> None:
         "abstained": True,
         "answer": "Not found.",
     }
-    with pytest.raises(InputError, match=r"nothing to draw: 'Not found\.'"):
+    with pytest.raises(InputError, match=r"the answer 'Not found\.' cites no note"):
         drawn(answer, NOWHERE)
