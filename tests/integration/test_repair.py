@@ -362,7 +362,7 @@ async def test_documents_whose_folder_nothing_tells_any_more(base: Base, tmp_pat
         done = await rag.ingest(vault)
         assert (done.count("changed"), done.count("added")) == (7, 0)
         (left,) = [file for file in done.files if file.action == "skipped"]
-        assert "1 of its documents still held" in (left.reason or "")
+        assert "1 of its documents are stored" in (left.reason or "")
         removed = await rag.remove(left.path)
         assert removed.count("removed") == 1
         assert not any(record.pending for record in (await rag.ledger.records("default")).values())

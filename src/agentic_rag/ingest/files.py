@@ -123,10 +123,10 @@ def _link_reason(root: Path, link: Path) -> str:
     try:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):
-        return "a link that leads nowhere"
+        return "a broken link: its target is missing"
     if target.is_relative_to(root):
         return "a link inside the folder; its target is read under its own name"
-    return f"a link out of the folder (to {target}); ingest its target by itself"
+    return f"a link to {target}, outside the folder; ingest that path separately"
 
 
 def _name_order(name: str) -> tuple[str, bool]:

@@ -86,7 +86,7 @@ def extracted(raw: bytes, suffix: str) -> ExtractedText:
     else:
         found = _of_marked(str(result.content), is_html=suffix in (".html", ".htm"))
     if not any(letter.isalnum() for letter in found.text):
-        raise NothingToRead("it has only pictures, or nothing; run OCR over it first")
+        raise NothingToRead("it holds no text, perhaps only pictures; run OCR on it first")
     return found
 
 

@@ -264,7 +264,7 @@ def _check_name(name: str, known: Sequence[str]) -> None:
     for other in known:
         if other != name and other.casefold() == name.casefold():
             raise InputError(
-                f"dataset {name!r} differs from {other!r} in case alone, which not every disk tells apart; "
+                f"dataset {name!r} differs from {other!r} in case alone, and some file systems ignore case; "
                 f"ingest into {other!r}, or choose another name"
             )
 
@@ -281,8 +281,8 @@ def _check_parts(paths: Sequence[Path], records: Mapping[str, DocumentRecord], d
             places = (Path(root) / record.path for record in records.values() if record.root == root)
             if any(place == path or path in place.parents for place in places):
                 raise InputError(
-                    f"{str(given)!r} is part of {root}, which dataset {dataset!r} holds; "
-                    "ingest that again: what did not change costs nothing"
+                    f"{str(given)!r} is part of {root}, from which dataset {dataset!r} was ingested; "
+                    f"ingest {root} again: unchanged files cost nothing"
                 )
 
 

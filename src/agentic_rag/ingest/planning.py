@@ -165,7 +165,7 @@ def _taken_over(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> dict
         if record.root in within:
             place = _place(record.root, record.path)
             if place in scanned:
-                found[record.document_id] = f"it is {scanned[place]} of {within[record.root]} now"
+                found[record.document_id] = f"it now belongs to {within[record.root]}, as {scanned[place]}"
             elif _is_gone(str(place)):
                 found[record.document_id] = None
     return found
@@ -218,7 +218,7 @@ def _left_alone(scan: SourceScan, records: Mapping[str, DocumentRecord]) -> list
     for root, held in sorted(left.items()):
         pending = sum(record.pending for record in held)
         if _is_gone(root):
-            why = f"gone, and {len(held)} of its documents still held; agentic-rag remove with this path takes them out"
+            why = f"missing, but {len(held)} of its documents are stored; agentic-rag remove with this path removes them"
         elif pending:
             why = f"interrupted while {pending} of its documents were written or removed; ingest or remove it again"
         else:

@@ -65,7 +65,7 @@ _PARSERS = {
     ".txt": parse_text,
     ".canvas": parse_canvas,
 }
-OWN_BOARD = "a board that agentic-rag wrote: neither its words nor what was filled in is a source"
+OWN_BOARD = "a board that agentic-rag wrote; such boards are not ingested"
 CHANGED = "the file changed while it was being read; ingest it again"
 _READ_AS_THEY_ARE = (".md", ".markdown", ".txt")
 _MAX_BAD_LINES = 20
@@ -191,7 +191,7 @@ def resolved(given: Path) -> Path | None:
 
 def _left(given: Path, holders: Mapping[str, str] | None) -> str:
     """Actions for the documents of a missing path; empty if there are none."""
-    what = "; what was ingested from it is still there: agentic-rag remove takes it out, under the same path"
+    what = "; its documents are still stored: agentic-rag remove with this path removes them"
     return what if str(resolved(given)) in (holders or {}).values() else ""
 
 

@@ -76,7 +76,7 @@ async def follow(
     roots = [folder.resolve() for folder in folders]
     for folder, root in zip(folders, roots, strict=True):
         if not root.is_dir():
-            raise InputError(f"there is no folder {str(folder)!r} to follow")
+            raise InputError(f"there is no folder {str(folder)!r} to watch")
     stop = stop or asyncio.Event()
     while not stop.is_set():
         # Watched from before the ingest: what changes meanwhile is not lost. A folder that is gone cannot be watched.
@@ -134,7 +134,7 @@ async def _brought_up_to_date(
     started = time.perf_counter()
     there = await asyncio.to_thread(_there, roots)
     gone = ", ".join(str(root) for root in roots if root not in there)
-    problem = f"gone for now: {gone}; what came from there stays" if gone else None
+    problem = f"missing: {gone}; the documents from there stay in the dataset" if gone else None
     report = None
     try:
         report = await ingest(there) if there else None
@@ -142,5 +142,5 @@ async def _brought_up_to_date(
         problem = str(error)
     except AgenticRagError as error:
         problem = str(error)
-        logger.warning("following failed, trying again: %s", type(error).__name__)
+        logger.warning("watching failed and is tried again: %s", type(error).__name__)
     return Followed(report, round(time.perf_counter() - started, 3), problem)

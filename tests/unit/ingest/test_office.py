@@ -126,7 +126,7 @@ def test_headings_are_kept(raw: bytes, suffix: str, heading: tuple[str, ...], te
         (b"%PDF-1.4 broken", ".pdf", "damaged"),
         (b"PK\x03\x04broken", ".docx", "damaged"),
         (pdf("", ""), ".pdf", "only pictures"),
-        (b"<html></html>", ".html", "only pictures, or nothing"),
+        (b"<html></html>", ".html", "no text, perhaps only pictures"),
     ],
 )
 def test_what_cannot_be_read_is_told(raw: bytes, suffix: str, told: str) -> None:

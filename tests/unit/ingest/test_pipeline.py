@@ -110,9 +110,9 @@ async def test_a_root_that_is_gone_is_told_with_what_it_still_holds(tmp_path: Pa
     (tmp_path / "new" / "Y.md").unlink()
     told = {file.path: file.reason for file in (await ingest.run([tmp_path / "new"], "d")).files}
     assert told[str(tmp_path / "old")] == (
-        "gone, and 1 of its documents still held; agentic-rag remove with this path takes them out"
+        "missing, but 1 of its documents are stored; agentic-rag remove with this path removes them"
     )
-    with pytest.raises(InputError, match="what was ingested from it is still there"):
+    with pytest.raises(InputError, match="its documents are still stored"):
         await ingest.run([tmp_path / "old"], "d")
     await ingest.remove([tmp_path / "old"], "d")
     with pytest.raises(InputError, match=r"old'$"):
@@ -136,7 +136,9 @@ async def test_a_part_of_what_is_held_already_is_not_ingested_a_second_time(tmp_
     ingest = pipeline()
     await ingest.run([vault], "d")
     for part in ("X.md", "sub", "sub/Y.md"):
-        with pytest.raises(InputError, match=rf"'{vault}/{part}' is part of {vault}, .* ingest that again"):
+        with pytest.raises(
+            InputError, match=rf"'{vault}/{part}' is part of {vault}, .* ingest {vault} again"
+        ):
             await ingest.run([vault / part], "d")
     assert (await ingest.run([vault / ".hidden" / "Z.md"], "d")).documents == 3, (
         "the vault's ingest leaves it out"
@@ -178,7 +180,7 @@ async def test_what_a_folder_took_over_says_where_it_is_now_and_what_it_leaves_o
     await ingest.run([vault / "sub", vault / ".hidden"], "d")
     report = await ingest.run([vault], "d")
     assert [(file.path, file.action, file.reason) for file in report.files] == [
-        ("Y.md", "removed", f"it is sub/Y.md of {vault} now"),
+        ("Y.md", "removed", f"it now belongs to {vault}, as sub/Y.md"),
         ("sub/Y.md", "added", None),
     ]
     assert report.documents == 2

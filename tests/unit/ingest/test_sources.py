@@ -217,12 +217,12 @@ def test_links_out_of_the_folder_and_loops_are_not_followed(tmp_path: Path) -> N
     scan = discover([root])
     assert ids(scan) == ["a.md", "sub/b.md"]
     told = reasons(scan)
-    assert "out of the folder" in told["out"]
-    assert "out of the folder" in told["out.md"]
+    assert "outside the folder" in told["out"]
+    assert "outside the folder" in told["out.md"]
     assert "inside the folder" in told["loop"]
     assert "inside the folder" in told["in.md"]
-    assert "nowhere" in told["self"]
-    assert "nowhere" in told["broken.md"]
+    assert "a broken link" in told["self"]
+    assert "a broken link" in told["broken.md"]
 
 
 def test_a_given_path_may_itself_be_a_link(tmp_path: Path) -> None:
