@@ -94,7 +94,7 @@ def _connection(config: RagConfig, folder: Path) -> LanceConnection:
         return LanceConnection(uri, config.storage_options, locks=str(folder))
     if config.lancedb_uri is None:
         raise ConfigError(
-            "lancedb_copies is set but lancedb_uri is not: tables in the data folder need no copies"
+            "lancedb_copies is set but lancedb_uri is not; set lancedb_uri, or unset lancedb_copies"
         )
     from agentic_rag.stores.lancedb.copies import CopiedConnection
 
@@ -106,7 +106,7 @@ def check_writes(config: RagConfig) -> None:
     """Raises ``ConfigError`` if this process reads copies."""
     if config.lancedb_copies:
         raise ConfigError(
-            "lancedb_copies is set, so this process only answers questions; write with one that has it unset"
+            "lancedb_copies is set, so this process cannot write; write from a process that has it unset"
         )
 
 
@@ -134,7 +134,7 @@ async def _open_chunks(
     model, dimension = embedding.name, embedding.dimension
     if config.vectors.backend == "lancedb":
         if config.vectors.uri is not None:
-            raise ConfigError("vectors.uri is set but vectors.backend is 'lancedb'; its URI is lancedb_uri")
+            raise ConfigError("vectors.uri is set but vectors.backend is 'lancedb'; set lancedb_uri instead")
         from agentic_rag.stores.lancedb.chunk_store import LanceChunkStore
 
         return LanceChunkStore(connection, model=model, dimension=dimension), ledger
@@ -154,7 +154,7 @@ def _made(folder: Path) -> Path:
         ) from error
     if not os.access(folder, os.W_OK):
         raise StoreError(
-            f"the data folder {folder} is not writable, which questions need too; copy it to where you may write, "
+            f"the data folder {folder} is not writable, and questions lock files there too; copy it to a writable place, "
             "or choose another with --data-dir"
         )
     return folder
@@ -240,9 +240,7 @@ def open_budget(config: RagConfig, *, chats: bool) -> Spending:
         ConfigError: a budget is set, but the chat model's answers have no maximum length.
     """
     if config.budget.is_set and chats and config.chat.max_tokens is None:
-        raise ConfigError(
-            "a budget needs chat.max_tokens: without it nobody knows beforehand what an answer may take"
-        )
+        raise ConfigError("a budget needs chat.max_tokens, the limit on the length of an answer; set it")
     return Spending(config.budget)
 
 

@@ -98,7 +98,7 @@ async def test_another_store_is_filled_by_the_next_ingest(tmp_path: Path):
     ("vectors", "kind", "told"),
     [
         ({"backend": "pgvector"}, ConfigError, r"vectors\.uri is not set"),
-        ({"uri": "postgresql://ada:secret@127.0.0.1/notes"}, ConfigError, "its URI is lancedb_uri"),
+        ({"uri": "postgresql://ada:secret@127.0.0.1/notes"}, ConfigError, "set lancedb_uri instead"),
         (
             {"backend": "pgvector", "uri": "postgresql://ada:secret@127.0.0.1:1/notes"},
             StoreAway,

@@ -366,7 +366,7 @@ async def test_bad_input_is_told(keys: dict[str, Any], told: str):
         ({"post_retrieval": {"steps": [{"action": "shuffle"}]}}, r"steps\[0\]\.action: unknown 'shuffle'"),
         (
             {"post_retrieval": {"steps": [{"action": "filter", "filter_type": "llm"}]}},
-            "filter llm asks a chat",
+            "filter llm needs a chat",
         ),
     ],
 )
@@ -392,10 +392,10 @@ def test_a_step_may_ask_the_model_that_is_named():
         ({"rewrite": {"method": "chat"}}, r"rewrite\.method is 'chat'"),
         ({"rerank": {"method": "chat"}}, r"rerank\.method is 'chat'"),
         ({"post_retrieval": {"steps": [{"action": "shuffle"}]}}, "unknown 'shuffle'"),
-        ({"post_retrieval": {"steps": [CROSS_ENCODER]}}, "rerank cross_encoder scores with a rerank model"),
+        ({"post_retrieval": {"steps": [CROSS_ENCODER]}}, "rerank cross_encoder needs a rerank model"),
         (
             {"post_retrieval": {"steps": [{"action": "filter", "filter_type": "token_budget"}]}},
-            "filter token_budget counts tokens",
+            "filter token_budget needs a token counter",
         ),
     ],
 )

@@ -65,7 +65,7 @@ def parse_filters(filters: Mapping[str, Any] | Expression | None) -> Expression 
         FilterError: an unknown operator, or a value an operator cannot take.
     """
     if _is_deeper(filters, MAX_NESTING):
-        raise FilterError(f"filters are nested more than {MAX_NESTING} levels deep; write them flatter")
+        raise FilterError(f"filters are nested more than {MAX_NESTING} levels deep; nest them less")
     if filters is None or isinstance(filters, Comparison | And | Or | Not):
         return filters
     if not isinstance(filters, Mapping):
@@ -121,7 +121,7 @@ def _parse_item(key: Any, value: Any) -> Expression:
 def _required(value: Any) -> Expression:
     parsed = parse_filters(value)
     if parsed is None:
-        raise FilterError("an empty filter stands where $and, $or or $not needs one")
+        raise FilterError("a filter inside $and, $or or $not is empty; fill it, or leave it out")
     return parsed
 
 

@@ -69,8 +69,8 @@ def notes_dataset(dataset: str) -> str:
     name = dataset_name(dataset)
     if name.startswith(MEMORY_PREFIX):
         raise InputError(
-            f"a dataset of notes cannot be called {dataset!r}: {MEMORY_PREFIX} stands for users' memories; "
-            "ask them with user_id, or by the memory commands"
+            f"the dataset name {dataset!r} is reserved: names that begin with {MEMORY_PREFIX} hold users' memories; "
+            "choose another name, or read memories with user_id or the memory commands"
         )
     return name
 

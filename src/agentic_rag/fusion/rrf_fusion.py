@@ -101,8 +101,8 @@ def fuse_ids(
     given = weights or {}
     if unknown := sorted(set(given) - set(rankings)):
         raise ConfigError(
-            f"a weight is given for {', '.join(map(repr, unknown))}, which is no ranking; "
-            f"there are: {', '.join(map(repr, rankings)) or 'none'}"
+            f"a weight is given for the unknown ranking {', '.join(map(repr, unknown))}; "
+            f"use some of: {', '.join(map(repr, rankings)) or 'none'}"
         )
     of_each = {name: given.get(name, 1.0) for name in sorted(rankings)}
     _check(k, limit, of_each)

@@ -74,24 +74,26 @@ class GraphStepTools(PostRetrievalTools):
     """Tools for steps in the main graph; errors name what is missing by this graph's settings."""
 
     def secondary_service(self, name: str) -> MemoryService:
-        raise ConfigError(f"asks the service {name!r}, but searches the vector store here; leave service out")
+        raise ConfigError(
+            f"names the service {name!r}, but only the vector store is searched here; leave service out"
+        )
 
     def needed_counter(self) -> TokenCounter:
         if self.count_tokens is _no_tokens:
-            raise ConfigError("counts tokens and there is no counter; give GraphParts its count_tokens")
+            raise ConfigError("needs a token counter; pass count_tokens to GraphParts")
         return self.count_tokens
 
     def needed_reranker(self) -> Reranker:
         if self.reranker is None:
             raise ConfigError(
-                "scores with a rerank model and there is none; set rerank.model (with the extra 'rerank'), "
+                "needs a rerank model, and none is configured; set rerank.model (with the extra 'rerank'), "
                 "or use another rerank_type"
             )
         return self.reranker
 
     def needed_chat(self) -> Chat:
         if self.chat is None:
-            raise ConfigError("asks a chat model and there is none; set chat.base_url")
+            raise ConfigError("needs a chat model, and none is configured; set chat.base_url")
         return self.chat
 
 
@@ -255,4 +257,4 @@ def _result(result: dict[str, Any], memory: Memory) -> dict[str, Any]:
 
 
 def _no_tokens(texts: Sequence[str]) -> list[int]:
-    raise ConfigError("tokens are to be counted and there is no counter; give GraphParts its count_tokens")
+    raise ConfigError("a token counter is needed; pass count_tokens to GraphParts")

@@ -161,7 +161,7 @@ def _filters_of(state: CanvasRAGState) -> Expression | None:
     filters = parse_filters(state.get("filters"))
     values = [] if filters is None else values_of(filters)
     if any(isinstance(value, int) and value.bit_length() >= 64 for value in values):
-        raise InputError("a filter of a question compares with a whole number of more than 64 bits")
+        raise InputError("a filter compares with a whole number of more than 64 bits; use a smaller one")
     return filters
 
 

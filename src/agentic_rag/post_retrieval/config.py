@@ -265,7 +265,7 @@ class FormatStep(ActionStep):
     @classmethod
     def _nameable(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(names)) < len(names) or "index" in names:
-            raise ValueError("a name stands twice, or is 'index', which every memory has")
+            raise ValueError("a name is given twice, or is 'index', which is reserved")
         return tuple(xml_name(name) for name in names)
 
 

@@ -33,7 +33,9 @@ class PostRetrievalTools:
     def needed_service(self) -> MemoryService:
         """The service; raises ``ConfigError`` if missing."""
         if self.service is None:
-            raise ConfigError("asks a memory service and there is none; set services.register_memory_service")
+            raise ConfigError(
+                "needs a memory service, and none is configured; set services.register_memory_service"
+            )
         return self.service
 
     def secondary_service(self, name: str) -> MemoryService:
@@ -41,7 +43,7 @@ class PostRetrievalTools:
         if name not in self.secondary:
             known = ", ".join(self.secondary) or "none is set"
             raise ConfigError(
-                f"asks the service {name!r}, which is none of services.secondary_services ({known}); add it there"
+                f"names the service {name!r}, which is not in services.secondary_services ({known}); add it there"
             )
         return self.secondary[name]
 
@@ -51,7 +53,7 @@ class PostRetrievalTools:
         if not isinstance(service, Neighbours):
             known = f" ({', '.join(self.linked_services)})" if self.linked_services else ""
             raise ConfigError(
-                f"follows links between memories and {type(service).__name__} knows none; set "
+                f"needs links between memories, and {type(service).__name__} has none; set "
                 f"services.register_memory_service to one that has the capability neighbours{known}"
             )
         return service
@@ -60,7 +62,7 @@ class PostRetrievalTools:
         """The rerank model; raises ``ConfigError`` if missing."""
         if self.reranker is None:
             raise ConfigError(
-                "scores with a rerank model and there is none; install the extra 'rerank' and set "
+                "needs a rerank model, and none is configured; install the extra 'rerank' and set "
                 "runtime.rerank_model, or configure a chat model (runtime.base_url)"
             )
         return self.reranker
@@ -72,7 +74,7 @@ class PostRetrievalTools:
     def needed_chat(self) -> Chat:
         """The chat model; raises ``ConfigError`` if missing."""
         if self.chat is None:
-            raise ConfigError("asks a chat model and there is none; set runtime.base_url")
+            raise ConfigError("needs a chat model, and none is configured; set runtime.base_url")
         return self.chat
 
 

@@ -134,7 +134,7 @@ def test_no_ranking_at_all_is_refused_and_empty_ones_give_nothing():
         ({"k": 0}, "k is 0"),
         ({"limit": 0}, "limit is 0"),
         ({"weights": {"graph": -1}}, "graph_weight is -1"),
-        ({"weights": {"grap": 1}}, "a weight is given for 'grap', which is no ranking; there are: 'graph'"),
+        ({"weights": {"grap": 1}}, "a weight is given for the unknown ranking 'grap'; use some of: 'graph'"),
         ({"weights": {"graph": 0}}, "every weight is 0"),
     ],
 )

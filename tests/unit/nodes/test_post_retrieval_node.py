@@ -132,15 +132,15 @@ async def test_a_walk_over_the_links_raises_what_others_lead_to(monkeypatch: pyt
     ("step", "told"),
     [
         ({"action": "rerank", "rerank_type": "cross_encoder"}, "rerank cross_encoder .* set rerank.model"),
-        ({"action": "filter", "filter_type": "llm"}, "filter llm asks a chat model .* set chat.base_url"),
-        ({"action": "filter", "filter_type": "token_budget"}, "filter token_budget .* GraphParts its count_tokens"),
+        ({"action": "filter", "filter_type": "llm"}, "filter llm needs a chat model, .* set chat.base_url"),
+        ({"action": "filter", "filter_type": "token_budget"}, "filter token_budget needs a token counter; pass count_tokens"),
         (
             {
                 "action": "merge",
                 "merge_type": "multi_query",
                 "secondary_queries": [{"query": "q", "service": "short_term_memory"}],
             },
-            "merge multi_query asks the service 'short_term_memory'.* leave service out",
+            "merge multi_query names the service 'short_term_memory'.* leave service out",
         ),
         ({"action": "compress", "compress_type": "extractive"}, "use one of: none, rerank, filter, merge"),
     ],

@@ -238,11 +238,11 @@ PPR = {"action": "rerank", "rerank_type": "ppr"}
 EXPAND = {"action": "merge", "merge_type": "link_expand"}
 QUERIES = {"action": "merge", "merge_type": "multi_query", "secondary_queries": [{"query": "{question}"}]}
 NO_RERANKER = (
-    "rerank cross_encoder scores with a rerank model and there is none; install the extra 'rerank' and set "
+    "rerank cross_encoder needs a rerank model, and none is configured; install the extra 'rerank' and set "
     "runtime.rerank_model, or configure a chat model (runtime.base_url)"
 )
-NO_SERVICE = "asks a memory service and there is none; set services.register_memory_service"
-NO_CHAT = "asks a chat model and there is none; set runtime.base_url"
+NO_SERVICE = "needs a memory service, and none is configured; set services.register_memory_service"
+NO_CHAT = "needs a chat model, and none is configured; set runtime.base_url"
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_service_without_links_is_told_from_those_that_have_them(step: dict[st
     with pytest.raises(ConfigError) as refused:
         operator(step, tools)
     assert str(refused.value) == (
-        f"operators.post_retrieval: {kind} follows links between memories and Unlinked knows none; set "
+        f"operators.post_retrieval: {kind} needs links between memories, and Unlinked has none; set "
         "services.register_memory_service to one that has the capability neighbours (graph_memory, vector_memory)"
     )
 

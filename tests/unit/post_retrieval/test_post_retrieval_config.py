@@ -206,7 +206,7 @@ MERGE = {"action": "merge", "merge_type": "multi_query"}
         ),
         (
             {"action": "format", "format_type": "xml", "xml_fields": ["speaker", "speaker"]},
-            "'operators.post_retrieval.xml_fields': a name stands twice, or is 'index', which every memory has",
+            "'operators.post_retrieval.xml_fields': a name is given twice, or is 'index', which is reserved",
         ),
         (
             [{"action": "format", "format_type": "xml"}, {"action": "none"}],
